@@ -1,0 +1,54 @@
+# Every target does its own set-up from a bare python3 (>= 3.11) with venv and pip; the second time it is quick.
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8722
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: help serve install test check conformance bench soak catalogue reference clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.program: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -e '.[postgres]'
+	$(BIN)/python -m compileall -q src $(VENV)/lib
+	@touch $@
+
+$(VENV)/.develop: $(VENV)/.program
+	$(BIN)/python -m pip install -q -e '.[postgres,otel,dev]'
+	@touch $@
+
+install: $(VENV)/.program ## the program at .venv/bin/tokonoma
+	@echo "installed: $(CURDIR)/$(BIN)/tokonoma"
+
+serve: $(VENV)/.program ## HTTP on 127.0.0.1:8722 (PORT= changes it)
+	$(BIN)/tokonoma serve --port $(PORT)
+
+check: $(VENV)/.develop ## ruff, pyright strict, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+test: check ## everything under 10 minutes on 2 cores
+	$(BIN)/pytest -q -n 2 --dist loadgroup
+
+soak: $(VENV)/.develop ## the full counts of kills, races and random cases
+	TOKONOMA_SOAK=1 $(BIN)/pytest -q -m soak
+
+conformance: $(VENV)/.develop ## the official MCP conformance suite, both eras
+	$(BIN)/pytest -q tests/conformance
+
+bench: $(VENV)/.develop ## cold start, memory, calls and durable writes, as ratios
+	$(BIN)/python -m bench
+
+catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
+	$(BIN)/python -m tokonoma.catalogue
+
+reference: $(VENV)/.develop ## rewrite docs/reference from the code
+	$(BIN)/python docs/make_reference.py
+
+clean: ## forget the virtual environment and the Node packages
+	rm -rf $(VENV) node_modules .make

@@ -1,0 +1,3 @@
+"""Tokonoma: a personal context server, spoken to over MCP."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,288 @@
+"""The composition root: the only place that reads the environment and joins the rooms."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tokonoma import __version__, catalogue
+from tokonoma.core.call import OWNER, Call, Caller, Principal
+from tokonoma.core.clock import now
+from tokonoma.core.errors import Invalid, Unauthenticated
+from tokonoma.core.log import set_level
+from tokonoma.core.module import Module
+from tokonoma.core.spans import Spans
+from tokonoma.edge.front import HouseFront
+from tokonoma.pipeline.pool import Pool
+from tokonoma.policy.open import OpenPolicy
+from tokonoma.registry import GATEWAY, Registry
+from tokonoma.settings import Settings, resolved
+
+if TYPE_CHECKING:
+    from tokonoma.core.desk import Rows, Statements
+    from tokonoma.house import TheHouse
+    from tokonoma.journal.keeper import Keeper
+    from tokonoma.journal.metrics import Metrics
+    from tokonoma.pipeline.row import Done, Stage
+    from tokonoma.store.database import Database
+
+_RATES = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
+
+
+def home_of(flag: str | None, environ: Mapping[str, str]) -> Path:
+    """TOKONOMA_HOME, or the platform's user data folder."""
+    told = flag or environ.get("TOKONOMA_HOME")
+    if told:
+        return Path(told).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("tokonoma", appauthor=False)
+
+
+def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
+    file = home / "tokonoma.toml"
+    told: dict[str, Any] = {}
+    if file.exists():
+        import tomllib  # only who has a file pays for it
+
+        try:
+            told = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise Invalid(f"{file} cannot be read: {error}.") from error
+    return resolved(flags, environ, told)
+
+
+class App:
+    """One process's house. Everything that costs time to load is joined when it is first needed."""
+
+    def __init__(self, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> None:
+        flags, environ = flags or {}, os.environ if environ is None else environ
+        self.home = home_of(flags.get("home"), environ)
+        self.settings = settings_of(self.home, flags, environ)
+        set_level(self.settings.text("log_level"))
+        self.started_at = now()
+        self.policy = OpenPolicy()
+        self.metrics: Metrics | None = None
+        self.spans: Spans | None = self._telemetry()
+        self.registry = Registry(
+            [*catalogue.read(catalogue.SHIPPED), *self._plugins()],
+            self._load,
+            self._prepare,
+            frozenset(self.settings.names("modules_off")),
+        )
+        self.pool = Pool(self.settings.number("workers"))
+        self.front = HouseFront(
+            __version__, self.registry, self.run, self.identify, self.settings.names("direct"), self.spans
+        )
+        self._lock = threading.RLock()
+        self._database: Database | None = None
+        self._keeper: Keeper | None = None
+        self._house: TheHouse | None = None
+        self._stages: list[Stage] | None = None
+        self._work: Callable[[Call], Any] | None = None
+
+    # Calls
+
+    def run(self, call: Call, done: "Done") -> None:
+        """Put a call on a worker, where it walks the whole pipeline."""
+        self.pool.submit(partial(self._walk, call, done))
+
+    def _walk(self, call: Call, done: "Done") -> None:
+        from tokonoma.pipeline.row import walk
+
+        if self._stages is None or self._work is None:
+            self._join()
+        assert self._stages is not None
+        assert self._work is not None
+        walk(call, self._stages, self._work, done)
+
+    def _join(self) -> None:
+        """The row of stages, in the order in which they are walked."""
+        from tokonoma.pipeline.choose import choose
+        from tokonoma.pipeline.deadline import Watch, deadline
+        from tokonoma.pipeline.guard import guard
+        from tokonoma.pipeline.identify import identify
+        from tokonoma.pipeline.journal import journal
+        from tokonoma.pipeline.limit import limit
+        from tokonoma.pipeline.parse import parse
+        from tokonoma.pipeline.trace import trace
+        from tokonoma.pipeline.work import work
+
+        with self._lock:
+            if self._stages is not None:
+                return
+            calls, _, unit = (self.settings.text("rate_limit") or "0/second").partition("/")
+            self._work = work(self.registry.bound, self._rooms())
+            self._stages = [
+                trace(self.spans),
+                identify(self.identify),
+                journal(self.keeper.note, self._observe),
+                choose(self.registry.find),
+                limit(int(calls), _RATES[unit]),
+                parse(self.registry.bound),
+                guard(lambda: self.policy),
+                deadline(Watch(), self.settings.seconds("time_limit")),
+            ]
+
+    def _rooms(self) -> Any:
+        from tokonoma.pipeline.desk import Rooms
+        from tokonoma.search import documents
+
+        return Rooms(
+            house=self.house,
+            directory=self.registry,
+            policy=lambda: self.policy,
+            guarded=self.registry.guarded,
+            reading=self._reading,
+            writing=self._writing,
+            put=documents.put,
+            drop=documents.drop,
+        )
+
+    def _reading(self, call: Call) -> "AbstractContextManager[Rows]":
+        opened = self.database.reading(call.stop)
+        return opened if self.spans is None else self._timed("database read", call, opened)
+
+    def _writing(self, call: Call) -> "AbstractContextManager[Statements]":
+        opened = self.keeper.write(call)
+        return opened if self.spans is None else self._timed("database write", call, opened)
+
+    @contextmanager
+    def _timed(self, name: str, call: Call, opened: AbstractContextManager[Any]) -> Any:
+        from tokonoma.core.spans import timed, traceparent
+
+        assert self.spans is not None
+        with timed(self.spans, name, traceparent(call.trace_id, call.span_id)), opened as inner:
+            yield inner
+
+    def _observe(self, call: Call, outcome: str, spent: int) -> None:
+        if self.metrics is not None:
+            self.metrics.observe(call, outcome, spent)
+
+    # Who calls
+
+    def identify(self, caller: Caller) -> Principal:
+        """stdio and the command line are the owner; HTTP needs a key as soon as one exists."""
+        if caller.principal is None:
+            caller.principal = OWNER if caller.transport in ("stdio", "cli") else self._keyholder(caller)
+        return caller.principal
+
+    def _keyholder(self, caller: Caller) -> Principal:
+        from tokonoma.auth import keys
+
+        with self.database.reading() as rows:
+            if caller.token is not None:
+                return keys.principal(rows, caller.token)
+            if not self.settings.flag("require_key") and not keys.exist(rows) and is_loopback(caller.remote or ""):
+                return OWNER
+        raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
+
+    def credential_required(self) -> bool:
+        """Whether a caller over HTTP has to show a key."""
+        from tokonoma.auth import keys
+
+        with self.database.reading() as rows:
+            return self.settings.flag("require_key") or keys.exist(rows)
+
+    # Rooms that are opened when they are first needed
+
+    @property
+    def database(self) -> "Database":
+        if self._database is None:
+            with self._lock:
+                if self._database is None:
+                    self._database = self._opened()
+        return self._database
+
+    @property
+    def keeper(self) -> "Keeper":
+        with self._lock:
+            if self._keeper is None:
+                from tokonoma.journal.keeper import Keeper
+
+                self._keeper = Keeper(lambda stop: self.database.writing(stop), lambda: self.policy.version)
+            return self._keeper
+
+    @property
+    def house(self) -> "TheHouse":
+        with self._lock:
+            if self._house is None:
+                from tokonoma.house import TheHouse
+
+                self._house = TheHouse(self)
+            return self._house
+
+    def database_url(self) -> str:
+        return self.settings.text("database_url") or f"sqlite:///{self.home / 'tokonoma.db'}"
+
+    def _opened(self) -> "Database":
+        from tokonoma.auth import keys
+        from tokonoma.journal import strand
+        from tokonoma.search import documents
+        from tokonoma.store.database import open_database
+        from tokonoma.store.migrate import migrate
+
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database = open_database(self.database_url())
+        for name, steps in (("journal", strand.TABLES), ("auth", keys.TABLES), ("search", documents.TABLES)):
+            migrate(database, name, steps, partial(self._backed_up, database))
+        return database
+
+    def _prepare(self, module: Module) -> None:
+        if module.tables:
+            from tokonoma.store.migrate import migrate
+
+            migrate(self.database, module.name, module.tables, partial(self._backed_up, self.database))
+
+    def _backed_up(self, database: "Database", reason: str) -> None:
+        """A backup before a migration that touches rows."""
+        from tokonoma.store.backup import backup
+
+        folder = self.home / "backups"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+
+    def _load(self, source: str) -> Module:
+        if source.startswith("tokonoma.gateway"):
+            from tokonoma.gateway.tools import gateway_module
+
+            return gateway_module(self)
+        return catalogue.load(source)
+
+    def _plugins(self) -> list[Any]:
+        """The catalogues that were kept when plugins were enabled: entry points are not read at start."""
+        file = self.home / "plugins.json"
+        return catalogue.read(file) if file.exists() else []
+
+    def _telemetry(self) -> Spans | None:
+        if not self.settings.flag("telemetry"):
+            return None
+        from tokonoma.journal.spans import OtelSpans
+
+        return OtelSpans(__version__)
+
+    def warm(self) -> None:
+        """Open the store and load what a first call needs, while nobody waits."""
+        self._join()
+        _ = self.database
+        self.registry.bound(self.registry.meta("get_module_schema"))
+
+    def close(self, grace: float = 1.5) -> None:
+        """Finish what was accepted, end the journal's strands, close the database."""
+        self.pool.close(grace)
+        if self._keeper is not None and self._database is not None:
+            self._keeper.close()
+        if self._database is not None:
+            self._database.close()
+        if self.spans is not None:
+            getattr(self.spans, "close", lambda: None)()
+
+
+def is_loopback(address: str) -> bool:
+    return address in ("localhost", "::1", "") or address.startswith("127.")
+
+
+__all__ = ["GATEWAY", "App", "home_of", "is_loopback", "settings_of"]

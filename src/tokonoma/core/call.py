@@ -1,0 +1,83 @@
+"""A Call is one asking for one tool. It walks the pipeline; every stage fills in what it knows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tokonoma.core.stop import Stop
+
+if TYPE_CHECKING:
+    from tokonoma.core.module import Entry
+
+Progress = Callable[[float, float | None, str | None], None]
+"""progress, total, message"""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who calls, and what that credential may reach. The namespace root is a wall; the default is where it starts."""
+
+    name: str
+    kind: str = "owner"  # owner | key
+    root: str = "/"
+    default: str = "/"
+    modules: frozenset[str] | None = None  # None: all that the server offers
+    mask: frozenset[str] = frozenset()  # `module` or `module.tool` that this credential must not see
+
+
+OWNER = Principal("owner")
+
+
+@dataclass(slots=True)
+class Caller:
+    """What the transport knows of the other side. `principal` is kept once the identify stage has found it."""
+
+    transport: str  # stdio | http | cli
+    token: str | None = None
+    remote: str | None = None
+    client: str | None = None
+    principal: Principal | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """`module` and `tool` are the names as asked; `entry` is what the choose stage found for them."""
+
+    module: str
+    tool: str
+    params: Mapping[str, Any]
+    caller: Caller
+    request_id: str = ""
+    trace_parent: str | None = None
+    progress: Progress | None = None
+    parent: str | None = None  # the request id of the batch that this is a step of
+    time_limit: float | None = None  # seconds; the deadline stage fills in the default
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+    stop: Stop = field(default_factory=Stop)
+    trace_id: str = ""
+    span_id: str = ""
+    principal: Principal | None = None
+    entry: "Entry | None" = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # params after the parse stage
+    body: bytes = b""  # the value as JSON, as it left the guard
+    value: Any = None  # what the tool returned; stages on the way back may replace it
+    journaled: bool = False  # its journal entry was stored by its own write
+
+    @property
+    def who(self) -> Principal:
+        """The principal, after the identify stage."""
+        assert self.principal is not None, "identify has not run"
+        return self.principal
+
+    @property
+    def chosen(self) -> "Entry":
+        """The catalogue entry, after the choose stage."""
+        assert self.entry is not None, "choose has not run"
+        return self.entry
+
+    def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the call is, if it asked to know."""
+        if self.progress is not None:
+            self.progress(progress, total, message)

@@ -1,0 +1,25 @@
+"""Time as the house writes it: whole milliseconds since the epoch, shown as RFC 3339 in UTC."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def now() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def shown(milliseconds: int) -> str:
+    """2026-07-28T09:30:00.123Z"""
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{milliseconds % 1000:03d}Z"
+
+
+def parsed(text: str) -> int:
+    """The inverse of `shown`; takes any RFC 3339 time, and a date as its midnight in UTC. Else ValueError."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,94 @@
+"""The desk is what a tool receives: the one door for reading and writing, so that no guard can be forgotten."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from tokonoma.core.call import Call, Principal
+    from tokonoma.core.house import House
+
+Label = Literal["public", "internal", "pii", "secret"]
+LABELS: tuple[Label, ...] = ("public", "internal", "pii", "secret")  # from open to closed
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A record's row in the shared index."""
+
+    address: str
+    space: str
+    text: str
+    title: str = ""
+    label: Label = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What any address leads to, whichever module owns it."""
+
+    address: str
+    module: str
+    space: str
+    label: Label
+    title: str
+    text: str
+    revision: int | str | None = None
+
+
+class Rows(Protocol):
+    """Reading. SQL takes `:name` parameters on both databases; rows are tuples."""
+
+    def rows(self, sql: str, /, **params: Any) -> list[Row]: ...
+    def row(self, sql: str, /, **params: Any) -> Row | None: ...
+
+
+class Statements(Rows, Protocol):
+    """Reading and writing inside one transaction."""
+
+    def run(self, sql: str, /, **params: Any) -> int:
+        """Execute one statement; returns the number of rows changed."""
+        ...
+
+    def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None: ...
+
+
+class Tx(Statements, Protocol):
+    """A desk's transaction: also keeps the shared index in step with the module's own tables."""
+
+    def put(self, document: Document) -> None: ...
+    def drop(self, address: str) -> None: ...
+
+
+class Desk(Protocol):
+    @property
+    def call(self) -> "Call": ...
+    @property
+    def principal(self) -> "Principal": ...
+    @property
+    def house(self) -> "House": ...
+
+    def write(self) -> AbstractContextManager[Tx]:
+        """One transaction, one commit; the call's journal entry is stored in it."""
+        ...
+
+    def rows(self, sql: str, /, **params: Any) -> list[Row]:
+        """`{visible}` (or `{visible:alias}`) in the SQL becomes the caller's filter over `space` and `label`."""
+        ...
+
+    def row(self, sql: str, /, **params: Any) -> Row | None: ...
+
+    def read(self, address: str) -> Record:
+        """Any module's record, guarded; Missing if there is none that this caller may see."""
+        ...
+
+    def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Progress for the client."""
+        ...
+
+    def check(self) -> None:
+        """Raise if the call was cancelled or its time is over."""
+        ...

@@ -1,0 +1,27 @@
+"""Addresses: every record of every module has one, and the directory leads from it to the record."""
+
+import re
+from typing import Protocol
+
+from tokonoma.core.desk import Record, Rows
+from tokonoma.core.errors import Invalid
+
+_ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
+
+
+class Directory(Protocol):
+    """The registry joins the modules' `read` into one."""
+
+    def record(self, rows: Rows, address: str) -> Record | None: ...
+
+
+def address_of(module: str, name: str) -> str:
+    return f"tokonoma://{module}/{name}"
+
+
+def parts_of(address: str) -> tuple[str, str]:
+    """`tokonoma://items/12` → `("items", "12")`."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise Invalid(f"{address!r} is not an address. One looks like tokonoma://memory/<id>.", field="address")
+    return found[1], found[2]

@@ -1,0 +1,78 @@
+"""A module is a folder with a `Module` value: a name, a summary, tools, tables, and how to read one of its records."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tokonoma.core.desk import Record, Rows
+from tokonoma.core.errors import CODES, Codes
+
+Effect = Literal["read", "write", "destroy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A plain typed function `run(desk, …)`. Schemas come from its signature, the description from its docstring."""
+
+    name: str
+    run: Callable[..., Any]
+    title: str
+    effect: Effect = "read"
+    outside: bool = False  # an `async def` that talks to another service
+    idempotent: bool = False
+    listed: str = ""  # name in tools/list; by default `module_tool`
+    aliases: tuple[str, ...] = ()
+    time_limit: float | None = None  # seconds; None: the server's default
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of one module's tables. `rewrites` says that it touches rows: a backup is made first."""
+
+    name: str
+    statements: tuple[str, ...]
+    rewrites: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    name: str
+    summary: str
+    tools: tuple[Tool, ...]
+    tables: tuple[Migration, ...] = ()
+    records: frozenset[str] = frozenset()  # tables whose rows carry `space` and `label`: read through {visible} only
+    read: Callable[[Rows, str], Record | None] | None = None
+    codes: Codes = field(default_factory=lambda: CODES)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A tool as the catalogue knows it, before its module has been imported."""
+
+    module: str
+    name: str
+    listed: str
+    title: str
+    description: str
+    effect: Effect
+    outside: bool
+    idempotent: bool
+    aliases: tuple[str, ...]
+    input: Mapping[str, Any]
+    output: Mapping[str, Any]
+    signature: str
+    time_limit: float | None = None
+
+    @property
+    def path(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A module as the catalogue knows it: where its `Module` value lives, and its entries."""
+
+    name: str
+    summary: str
+    source: str  # "package.module:ATTRIBUTE"
+    entries: Sequence[Entry]

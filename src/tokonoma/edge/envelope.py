@@ -1,0 +1,31 @@
+"""How a value or an error leaves: structured content with its text twin, or the error text of the specifications."""
+
+from typing import Any
+
+import orjson
+
+from tokonoma.core.call import Call
+from tokonoma.core.errors import Codes, Refusal, code_of
+from tokonoma.edge.wire.front import Answer
+
+
+def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
+    if error is not None:
+        return Answer([_text(orjson.dumps(failure(call, error, codes)).decode())], is_error=True)
+    return Answer([_text(call.body.decode())], structured=call.value)
+
+
+def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
+    """`{"error": {code, message, details}, request_id, trace_id}`; a bare exception keeps its text to itself."""
+    if isinstance(error, Refusal):
+        message, details = error.message, error.details
+        if error.reason:
+            details = {"reason": error.reason, **details}
+    else:
+        message, details = "Something went wrong inside the server. Its log tells more under this request_id.", {}
+    told = {"code": code_of(error, codes), "message": message, "details": details}
+    return {"error": told, "request_id": call.request_id, "trace_id": call.trace_id}
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

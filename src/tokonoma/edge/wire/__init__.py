@@ -1,0 +1,1 @@
+"""MCP without input or output: messages in, messages out."""

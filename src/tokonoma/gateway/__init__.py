@@ -1,0 +1,1 @@
+"""The three meta-tools through which every module is reached."""

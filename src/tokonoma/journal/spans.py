@@ -1,0 +1,48 @@
+"""OpenTelemetry spans, from the wire down to the database; the extra `otel` brings the packages."""
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+
+class OtelSpan:
+    def __init__(self, span: trace.Span) -> None:
+        self._span = span
+        context = span.get_span_context()
+        self.trace_id, self.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+
+    def set(self, key: str, value: str | int) -> None:
+        self._span.set_attribute(key, value)
+
+    def end(self, error: BaseException | None = None) -> None:
+        if error is not None:
+            # The text of an exception may hold what a user wrote: only its kind is recorded.
+            self._span.set_status(trace.Status(trace.StatusCode.ERROR, type(error).__name__))
+        self._span.end()
+
+
+class OtelSpans:
+    """`exporter` is where spans go; by default OTLP over HTTP, placed by the usual OTEL_* variables."""
+
+    def __init__(self, version: str, exporter: SpanExporter | None = None) -> None:
+        resource = Resource.create({"service.name": "tokonoma", "service.version": version})
+        self._provider = TracerProvider(resource=resource)
+        self._provider.add_span_processor(BatchSpanProcessor(exporter or _otlp()))
+        self._tracer = self._provider.get_tracer("tokonoma", version)
+        self._propagator = TraceContextTextMapPropagator()
+
+    def start(self, name: str, parent: str | None = None) -> OtelSpan:
+        context = self._propagator.extract({"traceparent": parent}, Context()) if parent else Context()
+        return OtelSpan(self._tracer.start_span(name, context=context))
+
+    def close(self) -> None:
+        self._provider.shutdown()
+
+
+def _otlp() -> SpanExporter:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter()

@@ -1,0 +1,116 @@
+"""Strands: each writer keeps its own chain of hashes, so that writers never wait for each other.
+
+A strand begins with an entry that notes where the other strands stand, and ends with another. Cutting the tail off
+a strand therefore shows in whichever strand was anchored to it. A killed process leaves its strand open: that is valid.
+"""
+
+import json
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.errors import Unavailable
+from tokonoma.core.ids import uuid7
+from tokonoma.core.module import Migration
+from tokonoma.journal.entry import COLUMNS, Entry, digest, values
+
+TABLES = (
+    Migration(
+        "001_journal",
+        (
+            """create table journal (
+                strand text not null, seq {big} not null, at {big} not null, kind text not null,
+                request_id text not null, trace_id text not null, parent text, principal text not null,
+                transport text not null, remote text, module text not null, tool text not null,
+                outcome text not null, code text not null, duration_us {big}, policy text not null,
+                bytes_in {big} not null, bytes_out {big} not null, anchors text, hash {blob} not null,
+                primary key (strand, seq)
+            )""",
+            "create index journal_at on journal (at)",
+            "create index journal_principal on journal (principal, at)",
+        ),
+    ),
+)
+
+_INSERT = (  # the columns are our own
+    f"insert into journal (strand, seq, {', '.join(COLUMNS)}, hash) "  # noqa: S608
+    f"values (:strand, :seq, {', '.join(':' + column for column in COLUMNS)}, :hash)"
+)
+_NEWEST = 200  # entries looked at for the strands that moved last; older ones were anchored by these when they began
+
+
+class Strand:
+    """One chain. What `add` inserts counts only after `keep`: a rolled-back transaction leaves no gap."""
+
+    def __init__(self) -> None:
+        self.id = uuid7()
+        self.opened = False
+        self._seq, self._head = 0, b""
+        self._next_seq, self._next_head = 0, b""
+
+    def add(self, statements: Statements, entry: Entry) -> None:
+        if self._next_seq == 0:
+            self._insert(statements, Entry(now(), "open", anchors=anchors(statements, self.id)))
+        self._insert(statements, entry)
+
+    def keep(self) -> None:
+        self._seq, self._head = self._next_seq, self._next_head
+        self.opened = True
+
+    def revert(self) -> None:
+        self._next_seq, self._next_head = self._seq, self._head
+
+    def _insert(self, statements: Statements, entry: Entry) -> None:
+        said = values(entry)
+        head = digest(self._next_head, self.id, self._next_seq, said)
+        row = dict(zip(COLUMNS, said, strict=True))
+        statements.run(_INSERT, strand=self.id, seq=self._next_seq, hash=head, **row)
+        self._next_seq, self._next_head = self._next_seq + 1, head
+
+
+class Strands:
+    """The strands of this process: as many as it has had writers at once (on SQLite, one)."""
+
+    def __init__(self) -> None:
+        self._free: list[Strand] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def borrowed(self) -> Generator[Strand]:
+        """A strand for one transaction: enter before the transaction opens, leave after it has committed."""
+        with self._lock:
+            strand = self._free.pop() if self._free else Strand()
+        try:
+            yield strand
+        except BaseException as error:
+            strand.revert()
+            # A connection that broke at the commit leaves the end of this chain unknown: it is never used again.
+            if not (isinstance(error, Unavailable) and error.reason == "database"):
+                self._give_back(strand)
+            raise
+        strand.keep()
+        self._give_back(strand)
+
+    def opened(self) -> list[Strand]:
+        with self._lock:
+            return [strand for strand in self._free if strand.opened]
+
+    def _give_back(self, strand: Strand) -> None:
+        with self._lock:
+            self._free.append(strand)
+
+
+def anchors(rows: Rows, own: str) -> str:
+    """Where the other strands stand: id, number and hash of their last entries."""
+    heads = rows.rows(
+        """select j.strand, j.seq, j.hash from journal j
+        join (select strand, max(seq) as seq
+              from (select strand, seq from journal where strand <> :own order by at desc limit :most) newest
+              group by strand) last
+        on last.strand = j.strand and last.seq = j.seq order by j.strand""",
+        own=own,
+        most=_NEWEST,
+    )
+    return json.dumps([[strand, seq, bytes(head).hex()] for strand, seq, head in heads])

@@ -1,0 +1,1 @@
+"""The built-in modules; none of them imports another."""

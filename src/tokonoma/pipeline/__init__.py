@@ -1,0 +1,1 @@
+"""The row of stages that every call walks."""

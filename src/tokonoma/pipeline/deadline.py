@@ -1,0 +1,64 @@
+"""deadline: no call runs for ever. One thread watches all of them, and sleeps until the first is due."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from tokonoma.core.call import Call
+from tokonoma.core.stop import Stop
+
+
+class Watch:
+    """The running calls and when each is due. Adding and removing one costs a dictionary entry and wakes nobody."""
+
+    def __init__(self) -> None:
+        self._due: dict[Stop, float] = {}
+        self._changed = threading.Condition()
+        self._wakes = math.inf  # when the thread will look next
+        self._thread: threading.Thread | None = None
+
+    def add(self, stop: Stop, seconds: float) -> None:
+        due = time.monotonic() + seconds
+        with self._changed:
+            self._due[stop] = due
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
+                self._thread.start()
+            elif due < self._wakes:  # rare: most deadlines are later than the one already waited for
+                self._wakes = due
+                self._changed.notify()
+
+    def remove(self, stop: Stop) -> None:
+        with self._changed:
+            self._due.pop(stop, None)
+
+    def _run(self) -> None:
+        while True:
+            for stop in self._overdue():
+                stop.set("timeout")
+
+    def _overdue(self) -> list[Stop]:
+        """Wait until a deadline has passed; take out the calls that it belongs to."""
+        with self._changed:
+            self._wakes = min(self._due.values(), default=math.inf)
+            wait = self._wakes - time.monotonic()
+            if wait > 0:
+                self._changed.wait(None if wait == math.inf else wait)
+            at = time.monotonic()
+            late = [stop for stop, due in self._due.items() if due <= at]
+            for stop in late:
+                del self._due[stop]
+            return late
+
+
+def deadline(watch: Watch, seconds: float) -> Callable[[Call], Iterator[None]]:
+    def stage(call: Call) -> Iterator[None]:
+        call.stop.check()
+        watch.add(call.stop, call.time_limit or call.chosen.time_limit or seconds)
+        try:
+            yield
+        finally:
+            watch.remove(call.stop)
+
+    return stage

@@ -1,0 +1,180 @@
+"""The registry: which modules there are, which of them a credential can see, and their code once it is needed."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tokonoma.core.call import Principal
+from tokonoma.core.desk import Record, Rows
+from tokonoma.core.directory import parts_of
+from tokonoma.core.errors import CODES, Codes, Denied, Missing
+from tokonoma.core.module import Entry, Module, Shelf, Tool
+from tokonoma.core.names import nearest
+
+if TYPE_CHECKING:
+    from tokonoma.signatures import Parser
+
+GATEWAY = "gateway"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A tool whose code is loaded."""
+
+    module: Module
+    tool: Tool
+    parse: "Parser"
+
+
+class Registry:
+    """`load` imports a module's value; `prepare` makes its tables ready. Both run once, on the first call."""
+
+    def __init__(
+        self,
+        shelves: Iterable[Shelf],
+        load: Callable[[str], Module],
+        prepare: Callable[[Module], None],
+        off: frozenset[str] = frozenset(),
+    ) -> None:
+        self._shelves = {shelf.name: shelf for shelf in shelves}
+        self._load, self._prepare, self._off = load, prepare, off
+        self._names = {shelf.name: _names(shelf) for shelf in self._shelves.values()}
+        self._listed = {
+            name: entry for names in self._names.values() for name, entry in names.items() if _full(entry, name)
+        }
+        self._modules: dict[str, Module] = {}
+        self._bound: dict[str, Bound] = {}
+        self._lock = threading.RLock()
+
+    def shelves(self, who: Principal) -> list[Shelf]:
+        """What this principal sees; the gateway itself is not a module to be called."""
+        seen: list[Shelf] = []
+        for shelf in self._shelves.values():
+            if shelf.name == GATEWAY or shelf.name in self._off or not _sees(who, shelf.name):
+                continue
+            entries = [entry for entry in shelf.entries if entry.path not in who.mask]
+            if entries:
+                seen.append(shelf if len(entries) == len(shelf.entries) else replace(shelf, entries=entries))
+        return seen
+
+    def find(self, module: str, tool: str, who: Principal) -> Entry:
+        """The entry for any spelling of a tool's name; what is masked looks as if it did not exist."""
+        if not module:  # a name in `tools/call` that no module lists
+            known = [entry.listed for shelf in self.shelves(who) for entry in shelf.entries]
+            raise Missing(_unknown("tool", tool, known), reason="tool", nearest=nearest(tool, known))
+        shelf = self._shelves.get(module)
+        if module in self._off:
+            raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
+        if shelf is None or module == GATEWAY or not _sees(who, module):
+            known = [each.name for each in self.shelves(who)]
+            raise Missing(
+                _unknown("module", module, known), reason="module", nearest=nearest(module, known), modules=known
+            )
+        entry = self._names[module].get(_key(tool))
+        if entry is None or entry.path in who.mask:
+            known = [each.name for each in shelf.entries if each.path not in who.mask]
+            raise Missing(
+                _unknown(f"tool in {module}", tool, known), reason="tool", nearest=nearest(tool, known), tools=known
+            )
+        return entry
+
+    def meta(self, name: str) -> Entry:
+        """One of the gateway's own tools."""
+        return self._names[GATEWAY][_key(name)]
+
+    def named(self, name: str) -> Entry | None:
+        """The entry that a name in `tools/call` means: `memory_save`, `memory.save`, `create_item`."""
+        return self._listed.get(_key(name))
+
+    def bound(self, entry: Entry) -> Bound:
+        """The tool's code, loaded on first use."""
+        found = self._bound.get(entry.path)
+        if found is None:
+            found = self._bind(entry)
+        return found
+
+    def module(self, name: str) -> Module:
+        found = self._modules.get(name)
+        if found is None:
+            with self._lock:
+                found = self._modules.get(name)
+                if found is None:
+                    found = self._load(self._shelves[name].source)
+                    self._prepare(found)
+                    self._modules[name] = found
+        return found
+
+    def codes(self, name: str) -> Codes:
+        """The error codes of a module; the house's own for one that is not there."""
+        return self.module(name).codes if name in self._shelves and name not in self._off else CODES
+
+    def record(self, rows: Rows, address: str) -> Record | None:
+        """The Directory: any address → its record."""
+        name, _ = parts_of(address)
+        if name not in self._shelves or name == GATEWAY:
+            return None
+        read = self.module(name).read
+        return read(rows, address) if read is not None else None
+
+    def guarded(self) -> frozenset[str]:
+        """The record tables of the modules loaded so far."""
+        return frozenset(table for module in self._modules.values() for table in module.records)
+
+    def _bind(self, entry: Entry) -> Bound:
+        from tokonoma.signatures import parser_of  # pydantic is not needed before the first call
+
+        with self._lock:
+            module = self.module(entry.module)
+            tool = next((each for each in module.tools if each.name == entry.name), None)
+            if tool is None:
+                raise Missing(
+                    f"The module {entry.module!r} has changed and no longer has {entry.name!r}. "
+                    f"Run `tokonoma plugins enable {entry.module}` again.",
+                    reason="tool",
+                )
+            return self._bound.setdefault(entry.path, Bound(module, tool, parser_of(tool, entry.signature)))
+
+
+def listing(entry: Entry) -> Mapping[str, Any]:
+    """An entry in the shape of MCP's `tools/list`."""
+    return {
+        "name": entry.listed,
+        "title": entry.title,
+        "description": entry.description,
+        "inputSchema": entry.input,
+        "outputSchema": entry.output,
+        "annotations": {
+            "readOnlyHint": entry.effect == "read",
+            "destructiveHint": entry.effect == "destroy",
+            "idempotentHint": entry.idempotent or entry.effect == "read",
+            "openWorldHint": entry.outside,
+        },
+    }
+
+
+def _names(shelf: Shelf) -> dict[str, Entry]:
+    names: dict[str, Entry] = {}
+    for entry in shelf.entries:
+        for name in (entry.name, f"{shelf.name}_{entry.name}", entry.listed, *entry.aliases):
+            names.setdefault(_key(name), entry)
+    return names
+
+
+def _full(entry: Entry, key: str) -> bool:
+    """Whether a key names the tool without its module: everything but the short name."""
+    return key != _key(entry.name) or key in {_key(entry.listed), *map(_key, entry.aliases)}
+
+
+def _key(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _sees(who: Principal, module: str) -> bool:
+    return (who.modules is None or module in who.modules) and module not in who.mask
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    meant = nearest(name, known)
+    hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else f"There are: {', '.join(known) or 'none'}."
+    return f"There is no {kind} called {name!r}. {hint}"

@@ -1,0 +1,1 @@
+"""The one shared index over all modules."""

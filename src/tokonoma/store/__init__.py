@@ -1,0 +1,1 @@
+"""Two databases, one SQL: SQLite through apsw, PostgreSQL through psycopg."""

@@ -1,0 +1,29 @@
+import pytest
+
+from tokonoma.core import errors
+from tokonoma.core.errors import CODES, Refusal, code_of
+
+WORDS = ["invalid", "unauthenticated", "denied", "missing", "conflict", "expired", "limited", "unready", "unavailable"]
+
+
+def test_there_are_nine_words_and_each_has_a_code():
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Refusal)]
+    assert sorted(kind.word for kind in kinds if kind is not Refusal) == sorted(WORDS)
+    assert set(WORDS) <= set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("error", "codes", "code"),
+    [
+        (errors.Missing("x"), {}, "NOT_FOUND"),
+        (errors.Missing("x"), {"missing": 1001}, 1001),
+        (errors.Unavailable("x", reason="timeout"), {"unavailable": "DOWN"}, "TIMEOUT"),
+        (errors.Unavailable("x", reason="timeout"), {"unavailable.timeout": 1005}, 1005),
+        (errors.Unavailable("x", reason="other"), {"unavailable": "DOWN"}, "DOWN"),
+        (errors.Invalid("x", reason="unheard of"), {}, "INVALID_ARGUMENT"),
+        (ZeroDivisionError("secret text"), {}, "INTERNAL"),
+        (ZeroDivisionError("secret text"), {"internal": -32603}, -32603),
+    ],
+)
+def test_the_most_exact_word_decides_and_the_module_before_the_house(error, codes, code):
+    assert code_of(error, codes) == code

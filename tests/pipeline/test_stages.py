@@ -1,0 +1,175 @@
+"""Each stage alone, as a function of the call."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.core.call import OWNER, Call, Caller, Principal
+from tokonoma.core.errors import Denied, Limited, Missing, Unavailable
+from tokonoma.core.module import Entry
+from tokonoma.pipeline.deadline import Watch, deadline
+from tokonoma.pipeline.guard import guard
+from tokonoma.pipeline.journal import journal
+from tokonoma.pipeline.limit import limit
+from tokonoma.pipeline.row import walk
+from tokonoma.pipeline.trace import trace
+from tokonoma.pipeline.visible import expanded, unguarded
+from tokonoma.policy.open import OpenPolicy
+
+ENTRY = Entry("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
+
+
+def made(who=OWNER, **more):
+    call = Call("m", "t", {}, Caller("stdio"), **more)
+    call.principal, call.entry = who, ENTRY
+    return call
+
+
+def test_trace_continues_the_callers_trace():
+    call = made(trace_parent="00-" + "a" * 32 + "-" + "b" * 16 + "-01")
+    trace(None)(call)
+    assert call.trace_id == "a" * 32
+    assert call.span_id != "b" * 16
+    assert call.request_id
+
+
+@pytest.mark.parametrize(
+    "parent",
+    [None, "", "rubbish", "ff-" + "a" * 32 + "-" + "b" * 16 + "-01", "00-" + "0" * 32 + "-" + "b" * 16 + "-01"],
+)
+def test_trace_begins_one_where_there_is_none_to_continue(parent):
+    call = made(trace_parent=parent)
+    trace(None)(call)
+    assert len(call.trace_id) == 32
+    assert call.trace_id not in ("a" * 32, "0" * 32)
+
+
+def test_without_a_limit_nothing_is_counted():
+    stage = limit(0, 1.0)
+    for _ in range(10_000):
+        stage(made())
+
+
+def test_a_limit_holds_per_principal_says_when_to_come_back_and_refills():
+    at = 0.0
+    stage = limit(3, 60.0, clock=lambda: at)
+    for _ in range(3):
+        stage(made())
+    with pytest.raises(Limited) as refused:
+        stage(made())
+    assert refused.value.details["retry_after"] == 20
+    stage(made(Principal("key:other")))
+    at = 20.0
+    stage(made())
+    with pytest.raises(Limited):
+        stage(made())
+
+
+def test_the_guard_freezes_what_leaves():
+    call = made()
+    walk(call, [guard(OpenPolicy)], lambda call: {"text": "床の間"}, lambda call, error: None)
+    assert call.body == '{"text":"床の間"}'.encode()
+    assert call.bytes_out == len(call.body)
+
+
+def test_the_guard_refuses_what_the_policy_denies():
+    class Closed(OpenPolicy):
+        def may(self, who, entry):
+            return False
+
+    ends = []
+    walk(made(), [guard(Closed)], lambda call: ends.append("ran"), lambda call, error: ends.append(error))
+    assert isinstance(ends[0], Denied)
+    assert len(ends) == 1
+
+
+def test_the_journal_hears_of_every_end_but_not_twice_of_a_write():
+    heard = []
+    stage = journal(lambda call, outcome, code, spent: heard.append((outcome, code)), None)
+
+    def committed(call):
+        call.journaled = True
+
+    def committed_then_failed(call):
+        call.journaled = True
+        raise Missing("x", reason="tool")
+
+    for work in (lambda call: 1, committed, committed_then_failed, lambda call: 1 / 0):
+        walk(made(), [stage], work, lambda call, error: None)
+    assert heard == [("ok", ""), ("refused", "missing.tool"), ("failed", "internal")]
+
+
+def test_the_log_of_an_internal_error_names_the_place_and_keeps_the_text(capsys):
+    def work(call):
+        raise ValueError("what the user wrote")
+
+    walk(made(), [journal(lambda *told: None, None)], work, lambda call, error: None)
+    line = capsys.readouterr().err
+    assert "ValueError at" in line
+    assert "what the user wrote" not in line
+
+
+def test_a_deadline_stops_the_call_that_is_late_and_no_other():
+    watch, quick = Watch(), made()
+    walk(quick, [deadline(watch, 0.01)], lambda call: 1, lambda call, error: None)
+    late, stopped, ends = made(), threading.Event(), []
+
+    def work(call):
+        with call.stop.hooked(stopped.set):
+            assert stopped.wait(30)
+        call.stop.check()
+
+    walk(late, [deadline(watch, 0.02)], work, lambda call, error: ends.append(error))
+    assert isinstance(ends[0], Unavailable)
+    assert ends[0].reason == "timeout"
+    assert quick.stop.reason == ""
+
+
+def test_an_earlier_deadline_is_heard_while_a_later_one_is_waited_for():
+    watch, slow, stopped = Watch(), made(), threading.Event()
+    watch.add(slow.stop, 3600)
+    early = made()
+    early.stop.hook(stopped.set)
+    watch.add(early.stop, 0.01)
+    assert stopped.wait(30)
+    assert slow.stop.reason == ""
+
+
+def test_the_owner_sees_everything_for_nothing():
+    assert expanded("select 1 from memo where {visible}", OWNER, OpenPolicy().sees(OWNER)) == (
+        "select 1 from memo where 1 = 1",
+        {},
+    )
+
+
+def test_a_root_and_classes_become_conditions():
+    key = Principal("key:k", "key", root="/50%_off")
+    sql, params = expanded("select 1 from memo m where {visible:m} and x", key, ("public", "internal"))
+    assert "m.space = :visible_root or m.space like :visible_below escape '!'" in sql
+    assert "m.label in ('public', 'internal')" in sql
+    assert params == {"visible_root": "/50%_off", "visible_below": "/50!%!_off/%"}
+
+
+def test_no_class_means_no_row():
+    assert expanded("{visible}", OWNER, ())[0] == "1 = 0"
+
+
+@given(st.text(alphabet=st.characters(blacklist_characters="{}"), max_size=80))
+def test_sql_without_the_token_is_left_as_it_is(sql):
+    assert expanded(sql, OWNER, ("public",)) == (sql, {})
+
+
+@pytest.mark.parametrize(
+    ("sql", "table"),
+    [
+        ("select * from memo", "memo"),
+        ("update MEMO set x = 1", "memo"),
+        ("select * from memo where {visible}", None),
+        ("insert into memo (x) values (1)", None),
+        ("select * from memory", None),
+    ],
+)
+def test_sql_on_records_needs_the_filter(sql, table):
+    assert unguarded(sql, frozenset({"memo"})) == table
