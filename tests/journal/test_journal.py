@@ -1,0 +1,152 @@
+"""The journal on both databases: chains, anchors, groups, pages, and what tampering looks like."""
+
+import threading
+
+import pytest
+
+from tokonoma.core.call import OWNER, Call, Caller
+from tokonoma.core.errors import Conflict
+from tokonoma.journal.keeper import Keeper
+from tokonoma.journal.strand import TABLES
+from tokonoma.journal.verify import recent, verify
+from tokonoma.store.migrate import migrate
+
+
+@pytest.fixture
+def store(database):
+    migrate(database, "journal", TABLES, lambda reason: None)
+    return database
+
+
+def keeper(store):
+    return Keeper(store.writing, lambda: "open-1")
+
+
+def call(number=0, tool="save"):
+    made = Call("memory", tool, {}, Caller("stdio"), request_id=f"r{number}", trace_id="t", bytes_in=number)
+    made.principal = OWNER
+    return made
+
+
+def verdict(store):
+    with store.reading() as rows:
+        return verify(rows)
+
+
+def kept(store):
+    with store.reading() as rows:
+        return rows.rows("select kind, tool, outcome, code, duration_us, bytes_in from journal order by strand, seq")
+
+
+def test_a_write_stores_its_own_entry_and_a_read_waits_for_its_group(store):
+    keep = keeper(store)
+    with keep.write(call(1)) as statements:
+        assert statements.rows("select kind from journal") == []
+    keep.note(call(2, "search"), "ok", "", 1234)
+    keep.close()
+    assert kept(store) == [
+        ("open", "", "", "", None, 0),
+        ("call", "save", "committed", "", None, 1),
+        ("call", "search", "ok", "", 1234, 2),
+        ("close", "", "", "", None, 0),
+    ]
+    assert verdict(store).problems == ()
+
+
+def test_a_write_that_fails_leaves_no_entry_and_no_gap(store):
+    keep = keeper(store)
+    with keep.write(call(1)):
+        pass
+    with pytest.raises(Conflict), keep.write(call(2)):
+        raise Conflict("stale")
+    with keep.write(call(3)):
+        pass
+    keep.close()
+    assert [row[5] for row in kept(store) if row[0] == "call"] == [1, 3]
+    assert verdict(store).problems == ()
+
+
+def test_many_writers_at_once_keep_their_chains(store):
+    keep = keeper(store)
+
+    def write(start):
+        for number in range(start, start + 20):
+            with keep.write(call(number)):
+                pass
+            keep.note(call(number + 1000, "get"), "ok", "", 1)
+
+    threads = [threading.Thread(target=write, args=(n * 100,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    keep.close()
+    said = verdict(store)
+    assert said.problems == ()
+    assert sum(row[0] == "call" for row in kept(store)) == 160
+
+
+def test_a_group_that_cannot_be_written_now_is_written_later(store):
+    refuse = threading.Event()
+    refuse.set()
+
+    def writing(stop):
+        if refuse.is_set():
+            raise Conflict("not now")
+        return store.writing(stop)
+
+    keep = Keeper(writing, lambda: "open-1")
+    keep.note(call(1, "get"), "ok", "", 1)
+    with pytest.raises(Conflict):
+        keep.flush()
+    refuse.clear()
+    keep.close()
+    assert [row[1] for row in kept(store) if row[0] == "call"] == ["get"]
+
+
+TAMPERING = {
+    "an entry changed": ("update journal set tool = 'other' where request_id = 'r2'", "was changed"),
+    "an entry taken out": ("delete from journal where request_id = 'r2'", "missing"),
+    "a duration polished": ("update journal set duration_us = 5 where request_id = 'r2'", "was changed"),
+    "the end cut off": ("delete from journal where request_id = 'r3' or kind = 'close'", "anchored"),
+}
+
+
+@pytest.mark.parametrize(("sql", "word"), TAMPERING.values(), ids=TAMPERING)
+def test_tampering_shows(store, sql, word):
+    first = keeper(store)
+    for number in (1, 2, 3):
+        with first.write(call(number)):
+            pass
+    first.close()
+    second = keeper(store)  # anchors itself to the first
+    with second.write(call(9)):
+        pass
+    assert verdict(store).problems == ()
+    with store.writing() as statements:
+        statements.run(sql.replace("kind = 'close'", "(kind = 'close' and bytes_in = 0)"))
+    assert any(word in problem for problem in verdict(store).problems)
+
+
+def test_a_killed_process_leaves_an_open_strand_which_is_valid(store):
+    with keeper(store).write(call(1)):
+        pass
+    said = verdict(store)
+    assert (said.strands, said.entries, said.problems) == (1, 2, ())
+
+
+def test_pages_hold_every_call_once_newest_first(store):
+    keep = keeper(store)
+    for number in range(25):
+        keep.note(call(number, f"t{number}"), "ok", "", number)
+    keep.close()
+    seen, page = [], None
+    while True:
+        with store.reading() as rows:
+            items, page = recent(rows, "owner", 10, page)
+        seen += [item["request_id"] for item in items]
+        if page is None:
+            break
+    assert seen == [f"r{number}" for number in reversed(range(25))]
+    with store.reading() as rows:
+        assert recent(rows, "key:somebody", 10, None) == ([], None)
