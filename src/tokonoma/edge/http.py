@@ -1,0 +1,107 @@
+"""The HTTP side as a plain ASGI application: `POST /mcp`, and three pages for machines that watch over it."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+
+import orjson
+
+from tokonoma.edge.http_guard import LOOPBACK, PREFLIGHT, Gate, Halt, Headers, Pairs, folded
+from tokonoma.edge.http_post import CHALLENGE, Limits, Posts, caller_of
+from tokonoma.edge.http_stream import Event, Receive, Send, body
+from tokonoma.edge.wire import encode
+from tokonoma.edge.wire.front import Front
+from tokonoma.edge.wire.protocol import INTERNAL_ERROR, INVALID_REQUEST
+from tokonoma.edge.wire.refusals import fault
+
+Ready = Callable[[], Sequence[str]]
+Metrics = Callable[[], bytes]
+
+
+def asgi(
+    front: Front,
+    *,
+    host_names: Collection[str] | None = LOOPBACK,
+    origins: Collection[str] = (),
+    limits: Limits | None = None,
+    ready: Ready | None = None,
+    metrics: Metrics | None = None,
+    challenge: str = CHALLENGE,
+) -> "Endpoint":
+    """The application. `host_names`: what it answers to, without ports (None: to any). `origins`: web pages that may
+    call it besides its own. `ready`: reasons why not, empty when it is. `metrics`: Prometheus text. `challenge`: the
+    WWW-Authenticate header of a 401."""
+    posts = Posts(front, limits or Limits(), challenge)
+    return Endpoint(front, Gate(host_names, origins), posts, ready or (lambda: ()), metrics)
+
+
+class Endpoint:
+    def __init__(self, front: Front, gate: Gate, posts: Posts, ready: Ready, metrics: Metrics | None) -> None:
+        self._front = front
+        self._gate = gate
+        self._posts = posts
+        self._ready = ready
+        self._metrics = metrics
+
+    def stop(self) -> None:
+        """Ask every call under way to end early; each still answers."""
+        self._posts.stop()
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        extra: Pairs = []
+        try:
+            headers = folded(scope["headers"])
+            path: str = scope["path"]
+            if path == "/health":
+                await self._page(scope, send, 200, b'{"status":"ok"}')
+                return
+            extra = self._gate.check(headers)
+            if path in ("/mcp", "/mcp/"):
+                await self._mcp(scope, receive, send, headers, extra)
+            elif path == "/ready":
+                await self._readiness(scope, send)
+            elif path == "/metrics" and self._metrics is not None:
+                await self._measures(scope, send, headers)
+            else:
+                raise Halt(404, "There is nothing here; MCP is at /mcp")
+        except Halt as halt:
+            message = encode.error(None, INVALID_REQUEST, halt.message)
+            await body(send, halt.status, message, [*halt.headers, *extra])
+
+    async def _mcp(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: Pairs) -> None:
+        method: str = scope["method"]
+        if method == "POST":
+            await self._posts.answer(scope, receive, send, headers, extra)
+        elif method == "OPTIONS" and extra:
+            await body(send, 200, b"", [*PREFLIGHT, *extra])
+        else:
+            # No stream for messages of the server's own, and no session that could be ended.
+            raise Halt(405, "Use POST", (b"allow", b"POST"))
+
+    async def _readiness(self, scope: Event, send: Send) -> None:
+        try:
+            reasons = list(await asyncio.to_thread(self._ready))
+        except Exception as error:
+            fault(error, "/ready")
+            reasons = ["the check itself failed; see the log"]
+        page = {"ready": not reasons, "reasons": reasons}
+        await self._page(scope, send, 503 if reasons else 200, orjson.dumps(page))
+
+    async def _measures(self, scope: Event, send: Send, headers: Headers) -> None:
+        assert self._metrics is not None
+        self._posts.identify(caller_of(scope, headers))
+        try:
+            text = await asyncio.to_thread(self._metrics)
+        except Exception as error:
+            fault(error, "/metrics")
+            await body(send, 500, encode.error(None, INTERNAL_ERROR, "Internal error"), [])
+            return
+        await self._page(scope, send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
+
+    async def _page(
+        self, scope: Event, send: Send, status: int, content: bytes, kind: bytes = b"application/json"
+    ) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Halt(405, "Use GET", (b"allow", b"GET, HEAD"))
+        await body(send, status, content, [(b"cache-control", b"no-store")], kind)

@@ -1,0 +1,232 @@
+"""`POST /mcp`: one message in, one answer out. Nothing is kept between two requests but the calls under way."""
+
+import asyncio
+import math
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from tokonoma.core.call import Caller, Principal
+from tokonoma.core.errors import Limited, Refusal, Unauthenticated
+from tokonoma.core.ids import hex_id
+from tokonoma.edge.http_guard import Halt, Headers, Pairs, accepts, bearer, check_content_type
+from tokonoma.edge.http_stream import Delivery, Event, Outbox, Receive, Send, body, event
+from tokonoma.edge.wire import encode
+from tokonoma.edge.wire.era import client_of
+from tokonoma.edge.wire.exchange import Exchange
+from tokonoma.edge.wire.front import Front
+from tokonoma.edge.wire.headers import check_modern, check_notification, claims_modern
+from tokonoma.edge.wire.message import Broken, Id, Message, is_id, parse
+from tokonoma.edge.wire.methods import reply
+from tokonoma.edge.wire.protocol import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    LIMITED,
+    MAX_BYTES,
+    META_CLIENT,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    UNAUTHENTICATED,
+    UNSUPPORTED_VERSION,
+)
+
+CHALLENGE = 'Bearer realm="tokonoma"'
+
+# The HTTP status of a JSON-RPC error; all others travel with 200. The handshake era knows the first four only.
+_STATUS = {PARSE_ERROR: 400, INVALID_REQUEST: 400, LIMITED: 429, UNAUTHENTICATED: 401}
+_STATUS_MODERN = _STATUS | dict.fromkeys(
+    (INVALID_PARAMS, HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION), 400
+)
+_STATUS_MODERN[METHOD_NOT_FOUND] = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    body: int = MAX_BYTES  # bytes
+    body_seconds: float = 30.0  # to send a body that does not come at once
+    stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
+    beat: float = 15.0  # seconds between two comments in a silent stream
+
+
+@dataclass(slots=True)
+class Post:
+    """One request, as its headers describe it."""
+
+    headers: Headers
+    caller: Caller
+    principal: Principal
+    extra: Pairs
+    json: bool
+    sse: bool
+
+
+class Posts:
+    def __init__(self, front: Front, limits: Limits, challenge: str) -> None:
+        self._front = front
+        self._limits = limits
+        self._challenge = challenge
+        self._open: set[Exchange] = set()
+        self._named: dict[tuple[str, str, Id], Exchange] = {}  # session, principal, request: what a client may cancel
+
+    def stop(self) -> None:
+        for exchange in list(self._open):
+            exchange.stop()
+
+    def identify(self, caller: Caller) -> Principal:
+        """Who calls; Halt with 401, 429 or 403."""
+        try:
+            principal = self._front.identify(caller)
+        except Refusal as refusal:
+            self._turn_away(caller, refusal)
+        caller.principal = principal
+        return principal
+
+    async def answer(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: Pairs) -> None:
+        check_content_type(headers)
+        json, sse = accepts(headers.get(b"accept"))
+        if not json and not sse:
+            raise Halt(406, "Accept application/json or text/event-stream")
+        caller = caller_of(scope, headers)
+        post = Post(headers, caller, self.identify(caller), extra, json, sse)
+        raw = await self._body(receive, headers)
+        modern = False
+        try:
+            message = parse(raw)
+            modern = message is not None and claims_modern(message, headers)
+            if message is None or message.id is None:
+                await self._notice(post, message, modern, send)
+                return
+            if modern:
+                check_modern(message, headers)
+            await self._request(post, message, modern, receive, send)
+        except Broken as problem:
+            await self._broken(post, problem, modern, send)
+
+    async def _request(self, post: Post, message: Message, modern: bool, receive: Receive, send: Send) -> None:
+        if modern:
+            post.caller.client = client_of(message.meta.get(META_CLIENT)) or post.caller.client
+        if message.method == "tools/call":
+            await self._call(post, message, modern, receive, send)
+            return
+        answer = reply(self._front, message, post.caller, modern)
+        extra = post.extra
+        if message.method == "initialize":
+            # A token to find a call again when its client cancels it. Nothing depends on it: any is welcome later,
+            # so that a restart of this server breaks no client.
+            extra = [*extra, (b"mcp-session-id", hex_id(16).encode())]
+        if post.json:
+            await body(send, 200, answer, extra)
+        else:
+            await body(send, 200, event(answer), extra, b"text/event-stream")
+
+    async def _call(self, post: Post, message: Message, modern: bool, receive: Receive, send: Send) -> None:
+        outbox = Outbox()
+        exchange = Exchange(self._front, message, modern, outbox.put, self._open.discard)
+        key = None if modern else _key(post, message.id)
+        self._open.add(exchange)
+        if key is not None:
+            self._named[key] = exchange
+        try:
+            traced = post.headers.get(b"traceparent", b"").decode("latin-1")
+            exchange.begin(message, post.caller, traced, listening=post.sse)
+            limits = self._limits
+            delivery = Delivery(
+                send, post.extra, json=post.json, sse=post.sse, stream_after=limits.stream_after, beat=limits.beat
+            )
+            # In the handshake era a lost connection is no cancellation.
+            await delivery.run(outbox, exchange, receive if modern else None)
+        except BaseException:
+            exchange.cancel()  # refused, or this server is being shut down with force
+            self._open.discard(exchange)
+            raise
+        finally:
+            if key is not None and self._named.get(key) is exchange:
+                del self._named[key]
+
+    async def _notice(self, post: Post, message: Message | None, modern: bool, send: Send) -> None:
+        """A notification, or (None) a response: accepted, and no more is said about it."""
+        if message is not None:
+            check_notification(message, post.headers)
+        if message is not None and not modern and message.method == "notifications/cancelled":
+            key = _key(post, message.params.get("requestId"))
+            exchange = self._named.get(key) if key is not None else None
+            if exchange is not None:
+                # Its request still waits for a response, and over HTTP there must be one.
+                exchange.cancel(encode.error(exchange.id, REQUEST_CANCELLED, "Request cancelled"))
+        await body(send, 202, b"", post.extra)
+
+    async def _broken(self, post: Post, problem: Broken, modern: bool, send: Send) -> None:
+        status = (_STATUS_MODERN if modern else _STATUS).get(problem.code, 200)
+        extra = post.extra
+        if status == 429:
+            extra = [*extra, *_retry_after(problem.data)]
+        elif status == 401:
+            extra = [*extra, self._www_authenticate(post.caller)]
+        await body(send, status, encode.broken(problem), extra)
+
+    async def _body(self, receive: Receive, headers: Headers) -> bytes:
+        declared = headers.get(b"content-length", b"")
+        if declared.isdigit() and int(declared[:20]) > self._limits.body:
+            self._too_large()
+        first = await receive()
+        if first["type"] == "http.request" and not first.get("more_body"):
+            raw: bytes = first.get("body", b"")
+            if len(raw) > self._limits.body:
+                self._too_large()
+            return raw
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                return await self._collect(first, receive)
+        except TimeoutError:
+            raise Halt(408, "The body did not come in time", (b"connection", b"close")) from None
+
+    async def _collect(self, part: Event, receive: Receive) -> bytes:
+        collected = bytearray()
+        while True:
+            if part["type"] != "http.request":
+                raise Halt(400, "The body broke off")
+            collected += part.get("body", b"")
+            if len(collected) > self._limits.body:
+                self._too_large()
+            if not part.get("more_body"):
+                return bytes(collected)
+            part = await receive()
+
+    def _too_large(self) -> NoReturn:
+        raise Halt(413, f"Message larger than {self._limits.body} bytes", (b"connection", b"close"))
+
+    def _turn_away(self, caller: Caller, refusal: Refusal) -> NoReturn:
+        if isinstance(refusal, Unauthenticated):
+            raise Halt(401, refusal.message, self._www_authenticate(caller)) from refusal
+        if isinstance(refusal, Limited):
+            raise Halt(429, refusal.message, *_retry_after(refusal.details)) from refusal
+        raise Halt(403, refusal.message) from refusal
+
+    def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
+        words = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'
+        return (b"www-authenticate", words.encode("latin-1"))
+
+
+def caller_of(scope: Event, headers: Headers) -> Caller:
+    client = scope.get("client")
+    agent = headers.get(b"user-agent")
+    return Caller(
+        "http",
+        token=bearer(headers),
+        remote=None if client is None else str(client[0]),
+        client=None if agent is None else agent[:200].decode("latin-1"),
+    )
+
+
+def _key(post: Post, id: Any) -> tuple[str, str, Id] | None:
+    session = post.headers.get(b"mcp-session-id")
+    return (session.decode("latin-1"), post.principal.name, id) if session and is_id(id) else None
+
+
+def _retry_after(details: Any) -> Pairs:
+    seconds = cast("dict[str, Any]", details).get("retry_after") if isinstance(details, dict) else None
+    if not isinstance(seconds, int | float):
+        return []
+    return [(b"retry-after", b"%d" % max(1, math.ceil(seconds)))]

@@ -1,0 +1,125 @@
+"""How the answer to a call travels: as one JSON body if it comes soon, as a stream of events if it takes its time."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from tokonoma.edge.http_guard import Pairs
+from tokonoma.edge.wire.exchange import Exchange
+
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+
+QUICK = 0.05
+"""Most calls are over by then; only a slower one costs a task that watches whether its client is still there."""
+
+
+class Outbox:
+    """From worker threads to the one coroutine that sends."""
+
+    __slots__ = ("_items", "_loop", "_waiting", "left")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._items: deque[tuple[bytes, bool]] = deque()
+        self._waiting: asyncio.Future[None] | None = None
+        self.left = False  # the client has gone
+
+    def put(self, message: bytes, last: bool) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._arrived, message, last)
+        except RuntimeError:
+            return  # the loop has ended, and every client with it
+
+    def leave(self) -> None:
+        self.left = True
+        self._wake()
+
+    async def get(self, seconds: float | None) -> tuple[bytes, bool] | None:
+        """The next message and whether it is the last; None when the time is over or the client has gone."""
+        if not self._items and not self.left:
+            self._waiting = self._loop.create_future()
+            timer = None if seconds is None else self._loop.call_later(seconds, self._wake)
+            try:
+                await self._waiting
+            finally:
+                if timer is not None:
+                    timer.cancel()
+        return self._items.popleft() if self._items else None
+
+    def _arrived(self, message: bytes, last: bool) -> None:
+        self._items.append((message, last))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
+class Delivery:
+    """One answer on its way. `stream_after` seconds of silence make it a stream; `beat` seconds, a comment in it."""
+
+    def __init__(self, send: Send, extra: Pairs, *, json: bool, sse: bool, stream_after: float, beat: float) -> None:
+        self._send = send
+        self._extra = extra
+        self._json = json
+        self._sse = sse
+        self._stream_after = stream_after
+        self._beat = beat
+
+    async def run(self, outbox: Outbox, exchange: Exchange, receive: Receive | None) -> None:
+        """`receive`: given where a client that goes away cancels its call."""
+        item = await outbox.get(QUICK)
+        if item is None and receive is not None:
+            watcher = asyncio.create_task(_watch(receive, outbox, exchange))
+            try:
+                await self._rest(outbox, item)
+            finally:
+                watcher.cancel()
+        else:
+            await self._rest(outbox, item)
+
+    async def _rest(self, outbox: Outbox, item: tuple[bytes, bool] | None) -> None:
+        if item is None and self._json:
+            item = await outbox.get(self._stream_after if self._sse else None)
+        if self._json and item is not None and item[1]:
+            await body(self._send, 200, item[0], self._extra)
+        elif not outbox.left:
+            await self._events(outbox, item)
+
+    async def _events(self, outbox: Outbox, item: tuple[bytes, bool] | None) -> None:
+        await self._send({"type": "http.response.start", "status": 200, "headers": [*_STREAM, *self._extra]})
+        while not outbox.left:
+            last = item is not None and item[1]
+            chunk = b": still working\n\n" if item is None else event(item[0])
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": not last})
+            if last:
+                return
+            item = await outbox.get(self._beat)
+
+
+async def _watch(receive: Receive, outbox: Outbox, exchange: Exchange) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    exchange.cancel()
+    outbox.leave()
+
+
+def event(message: bytes) -> bytes:
+    return b"event: message\ndata: " + message + b"\n\n"
+
+
+async def body(send: Send, status: int, content: bytes, extra: Pairs, kind: bytes = b"application/json") -> None:
+    """One complete response."""
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(content)), *extra]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+_STREAM: Pairs = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),  # nginx would otherwise keep events back
+]

@@ -1,0 +1,41 @@
+"""From chunks to lines, in bounded memory: a line that grows beyond the limit is thrown away as it comes."""
+
+from collections.abc import Iterator
+
+
+class Lines:
+    __slots__ = ("_limit", "_parts", "_size", "_skipping")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | None]:
+        """The lines that this chunk completes, without their ends; None in the place of each that is too long."""
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            yield from self._grow(piece)
+            if not self._skipping:
+                yield self._line()
+            self._skipping = False
+        yield from self._grow(rest)
+
+    def end(self) -> bytes:
+        """What came after the last line end: the other side may have left it out."""
+        return self._line()
+
+    def _line(self) -> bytes:
+        line = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return line
+
+    def _grow(self, piece: bytes) -> Iterator[None]:
+        if self._skipping or not piece:
+            return
+        self._size += len(piece)
+        self._parts.append(piece)
+        if self._size > self._limit:
+            self._parts, self._size, self._skipping = [], 0, True
+            yield None
