@@ -4,24 +4,25 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tokonoma import __version__, catalogue
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Invalid, Unauthenticated
+from tokonoma.core.errors import Invalid
 from tokonoma.core.log import set_level
 from tokonoma.core.module import Module
 from tokonoma.core.spans import Spans
 from tokonoma.edge.front import HouseFront
 from tokonoma.pipeline.pool import Pool
 from tokonoma.policy.open import OpenPolicy
-from tokonoma.registry import GATEWAY, Registry
+from tokonoma.registry import Registry
 from tokonoma.settings import Settings, resolved
 
 if TYPE_CHECKING:
+    from tokonoma.auth.door import Door
     from tokonoma.core.desk import Rows, Statements
     from tokonoma.house import TheHouse
     from tokonoma.journal.keeper import Keeper
@@ -79,8 +80,6 @@ class App:
         )
         self._lock = threading.RLock()
         self._database: Database | None = None
-        self._keeper: Keeper | None = None
-        self._house: TheHouse | None = None
         self._stages: list[Stage] | None = None
         self._work: Callable[[Call], Any] | None = None
 
@@ -167,25 +166,16 @@ class App:
     def identify(self, caller: Caller) -> Principal:
         """stdio and the command line are the owner; HTTP needs a key as soon as one exists."""
         if caller.principal is None:
-            caller.principal = OWNER if caller.transport in ("stdio", "cli") else self._keyholder(caller)
+            caller.principal = OWNER if caller.transport in ("stdio", "cli") else self.door.principal(caller)
         return caller.principal
 
-    def _keyholder(self, caller: Caller) -> Principal:
-        from tokonoma.auth import keys
+    @cached_property
+    def door(self) -> "Door":
+        from tokonoma.auth.door import Door
 
-        with self.database.reading() as rows:
-            if caller.token is not None:
-                return keys.principal(rows, caller.token)
-            if not self.settings.flag("require_key") and not keys.exist(rows) and is_loopback(caller.remote or ""):
-                return OWNER
-        raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
-
-    def credential_required(self) -> bool:
-        """Whether a caller over HTTP has to show a key."""
-        from tokonoma.auth import keys
-
-        with self.database.reading() as rows:
-            return self.settings.flag("require_key") or keys.exist(rows)
+        # An embedded database answers in microseconds; across a network one second is remembered.
+        remember = lambda: 0.0 if self.database.kind == "sqlite" else 1.0  # noqa: E731
+        return Door(lambda: self.database.reading(), self.settings.flag("require_key"), remember)
 
     # Rooms that are opened when they are first needed
 
@@ -197,23 +187,17 @@ class App:
                     self._database = self._opened()
         return self._database
 
-    @property
+    @cached_property
     def keeper(self) -> "Keeper":
-        with self._lock:
-            if self._keeper is None:
-                from tokonoma.journal.keeper import Keeper
+        from tokonoma.journal.keeper import Keeper
 
-                self._keeper = Keeper(lambda stop: self.database.writing(stop), lambda: self.policy.version)
-            return self._keeper
+        return Keeper(lambda stop: self.database.writing(stop), lambda: self.policy.version)
 
-    @property
+    @cached_property
     def house(self) -> "TheHouse":
-        with self._lock:
-            if self._house is None:
-                from tokonoma.house import TheHouse
+        from tokonoma.house import TheHouse
 
-                self._house = TheHouse(self)
-            return self._house
+        return TheHouse(self)
 
     def database_url(self) -> str:
         return self.settings.text("database_url") or f"sqlite:///{self.home / 'tokonoma.db'}"
@@ -226,7 +210,7 @@ class App:
         from tokonoma.store.migrate import migrate
 
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        database = open_database(self.database_url())
+        database = open_database(self.database_url(), durable=self.settings.flag("durable"))
         for name, steps in (("journal", strand.TABLES), ("auth", keys.TABLES), ("search", documents.TABLES)):
             migrate(database, name, steps, partial(self._backed_up, database))
         return database
@@ -273,16 +257,9 @@ class App:
     def close(self, grace: float = 1.5) -> None:
         """Finish what was accepted, end the journal's strands, close the database."""
         self.pool.close(grace)
-        if self._keeper is not None and self._database is not None:
-            self._keeper.close()
+        if "keeper" in self.__dict__:
+            self.keeper.close()
         if self._database is not None:
             self._database.close()
         if self.spans is not None:
             getattr(self.spans, "close", lambda: None)()
-
-
-def is_loopback(address: str) -> bool:
-    return address in ("localhost", "::1", "") or address.startswith("127.")
-
-
-__all__ = ["GATEWAY", "App", "home_of", "is_loopback", "settings_of"]

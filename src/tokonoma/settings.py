@@ -84,6 +84,7 @@ def rate(value: Any) -> str:
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("database_url", "", "sqlite:///path or postgresql://…; empty: tokonoma.db in the home", text, secret=True),
+    Setting("durable", True, "false only for tests: commits may be lost in a power cut", yes_or_no),
     Setting("workspace", "", "folder of manuals/ and vault/; empty: workspace in the home", text),
     Setting("manuals_root", "", "folder of the manuals, if not in the workspace", text),
     Setting("vault_root", "", "folder of the vault, if not in the workspace", text),

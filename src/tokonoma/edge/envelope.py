@@ -12,7 +12,7 @@ from tokonoma.edge.wire.front import Answer
 def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
     if error is not None:
         return Answer([_text(orjson.dumps(failure(call, error, codes)).decode())], is_error=True)
-    return Answer([_text(call.body.decode())], structured=call.value)
+    return Answer([_text(call.body.decode())], structured=call.body)
 
 
 def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""A client in memory: speaks MCP with a house over its real wire, as a stream of lines or as HTTP requests."""
+
+import asyncio
+import json
+import queue
+from typing import Any
+
+import httpx
+
+from tokonoma.app import App
+from tokonoma.core.call import Caller
+from tokonoma.edge.http import asgi
+from tokonoma.edge.wire.conversation import Conversation
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+Json = dict[str, Any]
+
+
+class Talk:
+    """`ask` sends one request and waits for its answer; `value` and `error` call a tool and expect that end."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def send(self, message: Json) -> Json:
+        raise NotImplementedError
+
+    def ask(self, method: str, **params: Any) -> Json:
+        self._number += 1
+        answer = self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        assert answer["id"] == self._number
+        return answer
+
+    def tool(self, name: str, **arguments: Any) -> Json:
+        return self.ask("tools/call", name=name, arguments=arguments)["result"]
+
+    def value(self, name: str, **arguments: Any) -> Json:
+        """The structured content, which its text twin repeats."""
+        result = self.tool(name, **arguments)
+        assert not result.get("isError"), result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return result["structuredContent"]
+
+    def error(self, name: str, **arguments: Any) -> Json:
+        """The error of a refused call."""
+        result = self.tool(name, **arguments)
+        assert result["isError"] is True, result
+        assert "structuredContent" not in result
+        told = json.loads(result["content"][0]["text"])
+        assert told["request_id"]
+        assert told["trace_id"]
+        return told["error"]
+
+    def call(self, module: str, tool: str, **params: Any) -> Json:
+        return self.value("call", module=module, tool_name=tool, params=params)
+
+    def refused(self, module: str, tool: str, **params: Any) -> Json:
+        return self.error("call", module=module, tool_name=tool, params=params)
+
+    def batch(self, *lines: Json, **more: Any) -> Json:
+        return self.value("batch", jsonl="\n".join(json.dumps(line) for line in lines), **more)
+
+
+class Lines(Talk):
+    """Over a stream of lines, as stdio does it."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self._answers: queue.Queue[Json] = queue.Queue()
+        self.notices: list[Json] = []
+        self._conversation = Conversation(app.front, Caller("stdio"), self._take)
+
+    def _take(self, message: bytes) -> None:
+        told = json.loads(message)
+        if "id" in told:
+            self._answers.put(told)
+        else:
+            self.notices.append(told)
+
+    def send(self, message: Json) -> Json:
+        self._conversation.take(json.dumps(message).encode())
+        return self._answers.get(timeout=60)
+
+    def tell(self, method: str, **params: Any) -> None:
+        """A notification."""
+        self._conversation.take(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+
+
+class Http(Talk):
+    """Over HTTP, stateless, in the era of 2026-07-28."""
+
+    def __init__(self, app: App, token: str | None = None, remote: str = "127.0.0.1") -> None:
+        super().__init__()
+        self._asgi = asgi(app.front)
+        self._token, self._remote = token, remote
+
+    def post(self, message: Json, **headers: str) -> httpx.Response:
+        return asyncio.run(self._post(message, headers))
+
+    async def _post(self, message: Json, headers: dict[str, str]) -> httpx.Response:
+        transport = httpx.ASGITransport(app=self._asgi, client=(self._remote, 1))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8722") as client:
+            return await client.post("/mcp", json=message, headers=headers)
+
+    def send(self, message: Json) -> Json:
+        response = self.answered(message)
+        assert response.headers["content-type"] == "application/json"
+        return response.json()
+
+    def answered(self, message: Json) -> httpx.Response:
+        message = {**message, "params": {**message["params"], "_meta": MODERN}}
+        headers = {
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": message["method"],
+            "accept": "application/json, text/event-stream",
+        }
+        if "name" in message["params"]:
+            headers["mcp-name"] = message["params"]["name"]
+        if self._token is not None:
+            headers["authorization"] = f"Bearer {self._token}"
+        return self.post(message, **headers)
