@@ -1,0 +1,99 @@
+"""The store as the rest of the house sees it: blocks that read and blocks that write, the same on both databases."""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.errors import Unready
+from tokonoma.core.stop import Stop
+from tokonoma.store.dialect import Dialect, Kind
+
+Span = Callable[[str], AbstractContextManager[None]]
+"""Wraps a block, for those who trace: called with `store.read` or `store.write`."""
+
+Block = TypeVar("Block")
+
+
+class Database(Protocol):
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def where(self) -> str:
+        """Shown to people: a path, or an address without credentials."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    def reading(self, stop: Stop | None = None) -> AbstractContextManager[Rows]:
+        """One snapshot: what others commit meanwhile is not seen until the block is left."""
+        ...
+
+    def writing(self, stop: Stop | None = None) -> AbstractContextManager[Statements]:
+        """One transaction: committed on leaving, rolled back on an exception. Blocks of one thread do not nest.
+
+        A statement that fails spoils the transaction, also if its error was caught: leaving the block raises it again.
+        """
+        ...
+
+    def check(self) -> list[str]:
+        """What is wrong inside, in words; empty when sound."""
+        ...
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def open_database(url: str, *, durable: bool = True, span: Span | None = None) -> Database:
+    """Open `sqlite:///path` or `postgresql://…`. Only `durable=False`, for tests, may lose commits in a power cut."""
+    # The drivers are imported here, and not before: the start of a process must not pay for one that it does not use.
+    scheme = url.partition(":")[0].lower()
+    if scheme == "sqlite":
+        from tokonoma.store.sqlite import SqliteDatabase
+
+        return SqliteDatabase(sqlite_path(url), durable=durable, span=span)
+    if scheme in ("postgresql", "postgres"):
+        try:
+            from tokonoma.store.postgres import PostgresDatabase
+        except ImportError as error:
+            raise Unready(
+                "PostgreSQL needs a driver that is not installed. Install it with: pip install 'tokonoma[postgres]'",
+                reason="driver",
+            ) from error
+        return PostgresDatabase(url, durable=durable, span=span)
+    raise Unready(
+        "The database URL must start with `sqlite:///` (a path) or `postgresql://`.",
+        reason="database_url",
+        scheme=scheme,
+    )
+
+
+@contextmanager
+def traced(span: Span, name: str, block: AbstractContextManager[Block]) -> Generator[Block]:
+    """The block inside a span, so that one that nobody traces pays nothing."""
+    with span(name), block as inside:
+        yield inside
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that a `sqlite:` URL names. Paths are absolute: a server is started from folders that nobody knows."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    while path.startswith("//"):  # sqlite:////srv/x, as other programs write an absolute path
+        path = path[1:]
+    if path.startswith("/~/") or path[2:3] == ":":  # /~/x and /C:/x
+        path = path[1:]
+    found = Path(path).expanduser()
+    if parts.netloc or parts.query or parts.fragment or not found.is_absolute() or not found.name:
+        raise Unready(
+            f"`{url}` does not name a database file. Write an absolute path after two slashes,"
+            " as in `sqlite:///home/me/tokonoma.db`; there are no parameters, and no database in memory.",
+            reason="database_url",
+        )
+    return found
