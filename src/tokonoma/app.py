@@ -8,17 +8,18 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tokonoma import __version__, catalogue
+from tokonoma import __version__, catalogue, plugins
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid
 from tokonoma.core.log import set_level
-from tokonoma.core.module import Module
+from tokonoma.core.module import Module, Shelf
 from tokonoma.core.spans import Spans
+from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
 from tokonoma.pipeline.pool import Pool
 from tokonoma.policy.open import OpenPolicy
-from tokonoma.registry import Registry
+from tokonoma.registry import GATEWAY, Registry
 from tokonoma.settings import Settings, resolved
 
 if TYPE_CHECKING:
@@ -59,15 +60,21 @@ def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]
 class App:
     """One process's house. Everything that costs time to load is joined when it is first needed."""
 
-    def __init__(self, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> None:
-        flags, environ = flags or {}, os.environ if environ is None else environ
-        self.home = home_of(flags.get("home"), environ)
-        self.settings = settings_of(self.home, flags, environ)
+    def __init__(
+        self,
+        flags: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+        spans: Spans | None = None,
+    ) -> None:
+        flags = flags or {}
+        self.environ = os.environ if environ is None else environ
+        self.home = home_of(flags.get("home"), self.environ)
+        self.settings = settings_of(self.home, flags, self.environ)
         set_level(self.settings.text("log_level"))
         self.started_at = now()
         self.policy = OpenPolicy()
         self.metrics: Metrics | None = None
-        self.spans: Spans | None = self._telemetry()
+        self.spans = spans or self._telemetry()
         self.registry = Registry(
             [*catalogue.read(catalogue.SHIPPED), *self._plugins()],
             self._load,
@@ -230,16 +237,22 @@ class App:
         backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
 
     def _load(self, source: str) -> Module:
-        if source.startswith("tokonoma.gateway"):
-            from tokonoma.gateway.tools import gateway_module
+        return self._gateway() if source == catalogue.BUILT_IN[GATEWAY] else catalogue.load(source)
 
-            return gateway_module(self)
-        return catalogue.load(source)
+    def _gateway(self) -> Module:
+        """The gateway of this house: its steps walk the same pipeline as every other call."""
+        from tokonoma.gateway.tools import gateway_module
 
-    def _plugins(self) -> list[Any]:
+        return gateway_module(
+            submit=self.run,
+            check=lambda entry, params: self.registry.bound(entry).parse(params),
+            failure=lambda call, error: failure(call, error, self.registry.codes(call.module)),
+            writing=lambda stop: self.database.writing(stop),
+        )
+
+    def _plugins(self) -> list[Shelf]:
         """The catalogues that were kept when plugins were enabled: entry points are not read at start."""
-        file = self.home / "plugins.json"
-        return catalogue.read(file) if file.exists() else []
+        return plugins.kept(self.home)
 
     def _telemetry(self) -> Spans | None:
         if not self.settings.flag("telemetry"):
@@ -262,4 +275,4 @@ class App:
         if self._database is not None:
             self._database.close()
         if self.spans is not None:
-            getattr(self.spans, "close", lambda: None)()
+            self.spans.close()

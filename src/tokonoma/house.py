@@ -30,9 +30,7 @@ class TheHouse:
         return self._app.registry.find(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
-        free = shutil.disk_usage(self._app.home).free
-        room = f"{free // 2**20} MiB free" + ("" if free > _LOW_DISK else ": make room before writes fail")
-        return {"database": self._database(), "disk": {"ok": free > _LOW_DISK, "says": room}}
+        return {"database": self._database(), "disk": self._disk()}
 
     def places(self) -> Mapping[str, str]:
         app, settings = self._app, self._app.settings
@@ -67,3 +65,11 @@ class TheHouse:
         except Refusal as error:
             return {"ok": False, "says": error.message}
         return {"ok": True, "says": self._app.database.kind}
+
+    def _disk(self) -> dict[str, Any]:
+        try:
+            free = shutil.disk_usage(self._app.home).free
+        except OSError:
+            return {"ok": False, "says": f"{self._app.home} cannot be reached"}
+        room = f"{free // 2**20} MiB free" + ("" if free > _LOW_DISK else ": make room before writes fail")
+        return {"ok": free > _LOW_DISK, "says": room}

@@ -51,41 +51,46 @@ class Registry:
         """What this principal sees; the gateway itself is not a module to be called."""
         seen: list[Shelf] = []
         for shelf in self._shelves.values():
-            if shelf.name == GATEWAY or shelf.name in self._off or not _sees(who, shelf.name):
-                continue
-            entries = [entry for entry in shelf.entries if entry.path not in who.mask]
+            entries = self._visible(shelf, who)
             if entries:
                 seen.append(shelf if len(entries) == len(shelf.entries) else replace(shelf, entries=entries))
         return seen
 
     def find(self, module: str, tool: str, who: Principal) -> Entry:
-        """The entry for any spelling of a tool's name; what is masked looks as if it did not exist."""
-        if not module:  # a name in `tools/call` that no module lists
-            known = [entry.listed for shelf in self.shelves(who) for entry in shelf.entries]
-            raise Missing(_unknown("tool", tool, known), reason="tool", nearest=nearest(tool, known))
-        shelf = self._shelves.get(module)
+        """The entry for any spelling of a tool's name; what is masked looks as if it did not exist.
+
+        Without a module the name is one of `tools/call`: `memory_save`, `memory.save`, `create_item`.
+        """
+        if not module:
+            return self._named(tool, who)
         if module in self._off:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        if shelf is None or module == GATEWAY or not _sees(who, module):
-            known = [each.name for each in self.shelves(who)]
-            raise Missing(
-                _unknown("module", module, known), reason="module", nearest=nearest(module, known), modules=known
-            )
+        shelf = self._shelves.get(module)
+        entries = () if shelf is None else self._visible(shelf, who)
+        if not entries:
+            raise _unknown("module", "module", module, [each.name for each in self.shelves(who)])
         entry = self._names[module].get(_key(tool))
-        if entry is None or entry.path in who.mask:
-            known = [each.name for each in shelf.entries if each.path not in who.mask]
-            raise Missing(
-                _unknown(f"tool in {module}", tool, known), reason="tool", nearest=nearest(tool, known), tools=known
-            )
+        if entry is None or entry not in entries:
+            raise _unknown("tool", f"tool in {module}", tool, [each.name for each in entries])
         return entry
 
     def meta(self, name: str) -> Entry:
         """One of the gateway's own tools."""
         return self._names[GATEWAY][_key(name)]
 
-    def named(self, name: str) -> Entry | None:
-        """The entry that a name in `tools/call` means: `memory_save`, `memory.save`, `create_item`."""
-        return self._listed.get(_key(name))
+    def _named(self, name: str, who: Principal) -> Entry:
+        entry = self._listed.get(_key(name))
+        if entry is None or entry not in self._visible(self._shelves[entry.module], who):
+            raise _unknown("tool", "tool", name, [each.listed for shelf in self.shelves(who) for each in shelf.entries])
+        return entry
+
+    def _visible(self, shelf: Shelf, who: Principal) -> Sequence[Entry]:
+        name = shelf.name
+        if name == GATEWAY or name in self._off or name in who.mask:
+            return ()
+        if who.modules is not None and name not in who.modules:
+            return ()
+        return [entry for entry in shelf.entries if entry.path not in who.mask] if who.mask else shelf.entries
 
     def bound(self, entry: Entry) -> Bound:
         """The tool's code, loaded on first use."""
@@ -170,11 +175,9 @@ def _key(name: str) -> str:
     return name.replace(".", "_")
 
 
-def _sees(who: Principal, module: str) -> bool:
-    return (who.modules is None or module in who.modules) and module not in who.mask
-
-
-def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+def _unknown(reason: str, kind: str, name: str, known: Sequence[str]) -> Missing:
     meant = nearest(name, known)
     hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else f"There are: {', '.join(known) or 'none'}."
-    return f"There is no {kind} called {name!r}. {hint}"
+    return Missing(
+        f"There is no {kind} called {name[:80]!r}. {hint}", reason=reason, nearest=meant, **{f"{reason}s": known}
+    )

@@ -56,12 +56,13 @@ def test_every_spelling_of_a_name_is_understood(module, name, found):
     "name", ["memory_save", "memory.save", "create_item", "pce.memory.activate", "pce_memory_activate"]
 )
 def test_listed_names_are_found_without_their_module(name):
-    assert made().named(name) is not None
+    assert made().find("", name, OWNER).listed
 
 
 @pytest.mark.parametrize("name", ["save", "activate", "nothing"])
 def test_short_names_mean_nothing_without_their_module(name):
-    assert made().named(name) is None
+    with pytest.raises(Missing):
+        made().find("", name, OWNER)
 
 
 def test_near_misses_are_told_the_nearest_name():

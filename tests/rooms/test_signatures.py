@@ -128,8 +128,10 @@ def test_a_tool_without_words_or_with_a_bare_value_is_refused_when_it_is_made():
 def test_the_compact_signature_says_the_same_in_a_line():
     text = signature_of("look", input_schema(LOOK), output_schema(LOOK), description(LOOK))
     assert text.splitlines() == [
-        ('look(query: str ..10, limit?: int 1..100 = 20, mode?: "a"|"b" = "a", place?: {path: str, line?: int},'
-        " weight?: num) -> {places: [{path: str, line?: int}], note?: str}"),
+        (
+            'look(query: str ..10, limit?: int 1..100 = 20, mode?: "a"|"b" = "a", place?: {path: str, line?: int},'
+            " weight?: num) -> {places: [{path: str, line?: int}], note?: str}"
+        ),
         "  Look for something, everywhere.",
         "  query: what to look for",
     ]

@@ -83,9 +83,14 @@ def test_bad_parameters_get_the_signature_and_all_problems_back(talk):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"module": "system"}, {"module": 1, "tool_name": "status"}, {"module": "system", "tool_name": "status", "params": []},
-     {"module": "system", "tool_name": "status", "extra": 1}],
-)  # fmt: skip
+    [
+        {},
+        {"module": "system"},
+        {"module": 1, "tool_name": "status"},
+        {"module": "system", "tool_name": "status", "params": []},
+        {"module": "system", "tool_name": "status", "extra": 1},
+    ],
+)
 def test_a_malformed_call_is_told_how_to_call(talk, arguments):
     error = talk.error("call", **arguments)
     assert error["code"] == "INVALID_ARGUMENT"

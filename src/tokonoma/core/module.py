@@ -45,7 +45,7 @@ class Module:
     codes: Codes = field(default_factory=lambda: CODES)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """A tool as the catalogue knows it, before its module has been imported."""
 

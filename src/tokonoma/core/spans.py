@@ -24,6 +24,10 @@ class Spans(Protocol):
         """`parent` is a W3C traceparent; without one the span begins a trace."""
         ...
 
+    def close(self) -> None:
+        """Send what has not been sent."""
+        ...
+
 
 def traceparent(trace_id: str, span_id: str) -> str:
     return f"00-{trace_id}-{span_id}-01"

@@ -69,9 +69,7 @@ class HouseFront:
             call = self._made(order, GATEWAY, order.name, given)
             call.entry = self._registry.meta(order.name)
             return call
-        entry = self._registry.named(order.name)
-        module, tool = (entry.module, entry.name) if entry else ("", order.name)
-        return self._made(order, module, tool, given)
+        return self._made(order, "", order.name, given)
 
     def _made(self, order: Order, module: str, tool: str, params: Mapping[str, Any]) -> Call:
         return Call(

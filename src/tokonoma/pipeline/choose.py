@@ -10,5 +10,6 @@ def choose(find: Callable[[str, str, Principal], Entry]) -> Callable[[Call], Non
     def stage(call: Call) -> None:
         if call.entry is None:  # the edge has already chosen for the gateway's own tools
             call.entry = find(call.module, call.tool, call.who)
+            call.module, call.tool = call.entry.module, call.entry.name
 
     return stage

@@ -1,0 +1,97 @@
+"""specs/002, ユーザーレベルマスク: a key decides alike over lists, schemas, calls and batches."""
+
+import json
+
+import pytest
+from talk import Http, Lines
+
+from tokonoma.auth import keys
+from tokonoma.auth.keys import Grant
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+@pytest.fixture
+def key(app):
+    def create(**grant) -> str:
+        with app.database.writing() as statements:
+            return keys.create(statements, Grant(**grant))
+
+    return create
+
+
+def test_while_no_key_exists_a_caller_on_this_machine_is_the_owner(app):
+    assert Http(app).call("system", "where")["places"]["home"] == str(app.home)
+
+
+def test_a_caller_from_elsewhere_is_nobody_without_a_key(app):
+    response = Http(app, remote="192.0.2.7").answered(LIST)
+    assert response.status_code == 401
+
+
+def test_once_a_key_exists_it_is_required_and_its_holder_is_not_the_owner(app, key):
+    token = key(name="laptop")
+    response = Http(app).answered(LIST)
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"].startswith("Bearer")
+    assert Http(app, token).answered(LIST).status_code == 200
+    assert Http(app, token + "x").answered(LIST).status_code == 401
+    assert Http(app, token).refused("system", "where")["code"] == "PERMISSION_DENIED"
+    assert Lines(app).call("system", "where")["places"]
+
+
+def test_a_revoked_key_opens_nothing(app, key):
+    if app.database.kind != "sqlite":
+        pytest.skip("across a network a revocation is felt within a second")
+    token = key(name="laptop")
+    talk = Http(app, token)
+    assert talk.call("system", "status")
+    with app.database.writing() as statements:
+        keys.revoke(statements, "laptop")
+    assert talk.answered(LIST).status_code == 401
+
+
+MASKS = {
+    "the module is not among its modules": {"modules": ["memory"]},
+    "the module is masked": {"mask": ["system"]},
+    "all its tools are masked": {"mask": ["system.status", "system.where", "system.recent"]},
+}
+
+
+@pytest.mark.parametrize("grant", MASKS.values(), ids=MASKS)
+def test_a_masked_module_does_not_exist_anywhere(app, key, grant):
+    talk = Http(app, key(name="guest", **grant))
+    assert "system" not in talk.ask("tools/list")["result"]["tools"][0]["description"].split("Modules:")[-1]
+    told = [
+        talk.error("get_module_schema", module="system"),
+        talk.refused("system", "status"),
+        talk.error("system_status"),
+        talk.error("batch", jsonl='{"id":"a","module":"system","tool":"status"}'),
+    ]
+    unknown = [
+        talk.error("get_module_schema", module="nothere"),
+        talk.refused("nothere", "status"),
+        talk.error("nothere_status"),
+        talk.error("batch", jsonl='{"id":"a","module":"nothere","tool":"status"}'),
+    ]
+    # Word for word what is said of a module that was never there.
+    assert json.dumps(told).replace("system", "nothere") == json.dumps(unknown)
+
+
+def test_a_masked_tool_does_not_exist_anywhere(app, key):
+    talk = Http(app, key(name="guest", mask=["system.recent"]))
+    schema = json.dumps(talk.value("get_module_schema", module="system"))
+    assert "status" in schema
+    assert "recent" not in schema
+    assert talk.refused("system", "recent")["details"]["tools"] == ["status", "where"]
+    error = talk.error("batch", jsonl='{"id":"a","module":"system","tool":"recent"}')
+    assert "'where'" not in error["message"]
+    assert error["code"] == "INVALID_ARGUMENT"
+
+
+def test_each_sees_only_its_own_calls(app, key):
+    first, second = Http(app, key(name="first")), Http(app, key(name="second"))
+    first.call("system", "status")
+    app.keeper.flush()
+    assert [item["tool"] for item in first.call("system", "recent")["items"]] == ["status"]
+    assert second.call("system", "recent")["items"] == []
