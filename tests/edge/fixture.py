@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
-from tokonoma.core.errors import Invalid, Limited, Missing, Unauthenticated, Unready
+from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.core.stop import Stop
 from tokonoma.edge.wire.front import Answer, Done, Order
 
@@ -30,9 +30,12 @@ def wait(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     """Until `open` is called with the same gate, or the call is told to stop."""
     gate = shop.gate(str(order.arguments["gate"]))
     shop.gate(f"{order.arguments['gate']} reached").set()
-    with stop.hooked(gate.set):
-        gate.wait()
-    shop.stopped.append(stop.reason)
+    try:
+        with stop.hooked(gate.set):
+            gate.wait()
+    finally:
+        shop.stopped.append(stop.reason)
+        shop.gate(f"{order.arguments['gate']} left").set()
     return text(stop.reason or "opened", is_error=bool(stop.reason))
 
 
@@ -143,5 +146,12 @@ class Workshop:
             raise Missing(f"Unknown tool: {order.name}", nearest=["echo"])
         self.orders.append(order)
         stop = Stop()
-        threading.Thread(target=lambda: done(RUNS[order.name](self, order, stop)), daemon=True).start()
+        threading.Thread(target=self._work, args=(order, stop, done), daemon=True).start()
         return stop
+
+    def _work(self, order: Order, stop: Stop, done: Done) -> None:
+        try:
+            answer = RUNS[order.name](self, order, stop)
+        except Refusal as refusal:  # told to stop before it could begin
+            answer = text(refusal.message, is_error=True)
+        done(answer)

@@ -7,5 +7,7 @@ from tokonoma.edge.stdio import claim, serve
 if __name__ == "__main__":
     from fixture import Workshop
 
-    ends = claim()
-    serve(Workshop(), *ends, after_list=lambda: sys.stderr.write("listed\n"))
+    def listed() -> None:
+        sys.stderr.write("listed\n")
+
+    serve(Workshop(), *claim(), after_list=listed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from ipaddress import ip_address
 
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
@@ -72,7 +73,10 @@ def host_name(host: bytes) -> bytes:
 
 def is_loopback(host: str) -> bool:
     """Whether binding to this address keeps other machines out."""
-    return host in ("localhost", "::1", "[::1]") or host.startswith("127.")
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:  # a name, which may lead anywhere
+        return False
 
 
 def check_content_type(headers: Headers) -> None:
