@@ -1,0 +1,153 @@
+"""Expansion: types are kept, texts are joined, nothing is sent on literally and nothing is expanded twice."""
+
+import json
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.core.errors import Invalid
+from tokonoma.gateway.expand import depth, expand, references
+from tokonoma.gateway.reference import NoPath, escaped, spelled
+
+texts = st.text(st.characters(codec="utf-8"))
+plain = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    plain | texts, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)
+)
+
+
+def spots(value, path=()):
+    """Every path that leads somewhere in the value."""
+    yield path, value
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from spots(each, (*path, key))
+
+
+def shut(value):
+    """The value written as parameters that mean exactly it."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, list):
+        return [shut(each) for each in value]
+    return {escaped(key): shut(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+@given(values)
+def test_escaped_parameters_come_out_as_they_were_meant(value):
+    assert expand({"v": shut(value)}, {}) == {"v": value}
+    assert list(references({"v": shut(value)})) == []
+
+
+@given(values)
+def test_a_string_that_is_one_reference_keeps_the_type(value):
+    (found,) = expand({"v": "${a}"}, {"a": value}).values()
+    assert found == value
+    assert type(found) is type(value)
+
+
+@given(values, st.data())
+def test_every_path_of_a_value_can_be_named(value, data):
+    path, meant = data.draw(st.sampled_from(list(spots(value))))
+    assert expand({"v": "${" + spelled("a", path) + "}"}, {"a": value}) == {"v": meant}
+
+
+@given(values, texts, texts)
+def test_inside_a_text_the_value_becomes_text(value, before, after):
+    before, after = before + "<", ">" + after
+    shown = value if isinstance(value, str) else orjson.dumps(value).decode()
+    found = expand({"v": escaped(before) + "${a}" + escaped(after)}, {"a": value})
+    assert found == {"v": before + shown + after}
+
+
+@given(values)
+def test_what_a_value_holds_is_never_expanded_again(value):
+    hostile = {"x": ["${b.secret}", "$${b}", value], "${b.secret}": "${"}
+    found = expand({"whole": "${a}", "inside": "<${a.x[0]}>"}, {"a": hostile, "b": {"secret": "s"}})
+    assert found == {"whole": hostile, "inside": "<${b.secret}>"}
+
+
+def test_words_of_json_inside_a_text():
+    found = expand({"v": "${a[0]} ${a[1]} ${a[2]} ${a[3]} ${a[4]}"}, {"a": [None, True, 1.5, {"k": ["日本"]}, "s"]})
+    assert found == {"v": 'null true 1.5 {"k":["日本"]} s'}
+
+
+def test_two_steps_never_share_an_object():
+    value = {"list": [1]}
+    expand({"v": "${a}"}, {"a": value})["v"]["list"].append(2)
+    assert value == {"list": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "keys"),
+    [
+        ("${a.nowhere}", "a", ["items", "total"]),
+        ("${a.items[0].name}", "a.items[0]", ["id"]),
+        ("${a[0]}", "a", ["items", "total"]),
+    ],
+)
+def test_a_missing_key_names_those_that_exist(text, at, keys):
+    with pytest.raises(Invalid) as refused:
+        expand({"deep": [{"v": f"see {text}"}]}, {"a": {"items": [{"id": 7}], "total": 1}})
+    (problem,) = refused.value.details["errors"]
+    assert (problem["reference"], problem["at"], problem["keys"]) == (text, at, keys)
+    assert all(key in refused.value.message for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("${a[3]}", "a list of 2, [0] to [1]"),
+        ("${a.length}", "a list of 2"),
+        ("${a[0].x}", 'only "one"'),
+        ("${a[1][0]}", "a list of 0"),
+    ],
+)
+def test_a_missing_place_says_what_is_there(text, words):
+    with pytest.raises(Invalid, match="leads nowhere") as refused:
+        expand({"v": text}, {"a": ["one", []]})
+    assert words in refused.value.message
+
+
+def test_all_missing_paths_of_a_step_are_told_at_once():
+    with pytest.raises(Invalid) as refused:
+        expand({"x": "${a.x}", "y": ["${a.y} ${a.z}"]}, {"a": {}})
+    assert [each["reference"] for each in refused.value.details["errors"]] == ["${a.x}", "${a.y}", "${a.z}"]
+
+
+def test_long_key_lists_are_cut_and_counted():
+    value = {f"key{number}" + "x" * 100: 0 for number in range(500)}
+    with pytest.raises(Invalid) as refused:
+        expand({"v": "${a.other}"}, {"a": value})
+    (problem,) = refused.value.details["errors"]
+    assert len(problem["keys"]) == 20
+    assert problem["more_keys"] == 480
+    assert len(refused.value.message) < 2500
+
+
+def test_what_grows_too_large_or_too_deep_is_refused():
+    assert len(expand({"v": ["${a}"] * 10}, {"a": "x" * 98}, most=1000)["v"]) == 10
+    with pytest.raises(Invalid, match="past 1000 bytes"):
+        expand({"v": ["${a}"] * 11}, {"a": "x" * 98}, most=1000)
+    deep = json.loads("[" * 60 + "]" * 60)
+    assert depth(expand({"v": ["${a}"]}, {"a": deep})) == 62
+    with pytest.raises(Invalid, match="deeper than 64"):
+        expand({"v": [[["${a}", 0]]]}, {"a": [[deep]]})
+
+
+def test_references_are_found_with_their_places():
+    found = list(references({"q": "${a.x} and ${b}", "f": [{"odd key": "${c[0]}"}], "bad": "${", "${a}": 1}))
+    assert [(place, each.id) for place, each in found if not isinstance(each, NoPath)] == [
+        ("params.q", "a"),
+        ("params.q", "b"),
+        ('params.f[0]["odd key"]', "c"),
+    ]
+    assert {place for place, each in found if isinstance(each, NoPath)} == {"params.bad", "params"}
+
+
+@given(values)
+def test_depth_is_that_of_the_longest_path(value):
+    nested = [len(path) + 1 for path, each in spots(value) if isinstance(each, dict | list)]
+    assert depth(value) == max(nested, default=0)
