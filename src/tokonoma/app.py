@@ -13,7 +13,7 @@ from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid
 from tokonoma.core.log import set_level
-from tokonoma.core.module import Module, Shelf
+from tokonoma.core.module import Migration, Module, Shelf
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
@@ -55,6 +55,15 @@ def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
     return resolved(flags, environ, told)
+
+
+def house_tables() -> dict[str, tuple[Migration, ...]]:
+    """The tables of the house itself, under the names that their migrations are recorded by."""
+    from tokonoma.auth import keys
+    from tokonoma.journal import strand
+    from tokonoma.search import documents
+
+    return {"journal": strand.TABLES, "auth": keys.TABLES, "search": documents.TABLES}
 
 
 class App:
@@ -204,21 +213,18 @@ class App:
     def house(self) -> "TheHouse":
         from tokonoma.house import TheHouse
 
-        return TheHouse(self)
+        return TheHouse(self.home, self.settings, self.registry, lambda: self.database, self.started_at)
 
     def database_url(self) -> str:
         return self.settings.text("database_url") or f"sqlite:///{self.home / 'tokonoma.db'}"
 
     def _opened(self) -> "Database":
-        from tokonoma.auth import keys
-        from tokonoma.journal import strand
-        from tokonoma.search import documents
         from tokonoma.store.database import open_database
         from tokonoma.store.migrate import migrate
 
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         database = open_database(self.database_url(), durable=self.settings.flag("durable"))
-        for name, steps in (("journal", strand.TABLES), ("auth", keys.TABLES), ("search", documents.TABLES)):
+        for name, steps in house_tables().items():
             migrate(database, name, steps, partial(self._backed_up, database))
         return database
 
