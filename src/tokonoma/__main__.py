@@ -1,8 +1,7 @@
-"""`python -m tokonoma`: the same as the program `tokonoma`."""
+"""`python -m tokonoma`."""
 
 import sys
 
 from tokonoma.cli import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())
