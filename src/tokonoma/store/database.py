@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unready
@@ -83,17 +83,22 @@ def traced(span: Span, name: str, block: AbstractContextManager[Block]) -> Gener
 
 def sqlite_path(url: str) -> Path:
     """The file that a `sqlite:` URL names. Paths are absolute: a server is started from folders that nobody knows."""
-    parts = urlsplit(url)
-    path = unquote(parts.path)
+    start, _, rest = url.partition("://")
+    path = unquote(rest)
     while path.startswith("//"):  # sqlite:////srv/x, as other programs write an absolute path
         path = path[1:]
     if path.startswith("/~/") or path[2:3] == ":":  # /~/x and /C:/x
         path = path[1:]
     found = Path(path).expanduser()
-    if parts.netloc or parts.query or parts.fragment or not found.is_absolute() or not found.name:
+    if start.lower() != "sqlite" or "?" in rest or not found.is_absolute() or not found.name:
         raise Unready(
             f"`{url}` does not name a database file. Write an absolute path after two slashes,"
             " as in `sqlite:///home/me/tokonoma.db`; there are no parameters, and no database in memory.",
             reason="database_url",
         )
     return found
+
+
+def sqlite_url(path: Path) -> str:
+    """The URL of a file: the inverse of `sqlite_path`, for every name that a file can have."""
+    return "sqlite://" + path.absolute().as_uri().removeprefix("file://")

