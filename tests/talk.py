@@ -84,6 +84,11 @@ class Lines(Talk):
         self._conversation.take(json.dumps(message).encode())
         return self._answers.get(timeout=60)
 
+    def post(self, message: Json) -> None:
+        """A request whose answer nobody waits for."""
+        self._number = max(self._number, message["id"])
+        self._conversation.take(json.dumps(message).encode())
+
     def tell(self, method: str, **params: Any) -> None:
         """A notification."""
         self._conversation.take(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
