@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 _RATES = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
 
 
+def environment() -> Mapping[str, str]:
+    """The process's environment, for the command line too: nobody else looks at it."""
+    return os.environ
+
+
 def home_of(flag: str | None, environ: Mapping[str, str]) -> Path:
     """TOKONOMA_HOME, or the platform's user data folder."""
     told = flag or environ.get("TOKONOMA_HOME")
@@ -75,10 +80,9 @@ class App:
         environ: Mapping[str, str] | None = None,
         spans: Spans | None = None,
     ) -> None:
-        flags = flags or {}
-        self.environ = os.environ if environ is None else environ
-        self.home = home_of(flags.get("home"), self.environ)
-        self.settings = settings_of(self.home, flags, self.environ)
+        flags, environ = flags or {}, environment() if environ is None else environ
+        self.home = home_of(flags.get("home"), environ)
+        self.settings = settings_of(self.home, flags, environ)
         set_level(self.settings.text("log_level"))
         self.started_at = now()
         self.policy = OpenPolicy()
@@ -216,7 +220,9 @@ class App:
         return TheHouse(self.home, self.settings, self.registry, lambda: self.database, self.started_at)
 
     def database_url(self) -> str:
-        return self.settings.text("database_url") or f"sqlite:///{self.home / 'tokonoma.db'}"
+        from tokonoma.store.database import sqlite_url
+
+        return self.settings.text("database_url") or sqlite_url(self.home / "tokonoma.db")
 
     def _opened(self) -> "Database":
         from tokonoma.store.database import open_database

@@ -1,0 +1,25 @@
+"""The command line. `stdio` is answered before anything heavy is imported: its start is what every client waits for."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The console script. Everything but `stdio` goes through click, which ends the process itself."""
+    from tokonoma.cli.quick import stdio_flags
+
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    flags = stdio_flags(given, piped=not _at_terminal())
+    if flags is not None:
+        from tokonoma.cli.speak import speak
+
+        return speak(flags)
+    from tokonoma.cli.program import program
+
+    program.main(args=given, prog_name="tokonoma")
+    return 0
+
+
+def _at_terminal() -> bool:
+    # A process may be started without any standard input: then there is no stream at all.
+    return sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison]

@@ -1,0 +1,170 @@
+"""`backup` and `restore`: everything in one file, verified before it counts."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from tokonoma import catalogue, plugins
+from tokonoma.app import App, house_tables
+from tokonoma.cli import show
+from tokonoma.cli.door import entered
+from tokonoma.cli.flags import Group, command
+from tokonoma.cli.places import shown
+from tokonoma.core import clock
+from tokonoma.core.errors import Denied, Missing
+from tokonoma.core.module import Migration
+from tokonoma.store import backup as saving
+from tokonoma.store.contents import Contents
+from tokonoma.store.database import open_database, sqlite_path
+
+
+class BackupGroup(Group):
+    """`backup FILE` makes one; only `verify` is a word of its own (a file of that name is written ./verify)."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] == "verify" else ["make", *args])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[FILE] | verify FILE"]
+
+
+@click.group("backup", cls=BackupGroup, invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@click.pass_context
+def backup(ctx: click.Context, as_json: bool) -> None:
+    """Write a backup into FILE, or into the folder `backups` of the home. Servers may run on meanwhile.
+
+    `backup verify FILE` reads one and says what it holds.
+    """
+    if ctx.invoked_subcommand is None:
+        _make(ctx, None, as_json)
+
+
+@backup.command("make", hidden=True)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@click.pass_context
+def make(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Write a backup into FILE."""
+    _make(ctx, file, as_json)
+
+
+@backup.command("verify")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def verify(file: Path, as_json: bool) -> None:
+    """Read all of a backup and say what it holds."""
+    _tell(saving.verify(file), as_json)
+
+
+@command("restore", "database_url")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--with-unknown", is_flag=True, help="Also tables of modules that are not installed or enabled here.")
+@click.pass_context
+def restore(ctx: click.Context, file: Path, yes: bool, with_unknown: bool) -> None:
+    """Put the backup FILE in place of everything that is stored. A copy of what is there is made first.
+
+    End servers that are running before, or restart them afterwards.
+    """
+    with entered(ctx) as app:
+        contents = saving.verify(file)
+        _tell(contents, as_json=False)
+        where = shown(app.database_url())
+        if not yes:
+            _confirm(where)
+        known = dict(known_tables(app))
+        if with_unknown:
+            known |= {name: _as_applied(names) for name, names in contents.migrations.items() if name not in known}
+        safety = _restored(app, file, known)
+    show.note(f"Restored into {where}." + (f" What was there before: {safety}" if safety else ""))
+
+
+def _restored(app: App, file: Path, known: Mapping[str, Sequence[Migration]]) -> Path | None:
+    """Returns where the copy of what was there lies. The database is opened as it is: it may be a damaged one."""
+    fresh = not exists(app)
+    app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = open_database(app.database_url())
+    try:
+        safety = saving.restore(database, file, known, safety=_folder(app)).safety
+    finally:
+        database.close()
+    if fresh and safety is not None:
+        safety.unlink()  # a copy of the empty file that was made a moment ago
+        return None
+    return safety
+
+
+def _make(ctx: click.Context, file: Path | None, as_json: bool) -> None:
+    with entered(ctx) as app:
+        if not exists(app):
+            raise Missing(f"There is nothing to back up: {shown(app.database_url())} does not exist yet.")
+        name = f"tokonoma-{clock.shown(clock.now()).replace(':', '')}.backup"
+        target = _folder(app) / name if file is None else file / name if file.is_dir() else file
+        show.note(f"Saving {shown(app.database_url())} …")
+        contents = saving.backup(app.database, target.absolute())
+    click.echo(str(contents.path), err=as_json)
+    _tell(contents, as_json)
+
+
+def _tell(contents: Contents, as_json: bool) -> None:
+    rows = sum(contents.tables.values())
+    at = clock.shown(contents.created_at)
+    if as_json:
+        show.value({**_plain(contents), "created_at": at})
+        return
+    held = f"{rows} rows in {len(contents.tables)} tables, {contents.size} bytes"
+    show.note(f"A sound backup of {at} ({contents.kind}): {held}.")
+
+
+def _plain(contents: Contents) -> dict[str, object]:
+    return {
+        "path": str(contents.path),
+        "kind": contents.kind,
+        "size": contents.size,
+        "tables": dict(contents.tables),
+        "migrations": {name: list(steps) for name, steps in contents.migrations.items()},
+    }
+
+
+def _confirm(where: str) -> None:
+    if not sys.stdin.isatty():
+        raise Denied(f"This replaces everything in {where}. Say --yes to do it without being asked.", reason="confirm")
+    click.confirm(f"Replace everything in {where}?", abort=True, err=True)
+
+
+def sqlite_file(app: App) -> Path | None:
+    """The file of the database, if it is SQLite's."""
+    url = app.database_url()
+    return sqlite_path(url) if url.partition(":")[0].lower() == "sqlite" else None
+
+
+def exists(app: App) -> bool:
+    """Whether there is a database; a server that is asked over the network is taken to have one."""
+    file = sqlite_file(app)
+    return file is None or file.exists()
+
+
+def _folder(app: App) -> Path:
+    folder = app.home / "backups"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def known_tables(app: App) -> dict[str, Sequence[Migration]]:
+    """The tables of the house and of every module, by the names under which their migrations are recorded."""
+    known: dict[str, Sequence[Migration]] = dict(house_tables())
+    for shelf in [*catalogue.read(catalogue.SHIPPED), *plugins.read(app.home)]:
+        # The package of a plugin may be gone: then its tables are unknown, as they are while it is disabled.
+        with suppress(ImportError, AttributeError):
+            known[shelf.name] = catalogue.load(shelf.source).tables
+    return known
+
+
+def _as_applied(names: Sequence[str]) -> tuple[Migration, ...]:
+    return tuple(Migration(name, ()) for name in names)

@@ -1,0 +1,117 @@
+"""The machine under the house: Python, SQLite, the file system of the home, its room, locks and permissions."""
+
+import platform
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokonoma.cli.doctor.filesystem import is_network, kind_of, mounts
+from tokonoma.cli.doctor.finding import Finding
+from tokonoma.store.database import open_database, sqlite_url
+
+_OLDEST = (3, 11)
+_LOW = 200 * 2**20  # bytes
+_ELSEWHERE = "Put the home on a local disk (TOKONOMA_HOME), or use PostgreSQL (TOKONOMA_DATABASE_URL)."
+_TRY = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(3)
+"""
+
+
+def python() -> Iterator[Finding]:
+    version = platform.python_version()
+    if sys.version_info < _OLDEST:
+        yield Finding("python", "fail", f"{version} is too old.", "Install Python 3.11 or later.")
+    else:
+        yield Finding("python", "ok", f"{version} ({sys.executable})")
+
+
+def sqlite() -> Iterator[Finding]:
+    """Asked of a database of its own, in a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="tokonoma-") as folder:
+        database = open_database(sqlite_url(Path(folder) / "asked.db"), durable=False)
+        try:
+            with database.reading() as rows:
+                row = rows.row("select sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')")
+        finally:
+            database.close()
+    version, words = row or ("?", 0)
+    if words:
+        yield Finding("sqlite", "ok", f"{version} with FTS5")
+    else:
+        yield Finding("sqlite", "fail", f"{version} has no FTS5.", "Install apsw again: pip install --upgrade apsw")
+
+
+def home(folder: Path, database: Path | None) -> Iterator[Finding]:
+    """Only the owner may look in: 0700 for the home, 0600 for the files. `database` is SQLite's, if that is used."""
+    if not folder.exists():
+        yield Finding("home", "ok", f"{folder} is not created yet; the first start makes it.")
+        return
+    if sys.platform == "win32":
+        yield Finding("home", "ok", f"{folder} (permissions are not checked on this system)")
+        return
+    shared = [
+        path for path in (folder, *_files(folder, database)) if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ]
+    if not shared:
+        yield Finding("home", "ok", f"{folder}, open to its owner alone")
+        return
+    named = " ".join(shlex.quote(str(path)) for path in shared)
+    yield Finding("home", "warn", f"Others on this machine may look into: {named}", f"chmod go= {named}")
+
+
+def disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
+    """The file system under the data: its kind, its room, its locks."""
+    place = next(each for each in (folder, *folder.parents) if each.exists())
+    kind = kind_of(place.resolve(), mounts())
+    if is_network(kind) and sqlite_there:
+        says = f"{place} lies on {kind}, a network file system: SQLite can lose data there."
+        yield Finding("file system", "warn", says, _ELSEWHERE)
+    else:
+        yield Finding("file system", "ok", kind or "not told by this system")
+    free = shutil.disk_usage(place).free
+    room = f"{free // 2**20} MiB free"
+    if free < _LOW:
+        yield Finding("room", "warn", f"{room} on the disk of {place}.", "Make room before writes fail.")
+    else:
+        yield Finding("room", "ok", room)
+    if sqlite_there and folder.exists():
+        yield from locks(folder)
+
+
+def locks(folder: Path) -> Iterator[Finding]:
+    """Whether a lock that this process holds is seen by another one."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".lock-") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            yield Finding("locks", "fail", f"Files in {folder} cannot be locked ({error.strerror}).", _ELSEWHERE)
+            return
+        other = subprocess.run([sys.executable, "-I", "-c", _TRY, file.name], check=False, capture_output=True)
+    if other.returncode == 3:
+        yield Finding("locks", "ok", "other processes see them")
+    elif other.returncode == 0:
+        yield Finding("locks", "fail", f"Two processes could lock one file in {folder} at once.", _ELSEWHERE)
+    else:
+        yield Finding("locks", "warn", "could not be tried: a second Python did not start.")
+
+
+def _files(folder: Path, database: Path | None) -> list[Path]:
+    named = [folder / name for name in ("tokonoma.toml", "plugins.json", "backups")]
+    named += sorted((folder / "backups").glob("*.backup"))
+    if database is not None:
+        named += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
+    return [path for path in named if path.exists()]

@@ -1,0 +1,108 @@
+"""The program: sub-commands by name, each imported when it is asked for."""
+
+import importlib
+import traceback
+from typing import Any, cast
+
+import click
+
+from tokonoma import __version__
+from tokonoma.cli.flags import Group, flags_of
+from tokonoma.core.errors import Refusal
+from tokonoma.core.names import nearest
+
+# name → where it is, and what it does in a line. `--help` shows these without importing any of them.
+COMMANDS = {
+    "stdio": ("tokonoma.cli.serving:stdio", "Speak MCP on standard input and output."),
+    "serve": ("tokonoma.cli.serving:serve", "Speak MCP over HTTP."),
+    "call": ("tokonoma.cli.calling:call", "Run one tool."),
+    "batch": ("tokonoma.cli.calling:batch", "Run many tools from a JSONL file."),
+    "modules": ("tokonoma.cli.listing:modules", "List the modules."),
+    "schema": ("tokonoma.cli.listing:schema", "Show what a module's tools take and give."),
+    "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
+    "plugins": ("tokonoma.cli.plugins:plugins", "List, enable and disable installed modules."),
+    "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
+    "where": ("tokonoma.cli.places:where", "Show where things lie."),
+    "config": ("tokonoma.cli.places:config", "Show the settings and where each comes from."),
+    "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
+    "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
+    "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),
+    "journal": ("tokonoma.cli.journal:journal", "Look at the journal of calls, or verify its chain."),
+}
+
+
+class Program(Group):
+    """Refusals of any command end here: their message and no traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        return cast("click.Command", getattr(importlib.import_module(module), attribute))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, says) for name, (_, says) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            meant = nearest(args[0], COMMANDS, 1)
+            ctx.fail(f"There is no command {args[0]!r}." + (f" Did you mean {meant[0]!r}?" if meant else ""))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Refusal as error:
+            click.echo(f"tokonoma: {error.message}", err=True)
+            code = _code(error)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click knows what to do with these
+        except OSError as error:
+            click.echo(f"tokonoma: {error}", err=True)
+            code = 1
+        except Exception as error:
+            _internal(ctx, error)
+            code = 1
+        raise click.exceptions.Exit(code)
+
+
+def _code(error: Refusal) -> int:
+    """A flag with a value that cannot be right is a mistake in the command, as an unknown flag would be."""
+    return 2 if "setting" in error.details and error.message.startswith("flag ") else 1
+
+
+def _internal(ctx: click.Context, error: Exception) -> None:
+    """A mistake of ours: where it happened, and how to see more. Its text may hold what somebody stored."""
+    if flags_of(ctx).get("log_level") == "debug":
+        traceback.print_exception(error)
+        return
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    click.echo(
+        f"tokonoma: something went wrong inside ({type(error).__name__} in {place.name}, line {place.lineno}). "
+        "Run the command again with --log-level debug to see all of it.",
+        err=True,
+    )
+
+
+@click.group(
+    cls=Program,
+    settings=("database_url", "log_level"),
+    invoke_without_command=True,
+    epilog="Every setting (`tokonoma config show`) is also a flag of every command, as in --rate-limit 120/minute.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def program(ctx: click.Context) -> None:
+    """Tokonoma: your own context server for LLM agents, spoken to over MCP.
+
+    Without a command it is `stdio` if its input is a pipe, as it is for a client that starts it.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,42 @@
+"""Plugins: modules of other packages. Enabling one (plugins/enabling.py) keeps its catalogue in the home.
+
+A start reads that file and nothing else: entry points cost 50 ms, and a plugin's code is imported when it is called.
+"""
+
+from pathlib import Path
+
+from tokonoma import catalogue
+from tokonoma.core.errors import Unready
+from tokonoma.core.log import log
+from tokonoma.core.module import Shelf
+
+
+def file_of(home: Path) -> Path:
+    return home / "plugins.json"
+
+
+def read(home: Path) -> list[Shelf]:
+    """The enabled plugins; Unready if their file is damaged."""
+    file = file_of(home)
+    try:
+        return catalogue.read(file)
+    except FileNotFoundError:
+        return []
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unready(
+            f"{file} is damaged. Remove it, then enable each plugin again with `tokonoma plugins enable NAME`.",
+            reason="plugins",
+        ) from error
+
+
+def kept(home: Path) -> list[Shelf]:
+    """The enabled plugins, for a start: what cannot be used is said in the log, and the house opens without it."""
+    try:
+        shelves = read(home)
+    except Unready as error:
+        log("error", "plugins", message=error.message)
+        return []
+    for shelf in shelves:
+        if shelf.name in catalogue.BUILT_IN:
+            log("warning", "plugins", message=f"The plugin {shelf.name!r} is left out: that name is built in by now.")
+    return [shelf for shelf in shelves if shelf.name not in catalogue.BUILT_IN]
