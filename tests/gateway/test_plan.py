@@ -269,6 +269,9 @@ def test_limits_are_named():
     assert len(plan(*(line(f"s{number}") for number in range(100))).steps) == 100
     (fault,) = faults(*(line(f"s{number}") for number in range(101)))
     assert (fault["line"], "at most 100" in fault["message"]) == (101, True)
+    plan(line("a"), line("b", params={"any": ["${a}"] * 1000}))
+    (fault,) = faults(line("a"), line("b", params={"any": ["${a}"] * 1001}))
+    assert "more than 1000 references" in fault["message"]
     (fault,) = faults("x" * 11, limits=Limits(characters=10))
     assert "at most 10 " in fault["message"]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from tokonoma.core.errors import Refusal
@@ -18,6 +19,7 @@ Check = Callable[[Entry, Mapping[str, Any]], object]
 
 FIELDS = ("id", "module", "tool", "params", "after", "output", "fields", "time_limit")
 _MOST_FIELDS = 100
+_MOST_REFERENCES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Reader:
                 self._fault(key[:60], f"Unknown field {shortened(key)!r}.", allowed=FIELDS, nearest=near)
         entry = self._entry(raw)
         params = self._params(raw)
-        found = list(references(params or {}))
+        found = list(islice(references(params or {}), _MOST_REFERENCES + 1))
         if entry is not None and params is not None:
             self._checked(entry, params, bool(found))
         output = self._flag(raw, "output")
@@ -102,6 +104,8 @@ class Reader:
         return None
 
     def _references(self, found: Sequence[tuple[str, Reference | NoPath]]) -> tuple[Reference, ...]:
+        if len(found) > _MOST_REFERENCES:
+            self._fault("params", f"The step holds more than {_MOST_REFERENCES} references.")
         named: dict[str, Reference] = {}
         for place, each in found:
             if isinstance(each, NoPath):
@@ -116,7 +120,7 @@ class Reader:
             self._check(entry, params if referring else expand(params, {}))
         except Refusal as refusal:
             problems = cast(list[Mapping[str, Any]], refusal.details.get("problems", []))
-            open_ = {key for key, value in params.items() if any(references({key: value}))}
+            open_ = {key for key, value in params.items() if next(references({key: value}), None)}
             known: Mapping[str, Any] = entry.input.get("properties", {})
             told = {"signature": entry.signature}  # once a line
             for problem in problems or [{"field": "", "message": refusal.message}]:

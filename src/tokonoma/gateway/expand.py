@@ -12,7 +12,7 @@ from typing import Any, cast
 import orjson
 
 from tokonoma.core.errors import Invalid
-from tokonoma.gateway.reference import NoPath, Path, Reference, parts, shortened, spelled
+from tokonoma.gateway.reference import NoPath, Path, Reference, parts, pieces, shortened, spelled
 
 MAX_DEPTH = 64
 MAX_BYTES = 16 * 1024 * 1024  # the largest message that a single call could have come in
@@ -43,20 +43,21 @@ def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX
 
 def references(params: Mapping[str, Any]) -> Iterator[tuple[str, Reference | NoPath]]:
     """Every reference, or malformed one, with the place where it stands (`params.filter[0].id`)."""
-    stack: list[tuple[str, Any]] = [("params", params)]
+    stack: list[tuple[str, Any]] = [("params", params)] if b"${" in orjson.dumps(params) else []
     while stack:
         place, value = stack.pop()
         if isinstance(value, str):
             yield from ((place, each) for each in _named(value))
-        elif isinstance(value, Mapping):
-            fields = cast(Mapping[str, Any], value)
-            for key in fields:
-                if any(_named(key)):
-                    yield place, NoPath(f"A reference stands in a value, not in a field name: {shortened(key)}")
-            stack.extend((spelled(place, [key]), each) for key, each in reversed([*fields.items()]))
         elif isinstance(value, list):
-            entries = cast(list[Any], value)
-            stack.extend((f"{place}[{index}]", entries[index]) for index in reversed(range(len(entries))))
+            entries = list(enumerate(cast(list[Any], value)))
+            stack.extend((f"{place}[{index}]", each) for index, each in reversed(entries) if _may_refer(each))
+        else:
+            fields = cast(dict[str, Any], value)
+            for key in fields:
+                if next(_named(key), None):
+                    yield place, NoPath(f"A reference stands in a value, not in a field name: {shortened(key)}")
+            entries = list(fields.items())
+            stack.extend((spelled(place, [key]), each) for key, each in reversed(entries) if _may_refer(each))
 
 
 def depth(value: Any) -> int:
@@ -72,13 +73,17 @@ def _nested(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
     return [each for each in values if isinstance(each, dict | list)]
 
 
-def _named(text: str) -> list[Reference | NoPath]:
+def _may_refer(value: Any) -> bool:
+    return "${" in value if isinstance(value, str) else isinstance(value, dict | list)
+
+
+def _named(text: str) -> Iterator[Reference | NoPath]:
     if "${" not in text:
-        return []
+        return
     try:
-        return [each for each in parts(text) if isinstance(each, Reference)]
+        yield from (each for each in pieces(text) if isinstance(each, Reference))
     except NoPath as error:
-        return [error]
+        yield error
 
 
 def _filled(value: Any, filling: _Filling) -> Any:

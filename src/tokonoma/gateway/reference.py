@@ -10,13 +10,13 @@ Of the dollars that stand before a brace, each pair is one literal dollar; a dol
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 ID = re.compile(r"[\w-]{1,64}")
-_OPENING = re.compile(r"(\$+)\{")
+_OPENING = re.compile(r"(?<!\$)(\$++)\{")  # looked for at the start of a run of dollars only: long runs stay cheap
 _KEY = r"[^\s.\[\]{}\"'$\\]+"
-_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
 _SEGMENT = re.compile(rf"\.(?P<key>{_KEY})|\[(?P<place>\d{{1,9}})\]|\[(?P<quoted>{_QUOTED})\]")
 _FIELD = re.compile(rf"(?:^|(?!^)\.)(?P<key>{_KEY})|\[(?P<quoted>{_QUOTED})\]|(?P<each>\[\*?\])")
 _TO_ESCAPE, _ESCAPED = r'(["\\])', r"\\\1"
@@ -37,23 +37,28 @@ class NoPath(ValueError):
 
 def parts(text: str) -> list[str | Reference]:
     """The text cut into literal pieces and references; escapes are already resolved. NoPath if one is malformed."""
-    found: list[str | Reference] = []
-    literal, at = "", 0
+    return list(pieces(text)) or [""]
+
+
+def pieces(text: str) -> Iterator[str | Reference]:
+    """`parts`, one after another: who looks for a few need not read all."""
+    literal: list[str] = []
+    at = 0
     for opening in _OPENING.finditer(text):
         if opening.start() < at:
             continue  # inside the quoted key of the reference before
         dollars = len(opening[1])
-        literal += text[at : opening.start()] + "$" * (dollars // 2)
+        literal += (text[at : opening.start()], "$" * (dollars // 2))
         if dollars % 2 == 0:
-            literal, at = literal + "{", opening.end()
+            literal.append("{")
+            at = opening.end()
             continue
         reference, at = _reference(text, opening.end())
-        if literal:
-            found.append(literal)
-        found.append(reference)
-        literal = ""
-    literal += text[at:]
-    return [*found, literal] if literal or not found else found
+        yield from _joined(literal)
+        yield reference
+        literal = []
+    literal.append(text[at:])
+    yield from _joined(literal)
 
 
 def escaped(text: str) -> str:
@@ -90,6 +95,10 @@ def spelled(start: str, path: Sequence[str | int]) -> str:
 
 def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _joined(literal: list[str]) -> list[str]:
+    return [joined] if (joined := "".join(literal)) else []
 
 
 def _reference(text: str, start: int) -> tuple[Reference, int]:

@@ -1,0 +1,226 @@
+"""A small house for the gateway: the real registry, stages, workers and store around tools that a test steers."""
+
+import threading
+from collections import Counter
+from collections.abc import Generator
+from functools import partial
+from typing import Any
+
+import orjson
+import pytest
+from typing_extensions import TypedDict
+
+from tokonoma.catalogue import described
+from tokonoma.core.call import OWNER, Call, Caller
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Missing
+from tokonoma.core.module import Module, Tool
+from tokonoma.edge.envelope import failure
+from tokonoma.gateway.tools import MODULE, gateway_module
+from tokonoma.pipeline.choose import choose
+from tokonoma.pipeline.deadline import Watch, deadline
+from tokonoma.pipeline.desk import Rooms
+from tokonoma.pipeline.guard import guard
+from tokonoma.pipeline.identify import identify
+from tokonoma.pipeline.parse import parse
+from tokonoma.pipeline.pool import Pool
+from tokonoma.pipeline.row import walk
+from tokonoma.pipeline.trace import trace
+from tokonoma.pipeline.work import work
+from tokonoma.policy.open import OpenPolicy
+from tokonoma.registry import Registry
+from tokonoma.store.database import open_database
+from tokonoma.store.migrate import migrate
+
+HANG = 60  # seconds after which a test that waits for something gives up, instead of hanging for ever
+
+
+class Value(TypedDict):
+    value: Any
+
+
+class Stage:
+    """What the tools of a test do, and what is known of them: gates to open, calls seen, how many ran side by side."""
+
+    def __init__(self) -> None:
+        self.gates: dict[str, threading.Event] = {}
+        self.entered: dict[str, threading.Event] = {}
+        self.calls: list[Call] = []
+        self.now: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def gate(self, name: str) -> threading.Event:
+        with self._lock:
+            return self.gates.setdefault(name, threading.Event())
+
+    def inside(self, name: str) -> threading.Event:
+        with self._lock:
+            return self.entered.setdefault(name, threading.Event())
+
+    def enter(self, desk: Desk, change: int) -> None:
+        with self._lock:
+            self.now[desk.call.module] += change
+            self.most[desk.call.module] = max(self.most[desk.call.module], self.now[desk.call.module])
+            if change > 0:
+                self.calls.append(desk.call)
+
+    def tools(self) -> tuple[Tool, ...]:
+        def echo(desk: Desk, value: Any = None) -> Value:
+            """Gives back what it got."""
+            self.enter(desk, 1)
+            self.enter(desk, -1)
+            return {"value": value}
+
+        def number(desk: Desk, n: int) -> Value:
+            """Takes a whole number."""
+            return echo(desk, n)
+
+        def wait(desk: Desk, gate: str) -> Value:
+            """Waits until its gate opens or it is told to stop."""
+            self.enter(desk, 1)
+            opened = self.gate(gate)
+            desk.call.stop.hook(opened.set)
+            self.inside(gate).set()
+            assert opened.wait(HANG)
+            self.enter(desk, -1)
+            desk.check()
+            return {"value": gate}
+
+        def deaf(desk: Desk, gate: str) -> Value:
+            """Waits until its gate opens, whatever it is told."""
+            self.inside(gate).set()
+            assert self.gate(gate).wait(HANG)
+            return {"value": gate}
+
+        def fail(desk: Desk, how: str = "missing") -> Value:
+            """Fails."""
+            if how == "missing":
+                raise Missing("There is no such thing.", thing="t")
+            raise RuntimeError("a secret of the inside")
+
+        return tuple(Tool(each.__name__, each, each.__name__) for each in (echo, number, wait, deaf, fail))
+
+
+class SmallHouse:
+    """Stands for core.house.House where the gateway looks at it, and for the composition root where it is joined."""
+
+    version, started_at = "0", 0
+
+    def __init__(self, database: Any, workers: int = 8, at_once: int = 4) -> None:
+        self.database, self.stage, self.who, self.at_once = database, Stage(), OWNER, at_once
+        self.pool = Pool(workers)
+        tools = self.stage.tools()
+        codes = {"missing": 1003, "internal": 1999}
+        self.modules = {
+            "demo": Module("demo", "Tools for tests.", tools),
+            "other": Module("other", "The same tools again.", tools, codes=codes),
+            "gateway": MODULE,
+        }
+        shelves = [described(module, name) for name, module in self.modules.items()]
+        self.registry = Registry(shelves, self._load, lambda module: None)
+        policy = OpenPolicy()
+        rooms = Rooms(
+            house=self,  # type: ignore[arg-type]
+            directory=self.registry,
+            policy=lambda: policy,
+            guarded=self.registry.guarded,
+            reading=lambda call: database.reading(call.stop),
+            writing=lambda call: database.writing(call.stop),
+            put=lambda *_: None,
+            drop=lambda *_: None,
+        )
+        self.work = work(self.registry.bound, rooms)
+        self.stages = [
+            trace(None),
+            identify(lambda caller: self.who),
+            choose(self.registry.find),
+            parse(self.registry.bound),
+            guard(lambda: policy),
+            deadline(Watch(), 120),
+        ]
+
+    def shelves(self, principal: Any) -> Any:
+        return self.registry.shelves(principal)
+
+    def entry(self, module: str, tool: str, principal: Any) -> Any:
+        return self.registry.find(module, tool, principal)
+
+    def _load(self, source: str) -> Module:
+        if source != "gateway":
+            return self.modules[source]
+        return gateway_module(
+            self.run,
+            lambda entry, params: self.registry.bound(entry).parse(params),
+            lambda call, error: failure(call, error, self.registry.codes(call.module)),
+            lambda stop: self.database.writing(stop),
+            self.at_once,
+        )
+
+    def run(self, call: Call, done: Any) -> None:
+        self.pool.submit(partial(walk, call, self.stages, self.work, done))
+
+    def start(self, name: str, **arguments: Any) -> "Asked":
+        return Asked(self, name, arguments)
+
+    def ask(self, name: str, **arguments: Any) -> Any:
+        return self.start(name, **arguments).value()
+
+    def batch(self, *steps: dict[str, Any], **arguments: Any) -> "Asked":
+        lines = [{"id": f"s{number}", "module": "demo", **step} for number, step in enumerate(steps)]
+        return self.start("batch", jsonl=b"\n".join(map(orjson.dumps, lines)).decode(), **arguments)
+
+
+class Asked:
+    """A meta-tool that was called, and its answer when it comes."""
+
+    def __init__(self, house: SmallHouse, name: str, arguments: dict[str, Any]) -> None:
+        self.progress: list[tuple[float, float | None]] = []
+        told = lambda count, total, message: self.progress.append((count, total))  # noqa: E731
+        self.call = Call("gateway", name, arguments, Caller("stdio"), progress=told)
+        self.call.entry = house.registry.meta(name)
+        self._answered, self._error = threading.Event(), None
+        house.run(self.call, self._done)
+
+    def _done(self, call: Call, error: BaseException | None) -> None:
+        self._error = error
+        self._answered.set()
+
+    def value(self) -> Any:
+        assert self._answered.wait(HANG)
+        if self._error is not None:
+            raise self._error
+        return orjson.loads(self.call.body)
+
+    @property
+    def answered(self) -> bool:
+        return self._answered.is_set()
+
+
+@pytest.fixture
+def database(tmp_path) -> Generator[Any]:
+    opened = open_database(f"sqlite:///{tmp_path / 'gateway.db'}", durable=False)
+    migrate(opened, "gateway", MODULE.tables, lambda reason: None)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def houses(database) -> Generator[Any]:
+    """Makes houses on one database, as several processes would."""
+    made: list[SmallHouse] = []
+
+    def make(**options: Any) -> SmallHouse:
+        made.append(SmallHouse(database, **options))
+        return made[-1]
+
+    yield make
+    for house in made:
+        for gate in house.stage.gates.values():
+            gate.set()
+        house.pool.close(HANG)
+
+
+@pytest.fixture
+def house(houses) -> SmallHouse:
+    return houses()

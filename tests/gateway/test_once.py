@@ -1,0 +1,155 @@
+"""Idempotency keys: the same batch runs once, whoever asks again, and whatever happened in between."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tokonoma.core.call import OWNER, Principal
+from tokonoma.core.errors import Conflict, Invalid, Unavailable
+from tokonoma.core.stop import Stop
+from tokonoma.gateway import once
+from tokonoma.gateway.once import claim, keep, key_of
+
+LINE = {"id": "a", "tool": "echo", "params": {"value": 1}, "output": True}
+WAIT = {"id": "w", "tool": "wait", "params": {"gate": "w"}}
+
+
+def test_the_first_answer_comes_back_and_nothing_runs_again(house):
+    first = house.batch(LINE, idempotency_key="k").value()
+    again = house.batch(LINE, idempotency_key="k").value()
+    assert "repeated" not in first
+    assert again == {**first, "repeated": True}
+    assert len(house.stage.calls) == 1
+
+
+def test_it_holds_in_another_process_and_after_a_restart(houses):
+    houses().batch(LINE, idempotency_key="k").value()
+    other = houses()
+    assert other.batch(LINE, idempotency_key="k").value()["repeated"] is True
+    assert other.stage.calls == []
+
+
+def test_a_failed_batch_is_not_run_again_either(house):
+    first = house.batch({"id": "f", "tool": "fail"}, idempotency_key="k").value()
+    assert house.batch({"id": "f", "tool": "fail"}, idempotency_key="k").value() == {**first, "repeated": True}
+
+
+def test_another_text_is_a_conflict(house):
+    house.batch(LINE, idempotency_key="k").value()
+    with pytest.raises(Conflict) as refused:
+        house.batch({**LINE, "id": "b"}, idempotency_key="k").value()
+    assert refused.value.reason == "other_text"
+    assert len(house.stage.calls) == 1
+
+
+def test_one_that_still_runs_is_a_conflict_that_says_so(houses):
+    house, other = houses(), houses()
+    asked = house.batch(WAIT, idempotency_key="k")
+    assert house.stage.inside("w").wait(60)
+    for each in (house, other):
+        with pytest.raises(Conflict) as refused:
+            each.batch(WAIT, idempotency_key="k").value()
+        assert refused.value.reason == "running"
+        assert refused.value.details["request_id"] == asked.call.request_id
+    house.stage.gate("w").set()
+    first = asked.value()
+    assert other.batch(WAIT, idempotency_key="k").value() == {**first, "repeated": True}
+
+
+def test_a_cancelled_batch_keeps_its_key_and_tells_how_it_ended(house):
+    asked = house.batch(WAIT, idempotency_key="k")
+    assert house.stage.inside("w").wait(60)
+    asked.call.stop.set("cancelled")
+    with pytest.raises(Unavailable):
+        asked.value()
+    again = house.batch(WAIT, idempotency_key="k").value()
+    assert again["repeated"] is True
+    assert again["steps"][0]["error"]["code"] == "CANCELLED"
+
+
+def test_what_was_refused_or_only_planned_does_not_use_the_key_up(house):
+    with pytest.raises(Invalid):
+        house.batch({**LINE, "tool": "ecko"}, idempotency_key="k").value()
+    house.batch(LINE, idempotency_key="k", dry_run=True).value()
+    assert "repeated" not in house.batch(LINE, idempotency_key="k").value()
+
+
+def test_keys_of_others_are_others(house):
+    house.batch(LINE, idempotency_key="k").value()
+    for who in (Principal("p", "key"), Principal("p", "key", root="/team"), Principal("q", "key")):
+        house.who = who
+        assert "repeated" not in house.batch(LINE, idempotency_key="k").value()
+        assert house.batch(LINE, idempotency_key="k").value()["repeated"] is True
+
+
+def test_a_masked_tool_is_not_shown_by_an_old_answer(house):
+    house.who = Principal("p", "key")
+    house.batch(LINE, idempotency_key="k").value()
+    house.who = Principal("p", "key", mask=frozenset({"demo.echo"}))
+    with pytest.raises(Invalid, match="no tool in demo called 'echo'"):
+        house.batch(LINE, idempotency_key="k").value()
+
+
+def test_a_claim_without_an_answer_outlives_its_process(database, monkeypatch):
+    key = key_of(OWNER, "k", "text", "r1")
+    assert claim(database.writing, key, 10, Stop()) is None
+    later = once.now() + 11_000
+    monkeypatch.setattr(once, "now", lambda: later)
+    with pytest.raises(Conflict) as refused:
+        claim(database.writing, key_of(OWNER, "k", "text", "r2"), 10, Stop())
+    assert refused.value.reason == "interrupted"
+    assert refused.value.details["request_id"] == "r1"
+
+
+def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dropped(database, monkeypatch):
+    first = key_of(OWNER, "k\0", "text", "r1")
+    assert claim(database.writing, first, 10, Stop()) is None
+    day = once.now() + once.KEPT + 1
+    monkeypatch.setattr(once, "now", lambda: day)
+    second = key_of(OWNER, "k\0", "other", "r2")
+    assert claim(database.writing, second, 10, Stop()) is None
+    keep(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
+    keep(database.writing, second, {"ok": True, "steps": [], "results": {"new": 1}})
+    assert claim(database.writing, second, 10, Stop()) == {
+        "ok": True,
+        "steps": [],
+        "results": {"new": 1},
+        "repeated": True,
+    }
+
+
+def test_of_many_at_once_exactly_one_claims(database):
+    count = 8
+    barrier = threading.Barrier(count)
+
+    def one(number):
+        barrier.wait()
+        try:
+            return claim(database.writing, key_of(OWNER, "k", "text", f"r{number}"), 10, Stop())
+        except Conflict as error:
+            return error.reason
+
+    with ThreadPoolExecutor(count) as pool:
+        found = list(pool.map(one, range(count)))
+    assert sorted(map(str, found)) == ["None", *["running"] * (count - 1)]
+
+
+def test_an_answer_that_cannot_be_stored_is_still_given_and_the_claim_holds(houses):
+    house, other = houses(), houses()
+    asked = house.batch(WAIT, idempotency_key="k")
+    assert house.stage.inside("w").wait(60)
+    tried = threading.Event()
+
+    class Full:
+        def writing(self, stop=None):
+            tried.set()
+            raise Unavailable("The disk is full.", reason="disk_full")
+
+    house.database = Full()
+    house.stage.gate("w").set()
+    assert asked.value()["ok"]
+    assert tried.is_set()
+    with pytest.raises(Conflict) as refused:
+        other.batch(WAIT, idempotency_key="k").value()
+    assert refused.value.reason == "running"

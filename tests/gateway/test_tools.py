@@ -1,0 +1,121 @@
+"""get_module_schema and call, and what the three tools look like to an agent."""
+
+import jsonschema
+import orjson
+import pytest
+
+from tokonoma.catalogue import described
+from tokonoma.core.call import Principal
+from tokonoma.core.errors import Invalid, Missing, Unavailable, Unready
+from tokonoma.gateway.tools import MODULE
+from tokonoma.registry import listing
+
+
+def test_the_three_tools_fit_into_three_and_a_half_kilobytes():
+    listed = [listing(entry) for entry in described(MODULE, "").entries]
+    assert [each["name"] for each in listed] == ["get_module_schema", "call", "batch"]
+    assert len(orjson.dumps(listed)) <= 3500  # tools/list has 4 KB, and the modules' names stand in it too
+    for each in listed:
+        assert len(each["description"]) <= 600
+        jsonschema.Draft202012Validator.check_schema(each["inputSchema"])
+        jsonschema.Draft202012Validator.check_schema(each["outputSchema"])
+        assert not {"anyOf", "oneOf", "allOf", "$ref"} & each["inputSchema"].keys()
+
+
+def test_every_answer_fits_its_schema(house):
+    schemas = {entry.name: entry.output for entry in described(MODULE, "").entries}
+    lines = '{"id":"a","module":"demo","tool":"echo","output":true}\n{"id":"b","module":"demo","tool":"fail"}'
+    for name, arguments in [
+        ("batch", {"jsonl": lines}),
+        ("batch", {"jsonl": lines, "dry_run": True}),
+        ("get_module_schema", {"module": "*"}),
+        ("get_module_schema", {"module": "demo"}),
+        ("get_module_schema", {"module": ["demo", "other"], "format": "json"}),
+        ("call", {"module": "demo", "tool_name": "echo"}),
+    ]:
+        jsonschema.validate(house.ask(name, **arguments), schemas[name])
+
+
+def test_signatures_by_default(house):
+    (module,) = house.ask("get_module_schema", module="demo")["modules"]
+    assert (module["name"], module["summary"]) == ("demo", "Tools for tests.")
+    assert module["tools"][1].startswith("number(n: int) -> {value: any}\n  Takes a whole number.")
+
+
+def test_json_schemas_on_request(house):
+    (module,) = house.ask("get_module_schema", module=["demo", "demo"], format="json")["modules"]
+    number = module["tools"][1]
+    assert number["name"] == "number"
+    assert number["inputSchema"]["required"] == ["n"]
+    assert number["outputSchema"]["properties"] == {"value": {}}
+    assert number["annotations"]["readOnlyHint"] is True
+
+
+def test_a_star_lists_all_modules_with_bare_names(house):
+    modules = house.ask("get_module_schema", module="*")["modules"]
+    assert [each["name"] for each in modules] == ["demo", "other"]
+    assert modules[0]["tools"] == ["echo", "number", "wait", "deaf", "fail"]
+
+
+def test_unknown_modules_are_told_at_once_with_the_nearest_and_all_that_exist(house):
+    with pytest.raises(Missing) as refused:
+        house.ask("get_module_schema", module=["demo", "demmo", "gateway"])
+    assert "'demmo', 'gateway'" in refused.value.message
+    assert refused.value.details["nearest"] == ["demo"]
+    assert refused.value.details["modules"] == ["demo", "other"]
+    with pytest.raises(Missing, match="There are: demo, other"):
+        house.ask("get_module_schema", module="zzzzzz")
+
+
+@pytest.mark.parametrize("names", [[], [f"m{number}" for number in range(51)]])
+def test_no_modules_and_too_many_are_refused_with_those_that_exist(house, names):
+    with pytest.raises(Invalid, match=r"1 to 50 modules\. There are: demo, other"):
+        house.ask("get_module_schema", module=names)
+
+
+def test_masked_modules_and_tools_do_not_exist(house):
+    house.who = Principal("p", "key", modules=frozenset({"demo"}), mask=frozenset({"demo.echo"}))
+    assert [each["name"] for each in house.ask("get_module_schema", module="*")["modules"]] == ["demo"]
+    (module,) = house.ask("get_module_schema", module="demo")["modules"]
+    assert not [tool for tool in module["tools"] if tool.startswith("echo(")]
+    with pytest.raises(Missing) as refused:
+        house.ask("get_module_schema", module="other")
+    assert refused.value.details["modules"] == ["demo"]
+    with pytest.raises(Missing, match="'echo'"):
+        house.ask("call", module="demo", tool_name="echo")
+    lines = '{"id":"a","module":"demo","tool":"echo"}\n{"id":"b","module":"other","tool":"echo"}'
+    with pytest.raises(Invalid) as refused_batch:
+        house.ask("batch", jsonl=lines)
+    assert [fault["field"] for fault in refused_batch.value.details["errors"]] == ["tool", "module"]
+
+
+def test_call_runs_the_inner_tool_as_a_call_of_its_own(house):
+    asked = house.start("call", module="demo", tool_name="demo_echo", params={"value": [1]})
+    assert asked.value() == {"value": [1]}
+    (inner,) = house.stage.calls
+    assert (inner.module, inner.tool, inner.parent) == ("demo", "echo", asked.call.request_id)
+    assert inner.trace_id == asked.call.trace_id
+
+
+@pytest.mark.parametrize("module", ["gateway", "nobody"])
+def test_call_cannot_name_the_gateway(house, module):
+    with pytest.raises(Missing):
+        house.ask("call", module=module, tool_name="batch", params={"jsonl": ""})
+
+
+def test_call_passes_refusals_and_cancellation_on(house):
+    with pytest.raises(Invalid) as refused:
+        house.ask("call", module="demo", tool_name="number", params={"n": "x"})
+    assert refused.value.details["signature"].startswith("number(n: int)")
+    asked = house.start("call", module="demo", tool_name="wait", params={"gate": "g"})
+    assert house.stage.inside("g").wait(60)
+    asked.call.stop.set("cancelled")
+    with pytest.raises(Unavailable) as cancelled:
+        asked.value()
+    assert cancelled.value.reason == "cancelled"
+
+
+def test_the_catalogues_own_gateway_is_not_joined():
+    call = next(tool for tool in MODULE.tools if tool.name == "call")
+    with pytest.raises(Unready):
+        call.run.__closure__[0].cell_contents(None, None)
