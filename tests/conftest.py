@@ -3,6 +3,7 @@
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,7 +18,7 @@ settings.load_profile("soak" if SOAK else "quick")
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator:
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The server of this test process; started by the first test that asks, stopped at the end."""
     from stores.server import PostgresServer
 
@@ -33,9 +34,9 @@ def sqlite_at(tmp_path: Path) -> str:
 
 @pytest.fixture
 def postgres_at(postgres) -> Generator[str]:
-    name = postgres.create()
+    name = postgres.take()
     yield postgres.url(name)
-    postgres.drop(name)
+    postgres.give(name)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
+from typing import Any
 
 import psycopg
 
@@ -38,7 +39,7 @@ def _binaries() -> Path:
 
 
 class PostgresServer:
-    """One a test process. `database()` is a fresh copy of an empty template."""
+    """One a test process."""
 
     def __init__(self, folder: Path) -> None:
         self._log = (folder / "log").open("w")
@@ -57,6 +58,7 @@ class PostgresServer:
             stderr=subprocess.STDOUT,
         )
         self._admin = self._connected()
+        self._free: list[str] = []
 
     def _words(self, program: str, *words: str) -> list[str]:
         return [*self._prefix, str(_binaries() / program), "-D", str(self._data), *words]
@@ -64,7 +66,7 @@ class PostgresServer:
     def _call(self, program: str, *words: str) -> None:
         subprocess.run(self._words(program, *words), check=True, stdout=self._log, stderr=subprocess.STDOUT)
 
-    def _connected(self) -> psycopg.Connection:
+    def _connected(self) -> psycopg.Connection[Any]:
         while True:  # until the server listens, or has given up
             try:
                 return psycopg.connect(self.url("postgres"), autocommit=True)
@@ -75,17 +77,27 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self._sockets}"
 
-    def execute(self, sql: str) -> list:
-        cursor = self._admin.execute(sql)
-        return cursor.fetchall() if cursor.description else []
+    def execute(self, sql: str) -> list[Any]:
+        return _run(self._admin, sql)
 
-    def create(self) -> str:
+    def take(self) -> str:
+        """The name of an empty database, which no other test uses meanwhile."""
+        if self._free:
+            return self._free.pop()
         name = f"test_{token_hex(6)}"
-        self.execute(f"create database {name} template template0 strategy = file_copy")
+        self.execute(f"create database {name} template template0")
         return name
 
-    def drop(self, name: str) -> None:
-        self.execute(f"drop database {name} with (force)")
+    def give(self, name: str) -> None:
+        """Empty it for the next test: a new copy of the template takes a hundred times as long."""
+        self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            for (schema,) in _run(
+                connection, "select nspname from pg_namespace where nspname !~ '^(pg_|information_)'"
+            ):
+                _run(connection, f'drop schema "{schema}" cascade')
+            _run(connection, "create schema public")
+        self._free.append(name)
 
     def stop(self) -> None:
         self._admin.close()
@@ -95,6 +107,11 @@ class PostgresServer:
         if self._sockets != self._data.parent:
             self._sockets.rmdir()
         subprocess.run(["rm", "-rf", str(self._data)], check=True)  # 50 MB that nobody wants to keep
+
+
+def _run(connection: psycopg.Connection[Any], sql: str) -> list[Any]:
+    cursor = connection.execute(sql.encode())
+    return cursor.fetchall() if cursor.description else []
 
 
 def _short(folder: Path) -> Path:

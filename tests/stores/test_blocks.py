@@ -214,7 +214,7 @@ def test_writers_in_threads_lose_nothing(words):
 
 def test_more_readers_at_once_than_connections(words):
     together = threading.Barrier(6)
-    found: list[list] = []
+    found: list[list[tuple[int]]] = []
 
     def read() -> None:
         with words.reading() as tx:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.adapt import Dumper, Loader
@@ -12,7 +11,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
 from tokonoma.core.desk import Row
-from tokonoma.core.errors import Refusal, Unavailable, Unready
+from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.core.stop import Stop
 from tokonoma.store import refusals
 
@@ -66,13 +65,13 @@ class Address:
     """A PostgreSQL URL, read: what the driver needs, and what people may see of it."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        query = parse_qsl(parts.query, keep_blank_values=True)
         # Hosted services hand out URLs with this mark of a transaction pooler, which libpq refuses to read.
-        pooled = ("pgbouncer", "true") in query
-        query = [pair for pair in query if pair[0] != "pgbouncer"]
+        start, _, query = url.partition("?")
+        words = query.split("&") if query else []
+        pooled = "pgbouncer=true" in words
+        words = [word for word in words if not word.startswith("pgbouncer=")]
         try:
-            given = conninfo_to_dict(urlunsplit(parts._replace(scheme="postgresql", query=urlencode(query))))
+            given = conninfo_to_dict("?".join([start, "&".join(words)]) if words else start)
         except psycopg.Error as error:
             raise Unready("The database URL cannot be read as a PostgreSQL URL.", reason="database_url") from error
         self.options: dict[str, Any] = {**_DEFAULTS, **given, "autocommit": True}
@@ -87,22 +86,14 @@ class Address:
         try:
             connection: Connection = psycopg.connect(**self.options)
         except psycopg.Error as error:
-            raise self._refused(error) from error
+            # The driver gives no code here, only a text.
+            raise Unavailable(
+                f"The database at {self.shown} does not let us in. Check that the server runs, that the database"
+                " exists, and that user and password of the database URL are right.",
+                reason="database",
+            ) from error
         configure(connection)
         return connection
-
-    def _refused(self, error: psycopg.Error) -> Refusal:
-        state = error.sqlstate or ""
-        if state.startswith("28"):
-            return Unready(f"{self.shown} refused the user or the password of the database URL.", reason="database")
-        if state == "3D000":
-            return Unready(f"There is no such database: {self.shown}. Create it first.", reason="database")
-        if state.startswith("53"):
-            return refusals.busy()
-        return Unavailable(
-            f"The database at {self.shown} does not answer. Check that the server runs and that the URL is right.",
-            reason="database",
-        )
 
 
 def checked(connection: Connection, where: str) -> dict[str, Any]:
