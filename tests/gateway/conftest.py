@@ -29,7 +29,6 @@ from tokonoma.pipeline.trace import trace
 from tokonoma.pipeline.work import work
 from tokonoma.policy.open import OpenPolicy
 from tokonoma.registry import Registry
-from tokonoma.store.database import open_database
 from tokonoma.store.migrate import migrate
 
 HANG = 60  # seconds after which a test that waits for something gives up, instead of hanging for ever
@@ -176,11 +175,16 @@ class Asked:
 
     def __init__(self, house: SmallHouse, name: str, arguments: dict[str, Any]) -> None:
         self.progress: list[tuple[float, float | None]] = []
-        told = lambda count, total, message: self.progress.append((count, total))  # noqa: E731
-        self.call = Call("gateway", name, arguments, Caller("stdio"), progress=told)
+        self.cancel_at: int | None = arguments.pop("cancel_at", None)
+        self.call = Call("gateway", name, arguments, Caller("stdio"), progress=self._told)
         self.call.entry = house.registry.meta(name)
         self._answered, self._error = threading.Event(), None
         house.run(self.call, self._done)
+
+    def _told(self, count: float, total: float | None, message: str | None) -> None:
+        self.progress.append((count, total))
+        if self.cancel_at is not None and count >= self.cancel_at:
+            self.call.stop.set("cancelled")
 
     def _done(self, call: Call, error: BaseException | None) -> None:
         self._error = error
@@ -198,11 +202,9 @@ class Asked:
 
 
 @pytest.fixture
-def database(tmp_path) -> Generator[Any]:
-    opened = open_database(f"sqlite:///{tmp_path / 'gateway.db'}", durable=False)
-    migrate(opened, "gateway", MODULE.tables, lambda reason: None)
-    yield opened
-    opened.close()
+def database(sqlite_database) -> Any:
+    migrate(sqlite_database, "gateway", MODULE.tables, lambda reason: None)
+    return sqlite_database
 
 
 @pytest.fixture

@@ -263,7 +263,7 @@ def runs(draw):
     return needs, draw(st.sets(st.integers(0, count - 1), max_size=3))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs())
 def test_any_graph_ends_as_its_failures_say(house, drawn):
     needs, failing = drawn
@@ -291,3 +291,27 @@ def test_any_graph_ends_as_its_failures_say(house, drawn):
         else:
             assert step["status"] == "error"
     assert answer["results"].keys() == {f"s{place}" for place in range(len(needs)) if place not in lost}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs(), st.integers(0, 12))
+def test_whenever_it_is_cancelled_every_step_is_accounted_for(house, drawn, moment):
+    needs, failing = drawn
+    steps = [
+        {
+            "id": f"s{place}",
+            "module": "demo" if place % 2 else "other",
+            "tool": "fail" if place in failing else "echo",
+            "after": [f"s{one}" for one in each],
+        }
+        for place, each in enumerate(needs)
+    ]
+    asked = house.batch(*steps, cancel_at=moment)
+    if moment > len(steps):
+        told = asked.value()["steps"]
+    else:
+        with pytest.raises(Unavailable) as refused:
+            asked.value()
+        told = refused.value.details["steps"]
+    assert [step["id"] for step in told] == [step["id"] for step in steps]
+    assert {step["status"] for step in told} <= {"ok", "error", "skipped"}

@@ -10,6 +10,19 @@ from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.core.stop import Stop
 from tokonoma.gateway import once
 from tokonoma.gateway.once import claim, keep, key_of
+from tokonoma.gateway.tools import MODULE
+from tokonoma.store.database import open_database
+from tokonoma.store.migrate import migrate
+
+
+@pytest.fixture
+def database(database_url):
+    """Both kinds: the claim rests on what they do when two insert the same key."""
+    opened = open_database(database_url, durable=False)
+    migrate(opened, "gateway", MODULE.tables, lambda reason: None)
+    yield opened
+    opened.close()
+
 
 LINE = {"id": "a", "tool": "echo", "params": {"value": 1}, "output": True}
 WAIT = {"id": "w", "tool": "wait", "params": {"gate": "w"}}
@@ -119,19 +132,22 @@ def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dro
     }
 
 
-def test_of_many_at_once_exactly_one_claims(database):
+def test_of_many_at_once_exactly_one_claims(database, database_url):
     count = 8
     barrier = threading.Barrier(count)
+    other = open_database(database_url, durable=False)  # as another process would open it
 
     def one(number):
         barrier.wait()
         try:
-            return claim(database.writing, key_of(OWNER, "k", "text", f"r{number}"), 10, Stop())
+            writing = (database, other)[number % 2].writing
+            return claim(writing, key_of(OWNER, "k", "text", f"r{number}"), 10, Stop())
         except Conflict as error:
             return error.reason
 
     with ThreadPoolExecutor(count) as pool:
         found = list(pool.map(one, range(count)))
+    other.close()
     assert sorted(map(str, found)) == ["None", *["running"] * (count - 1)]
 
 

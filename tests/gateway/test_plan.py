@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid, Missing
@@ -156,7 +156,6 @@ WRONG = {
 }
 
 
-@settings(max_examples=300)
 @given(graphs(8).flatmap(lambda needs: st.tuples(written(needs), st.data())))
 def test_every_wrong_line_is_told_and_no_other(drawn):
     lines, data = drawn

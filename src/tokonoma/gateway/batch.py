@@ -17,6 +17,7 @@ from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.later import Later
+from tokonoma.core.log import log
 from tokonoma.core.spans import traceparent
 from tokonoma.gateway.answer import BatchAnswer, Report, failed, finished, shaped
 from tokonoma.gateway.board import Board
@@ -130,6 +131,7 @@ class Batch:
                     self._take_in(each)
                 self._go_on()
         except BaseException as error:  # a fault of ours must not leave the caller waiting for ever
+            log("error", "batch", request_id=self._desk.call.request_id, error=type(error).__name__)
             self._late = self._late or "cancelled"
             self._settle(error=error)
             self._halt()

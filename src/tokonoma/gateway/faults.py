@@ -32,9 +32,9 @@ class Faults:
 
     def refusal(self, lines: int) -> Invalid:
         told = sorted(self._told, key=lambda fault: fault["line"])
-        first = f"line {told[0]['line']}: {told[0]['message']}"
-        count = f"{self._count} faults in {lines} lines" if self._count > 1 else "1 fault"
+        first = f"Line {told[0]['line']}: {told[0]['message']}"
+        count = f"{self._count} faults in {lines} lines" if self._count > 1 else "a fault"
         details: dict[str, Any] = {"errors": told}
         if self._count > len(told):
             details["errors_total"] = self._count
-        return Invalid(f"The batch has {count}, so nothing was run. {first}", reason="plan", **details)
+        return Invalid(f"Nothing was run: the batch has {count}. {first}", reason="plan", **details)
