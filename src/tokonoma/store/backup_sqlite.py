@@ -7,10 +7,12 @@ from typing import Any
 
 import apsw
 
+from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.store.contents import Contents, damaged, foreign
 from tokonoma.store.dialect import SQLITE
 from tokonoma.store.migrate import TABLE, quoted
+from tokonoma.store.seal import sealed_at, set_seal
 from tokonoma.store.sqlite import SqliteDatabase
 from tokonoma.store.sqlite_link import naming
 
@@ -24,10 +26,12 @@ def save(database: SqliteDatabase, target: Path, *, sound: bool = True) -> dict[
         # The first look takes the snapshot: from here on, what others commit does not start the copying anew.
         link.execute("select count(*) from sqlite_schema").fetchall()
         counts = _counts(link.connection) if sound else {}
+        counts.pop(TABLE, None)
         _copy(link.connection, copy)
         # One plain file, without a log beside it, that can be carried anywhere.
         _rows(copy, "pragma journal_mode = delete")
-        return counts
+    set_seal(target, now())
+    return counts
 
 
 def load(database: SqliteDatabase, source: Path) -> None:
@@ -51,6 +55,7 @@ def verify(path: Path) -> Contents | None:
     """
     try:
         with naming(path), _open(path, apsw.SQLITE_OPEN_READONLY) as connection:
+            made = _sealed_at(connection, path)
             problems = [str(row[0]) for row in _rows(connection, "pragma integrity_check(1)") if row[0] != "ok"]
             if problems:
                 raise damaged(path, "SQLite finds its pages broken")
@@ -63,12 +68,21 @@ def verify(path: Path) -> Contents | None:
     except Refusal as refusal:
         if isinstance(refusal.__cause__, apsw.NotADBError):
             return None
-        if refusal.reason == "corrupt":
+        if refusal.reason in ("corrupt", "disk"):  # a file that ends too soon looks like a bad disk
             raise damaged(path, "SQLite cannot read its pages") from refusal
         raise
     found = path.stat()
     del tables[TABLE]
-    return Contents(path, "sqlite", found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
+    return Contents(path, "sqlite", made or found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
+
+
+def _sealed_at(connection: apsw.Connection, path: Path) -> int | None:
+    """Somebody's plain copy of the database has no seal, and is taken for what it is."""
+    _rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
+    try:
+        return sealed_at(lambda offset, size: connection.read("main", 0, offset, size)[1], path.stat().st_size)
+    except ValueError as error:
+        raise damaged(path, "its bytes are not those that were saved") from error
 
 
 @contextmanager
