@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
     from tokonoma.core.house import House
+    from tokonoma.core.query import Hits, Query, Where
 
 Label = Literal["public", "internal", "pii", "secret"]
 LABELS: tuple[Label, ...] = ("public", "internal", "pii", "secret")  # from open to closed
@@ -17,13 +18,17 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A record's row in the shared index."""
+    """A record's row in the shared index. `facts` are what it can be filtered by: nested keys joined by dots."""
 
     address: str
     space: str
     text: str
     title: str = ""
     label: Label = "internal"
+    facts: Sequence[tuple[str, "str | float | bool"]] = ()  # a key may come several times
+    thread: str = ""  # records of one thread lend each other weight, in the order in which they were first put
+    at: int = 0  # the record's own time, in milliseconds; 0: when it was put
+    expires_at: int | None = None  # from then on it is not found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,10 @@ class Desk(Protocol):
 
     def read(self, address: str) -> Record:
         """Any module's record, guarded; Missing if there is none that this caller may see."""
+        ...
+
+    def find(self, query: "Query", where: "Where") -> "Hits":
+        """Search the shared index; walls, classes and `where` filter before anything is ranked."""
         ...
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:

@@ -1,0 +1,74 @@
+"""What one asks the shared index, and what it answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tokonoma.core.desk import Label
+
+Mode = Literal["hybrid", "text", "vector"]
+Metric = Literal["cosine", "l2"]
+Operator = Literal["is", "in", "contains", "prefix", "between", "exists"]
+Scalar = str | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """On one fact of a record. `between` takes (low, high), None for an open end; `exists` takes (True,) or (False,)."""
+
+    key: str  # nested keys joined by dots
+    operator: Operator
+    values: tuple[Scalar | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Filtered inside the query, before anything is ranked. The caller's root and classes are added by the desk."""
+
+    modules: tuple[str, ...] = ()  # none: all
+    space: str | None = None  # this one and those below it
+    conditions: tuple[Condition, ...] = ()
+    since: int | None = None  # milliseconds, of the record's own time
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    text: str = ""
+    pivot: str | None = None  # the address of a record whose vector is asked with, instead of a text
+    mode: Mode = "hybrid"
+    metric: Metric = "cosine"
+    limit: int = 10
+    minimum: float | None = None  # similarity below which a vector hit does not count
+    neighbours: float = 0.3  # what two records on each side in the same thread lend; 0: nothing
+    half_life: float | None = None  # days after which a record counts half; None: age does not matter
+    explain: bool = False  # say how each score came about
+    expect: str | None = None  # an address: if it is not among the hits, say why not
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The walls around the caller: its root, and the classes that the policy lets it see."""
+
+    root: str
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    address: str
+    module: str
+    space: str
+    title: str
+    score: float  # 0..1; what the order follows
+    text_score: float | None = None
+    similarity: float | None = None  # of the vectors, by the metric asked for
+    parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # with `explain`
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    items: Sequence[Hit]
+    mode: Mode  # the legs that were really used: hybrid becomes text where there are no vectors
+    why_not: str | None = None  # with `expect`: not indexed, filtered (by what), not yet embedded, below the line
+    waiting: int = 0  # records whose vector is still to be made
