@@ -14,7 +14,7 @@ Scalar = str | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """On one fact of a record. `between` takes (low, high), None for an open end; `exists` takes (True,) or (False,)."""
+    """One fact of a record. `between` takes (low, high), None for an open end; `exists` takes (True,) or (False,)"""
 
     key: str  # nested keys joined by dots
     operator: Operator

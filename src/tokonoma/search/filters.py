@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`sql` is a condition over `document d` with `:f_…` parameters; it says everything. The rest repeats its simple part."""
+    """`sql` is a condition over `document d` with `:f_…` parameters; it says all. The rest repeats its simple part."""
 
     sql: str = "1 = 1"
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
