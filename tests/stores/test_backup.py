@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tokonoma.core.clock import now
@@ -288,6 +289,30 @@ def test_sqlite_the_live_file_stays_the_same_file_for_others_who_have_it_open(sq
     assert Path(sqlite_database.where).stat().st_ino == inode
     with sqlite_database.reading() as tx:
         assert tx.rows("select text from word order by id") == [("saved",), ("other",)]
+
+
+def test_sqlite_a_restore_waits_for_a_writer_of_another_process(sqlite_database, tmp_path):
+    migrate(sqlite_database, "words", STEPS, lambda reason: None)
+    backup(sqlite_database, tmp_path / "x.backup")
+    other = apsw.Connection(sqlite_database.where)
+    other.execute("begin immediate")
+    link, waited = sqlite_database.writer.link, threading.Event()
+
+    def watched(tries: int) -> bool:
+        waited.set()
+        return link._busy(tries)
+
+    def free() -> None:
+        waited.wait()
+        other.execute("rollback")
+        other.close()
+
+    link.connection.set_busy_handler(watched)
+    thread = threading.Thread(target=free)
+    thread.start()
+    restore(sqlite_database, tmp_path / "x.backup", SETS)
+    thread.join()
+    assert sqlite_database.check() == []
 
 
 def test_sqlite_a_torn_database_can_be_restored(tmp_path):

@@ -169,18 +169,18 @@ def test_an_encoding_that_cannot_hold_our_text(postgres):
 
 def test_the_tables_lie_in_the_schema_of_the_connection(postgres_at, postgres_database):
     with postgres_database.writing() as tx:
-        tx.run("create schema ours")
+        tx.run('create schema "Ours"')
     with pytest.raises(Unready) as refused:
         open_database(postgres_at + "&options=-csearch_path%3Dnowhere")
     assert refused.value.reason == "schema"
-    database = open_database(postgres_at + "&options=-csearch_path%3Dours")
+    database = open_database(postgres_at + "&options=-csearch_path%3D%22Ours%22")
     with database.writing() as tx:
         tx.run("create table word (text {text})")
         assert tx.rows(database.dialect.tables) == [("word",)]
     with postgres_database.reading() as tx:
         assert tx.rows(postgres_database.dialect.tables) == []
         assert tx.rows("select table_schema::text from information_schema.tables where table_name = 'word'") == [
-            ("ours",)
+            ("Ours",)
         ]
     database.close()
 

@@ -47,11 +47,18 @@ class Stop:
     @contextmanager
     def hooked(self, hook: Callable[[], object]) -> Generator[None]:
         """While the block runs, `set` also calls `hook`."""
-        with self._lock:
-            self.check()
-            self._hooks.append(hook)
+        self.attach(hook)
         try:
             yield
         finally:
-            with self._lock:
-                self._hooks.remove(hook)
+            self.detach(hook)
+
+    def attach(self, hook: Callable[[], object]) -> None:
+        """From now on `set` also calls `hook`. What `hooked` does, for those who count microseconds."""
+        with self._lock:
+            self.check()
+            self._hooks.append(hook)
+
+    def detach(self, hook: Callable[[], object]) -> None:
+        with self._lock:
+            self._hooks.remove(hook)

@@ -29,13 +29,13 @@ _COLUMNS = (
 _COUNTED = (
     "select c.relname::text, a.attname::text, pg_get_serial_sequence(quote_ident(c.relname), a.attname)"
     " from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped"
-    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'"
+    " where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind = 'r'"
     " and pg_get_serial_sequence(quote_ident(c.relname), a.attname) is not null order by 1, 2"
 )
 _REFERENCES = (
     "select c.relname::text, k.conname::text, pg_get_constraintdef(k.oid) from pg_constraint k"
     " join pg_class c on c.oid = k.conrelid where k.contype = 'f' and k.conparentid = 0"
-    " and c.relnamespace = current_schema()::regnamespace and c.relname = any(%s) order by 1, 2"
+    " and c.relnamespace = quote_ident(current_schema())::regnamespace and c.relname = any(%s) order by 1, 2"
 )
 
 

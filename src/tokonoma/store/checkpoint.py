@@ -24,13 +24,18 @@ class Checkpointer:
         self._guard = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
+        self._seen, self._due = 0, PAGES
         self._link: Link | None = None
         self._thread: threading.Thread | None = None
 
     def grown(self, pages: int) -> None:
         """Called after a commit, by the writer: must be quick."""
-        if pages < PAGES or self._wake.is_set():
+        if pages < self._seen:
+            self._due = PAGES  # the log has started again
+        self._seen = pages
+        if pages < self._due:
             return
+        self._due = pages + PAGES  # a reader may keep the log from being emptied: do not ask after every commit
         with self._guard:
             if self._closed:
                 return
@@ -60,7 +65,12 @@ class Checkpointer:
             with self._guard:
                 self._link = link
         connection = self._link.connection
-        pages, _moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        before, moved, pages = -1, 0, 1
+        # Commits go on meanwhile. Each round has less to move than the one before, until none is left or a reader holds
+        # the rest; only a log that was moved to its end starts again at its beginning.
+        while before < moved < pages and not self._closed:
+            before = moved
+            pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         if pages > TOO_MANY and not self._closed:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 

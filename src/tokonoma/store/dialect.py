@@ -97,7 +97,7 @@ POSTGRESQL = Dialect(
         "for_update": "for update",
     },
     # Extensions may keep tables of their own in the same schema; those are not ours.
-    tables="select c.relname::text from pg_class c where c.relnamespace = current_schema()::regnamespace"
+    tables="select c.relname::text from pg_class c where c.relnamespace = quote_ident(current_schema())::regnamespace"
     " and c.relkind = 'r' and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass"
     " and d.objid = c.oid and d.deptype = 'e') order by c.relname",
     migration_lock="select pg_advisory_xact_lock(4861562810537)",

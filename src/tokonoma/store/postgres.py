@@ -16,11 +16,11 @@ from tokonoma.store.postgres_link import Address, Connection, checked, configure
 
 _SIZE = (
     "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"
-    " where relnamespace = current_schema()::regnamespace and relkind = 'r'"
+    " where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'"
 )
 _INVALID = (
     "select c.relname::text from pg_index i join pg_class c on c.oid = i.indexrelid"
-    " where c.relnamespace = current_schema()::regnamespace and not i.indisvalid order by 1"
+    " where c.relnamespace = quote_ident(current_schema())::regnamespace and not i.indisvalid order by 1"
 )
 _DAMAGED = "select coalesce(checksum_failures, 0) from pg_stat_database where datname = current_database()"
 

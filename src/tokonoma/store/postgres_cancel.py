@@ -1,7 +1,7 @@
 """Cancelling what a PostgreSQL connection is doing, on behalf of a Stop."""
 
 import threading
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 
 import psycopg
 
@@ -15,14 +15,14 @@ class Cancel:
     """Hooked to a Stop for one block. The server ignores a cancel that comes in the instant before a statement starts,
     so the asking is repeated until the block has noticed."""
 
-    __slots__ = ("_connection", "_done", "_hook", "_thread")
+    __slots__ = ("_connection", "_done", "_stop", "_thread")
 
     def __init__(self, connection: Connection, stop: Stop) -> None:
         self._connection = connection
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
-        self._hook: AbstractContextManager[None] = stop.hooked(self._start)
-        self._hook.__enter__()
+        self._stop = stop
+        stop.attach(self._start)
 
     def _start(self) -> None:
         # A thread, because Stop.set must not wait for a server far away.
@@ -40,7 +40,7 @@ class Cancel:
 
     def end(self) -> bool:
         """Unhook; true if a cancel was sent, after which the connection must not be used by anybody else."""
-        self._hook.__exit__(None, None, None)
+        self._stop.detach(self._start)
         if self._thread is None:
             return False
         self._done.set()

@@ -1,7 +1,7 @@
 """Reading from SQLite: a few connections kept warm, one borrowed for each block. A read costs a few microseconds."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -55,12 +55,12 @@ class Readers:
 class Reading:
     """A block and its rows in one object, because a read is over sooner than two objects are made."""
 
-    __slots__ = ("_hook", "_link", "_readers", "_stop")
+    __slots__ = ("_hooked", "_link", "_readers", "_stop")
 
     def __init__(self, readers: Readers, stop: Stop | None) -> None:
         self._readers = readers
         self._stop = stop
-        self._hook: AbstractContextManager[None] | None = None
+        self._hooked = False
 
     def __enter__(self) -> Self:
         link = self._link = self._readers.take()
@@ -68,9 +68,8 @@ class Reading:
             stop = self._stop
             if stop is not None:
                 link.stop = stop
-                hook = stop.hooked(link.interrupt)
-                hook.__enter__()
-                self._hook = hook
+                stop.attach(link.interrupt)
+                self._hooked = True
             link.execute("begin")
         except BaseException:
             self._leave()
@@ -83,9 +82,9 @@ class Reading:
         self._leave()
 
     def _leave(self) -> None:
-        if self._hook is not None:
-            self._hook.__exit__(None, None, None)
         link = self._link
+        if self._hooked and self._stop is not None:
+            self._stop.detach(link.interrupt)
         del self._link  # a handle that is kept longer than its block must not reach the next block's connection
         link.stop = None
         try:

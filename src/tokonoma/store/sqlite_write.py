@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -61,12 +61,12 @@ class Writer:
 
 
 class Writing:
-    __slots__ = ("_failed", "_hook", "_link", "_stop", "_writer")
+    __slots__ = ("_failed", "_hooked", "_link", "_stop", "_writer")
 
     def __init__(self, writer: Writer, stop: Stop | None) -> None:
         self._writer = writer
         self._stop = stop
-        self._hook: AbstractContextManager[None] | None = None
+        self._hooked = False
         self._failed: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -75,9 +75,8 @@ class Writing:
         try:
             if self._stop is not None:
                 link.stop = self._stop
-                hook = self._stop.hooked(link.interrupt)
-                hook.__enter__()
-                self._hook = hook
+                self._stop.attach(link.interrupt)
+                self._hooked = True
             # IMMEDIATE: a transaction that starts by reading and then writes loses against one that was quicker.
             link.execute("begin immediate")
         except apsw.Error as error:
@@ -110,9 +109,9 @@ class Writing:
             raise self._link.refusal(error) from error
 
     def _unhook(self) -> None:
-        hook, self._hook = self._hook, None
-        if hook is not None:
-            hook.__exit__(None, None, None)
+        if self._hooked and self._stop is not None:
+            self._stop.detach(self._link.interrupt)
+            self._hooked = False
 
     def _leave(self) -> None:
         self._unhook()
