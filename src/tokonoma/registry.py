@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Record, Rows
 from tokonoma.core.directory import parts_of
-from tokonoma.core.errors import CODES, Codes, Denied, Missing
+from tokonoma.core.errors import CODES, Codes, Denied, Missing, Refusal, Unready
+from tokonoma.core.log import log
 from tokonoma.core.module import Entry, Module, Shelf, Tool
 from tokonoma.core.names import nearest
 
@@ -105,14 +106,19 @@ class Registry:
             with self._lock:
                 found = self._modules.get(name)
                 if found is None:
-                    found = self._load(self._shelves[name].source)
+                    found = self._loaded(self._shelves[name])
                     self._prepare(found)
                     self._modules[name] = found
         return found
 
     def codes(self, name: str) -> Codes:
         """The error codes of a module; the house's own for one that is not there."""
-        return self.module(name).codes if name in self._shelves and name not in self._off else CODES
+        if name not in self._shelves or name in self._off:
+            return CODES
+        try:
+            return self.module(name).codes
+        except Refusal:  # it cannot be loaded, or its tables not be made ready: the error to be told is this one
+            return CODES
 
     def record(self, rows: Rows, address: str) -> Record | None:
         """The Directory: any address → its record."""
@@ -125,6 +131,17 @@ class Registry:
     def guarded(self) -> frozenset[str]:
         """The record tables of the modules loaded so far."""
         return frozenset(table for module in self._modules.values() for table in module.records)
+
+    def _loaded(self, shelf: Shelf) -> Module:
+        try:
+            return self._load(shelf.source)
+        except Refusal:
+            raise
+        except Exception as error:  # a plugin's package may be gone or broken
+            log("error", "module", module=shelf.name, source=shelf.source, error=type(error).__name__)
+            raise Unready(
+                f"The module {shelf.name!r} cannot be loaded. `tokonoma doctor` tells why.", reason="module"
+            ) from error
 
     def _bind(self, entry: Entry) -> Bound:
         from tokonoma.signatures import parser_of  # pydantic is not needed before the first call

@@ -1,0 +1,17 @@
+"""guestbook: visitors leave a line, newest first."""
+
+from tokonoma.core.module import Module, Tool
+from tokonoma_guestbook.tables import RECORDS, TABLES, read
+from tokonoma_guestbook.tools import entries, sign
+
+MODULE = Module(
+    name="guestbook",
+    summary="A guestbook: sign it, read what others wrote.",
+    tools=(
+        Tool("sign", sign, "Sign the guestbook", effect="write"),
+        Tool("entries", entries, "Read the guestbook"),
+    ),
+    tables=TABLES,
+    records=RECORDS,
+    read=read,
+)

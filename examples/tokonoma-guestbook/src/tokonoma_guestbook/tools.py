@@ -1,0 +1,94 @@
+"""The tools of the guestbook: plain functions. Their signatures are their schemas."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core import cursor as pages
+from tokonoma.core.clock import now
+from tokonoma.core.clock import shown as time_shown
+from tokonoma.core.desk import Desk, Document
+from tokonoma.core.directory import address_of
+from tokonoma.core.ids import uuid7
+from tokonoma.core.spaces import resolved
+from tokonoma.core.spaces import shown as space_shown
+
+# The newest entry has the largest id: UUIDv7 counts the time. {visible} keeps to what this caller may see.
+_PAGE = """select id, space, name, words, signed_at from guestbook_entry
+where {visible} and id < :before order by id desc limit :most"""
+_LAST = "g"  # greater than every hexadecimal id
+
+
+class Signed(TypedDict):
+    id: str
+    address: str
+    namespace: str
+    signed_at: str
+
+
+class GuestEntry(Signed):
+    name: str
+    words: str
+
+
+class GuestEntries(TypedDict):
+    items: list[GuestEntry]
+    has_more: bool
+    next_cursor: NotRequired[str]
+
+
+def sign(
+    desk: Desk,
+    name: Annotated[str, Field(min_length=1, max_length=80, description="who signs")],
+    words: Annotated[str, Field(min_length=1, max_length=2000, description="what to leave behind")],
+    namespace: Annotated[str | None, Field(description="where; by default where this credential starts")] = None,
+) -> Signed:
+    """Leave an entry in the guestbook. It cannot be changed afterwards."""
+    space = resolved(namespace, desk.principal)
+    entry_id, at = uuid7(), now()
+    address = address_of("guestbook", entry_id)
+    with desk.write() as tx:
+        tx.run(
+            """insert into guestbook_entry (id, space, label, name, words, signed_at)
+            values (:id, :space, 'internal', :name, :words, :at)""",
+            id=entry_id,
+            space=space,
+            name=name,
+            words=words,
+            at=at,
+        )
+        tx.put(Document(address, space, words, title=f"{name} in the guestbook"))
+    return {
+        "id": entry_id,
+        "address": address,
+        "namespace": space_shown(space, desk.principal),
+        "signed_at": time_shown(at),
+    }
+
+
+def entries(
+    desk: Desk,
+    limit: Annotated[int, Field(ge=1, le=100, description="how many entries")] = 20,
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
+) -> GuestEntries:
+    """What was written into the guestbook, newest first."""
+    (before,) = pages.decode("guestbook", cursor) if cursor else (_LAST,)
+    rows = desk.rows(_PAGE, before=before, most=limit + 1)
+    page: GuestEntries = {
+        "items": [
+            {
+                "id": entry_id,
+                "address": address_of("guestbook", entry_id),
+                "namespace": space_shown(space, desk.principal),
+                "signed_at": time_shown(at),
+                "name": name,
+                "words": words,
+            }
+            for entry_id, space, name, words, at in rows[:limit]
+        ],
+        "has_more": len(rows) > limit,
+    }
+    if page["has_more"]:
+        page["next_cursor"] = pages.encode("guestbook", page["items"][-1]["id"])
+    return page
