@@ -137,50 +137,61 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
     database.close()
 
 
-def test_the_log_is_folded_in_by_a_thread_of_its_own(tmp_path, monkeypatch):
+@pytest.fixture
+def rounds(monkeypatch):
+    """Checkpoints after every ten pages; each round is counted when it is over."""
     monkeypatch.setattr(checkpoint, "PAGES", 10)
-    done = threading.Event()
-    work = checkpoint.Checkpointer._checkpoint
+    done, work = threading.Semaphore(0), checkpoint.Checkpointer._checkpoint
 
     def watched(self) -> None:
-        work(self)
-        done.set()
+        try:
+            work(self)
+        finally:
+            done.release()
 
     monkeypatch.setattr(checkpoint.Checkpointer, "_checkpoint", watched)
-    path = tmp_path / "x.db"
-    database = SqliteDatabase(path, durable=False)
+    return done
+
+
+def add(database: SqliteDatabase, rows: int) -> int:
+    """Write some pages; how many the log holds then."""
+    with database.writing() as tx:
+        tx.many("insert into t values (:a)", [{"a": "x" * 1000} for _ in range(rows)])
+    return database._checkpointer._seen
+
+
+@pytest.fixture
+def logged(tmp_path, rounds):
+    database = SqliteDatabase(tmp_path / "x.db", durable=False)
     with database.writing() as tx:
         tx.run("create table t (a {text})")
-    assert path.stat().st_size <= 4096  # still in the log
-    with database.writing() as tx:
-        tx.many("insert into t values (:a)", [{"a": "x" * 1000} for _ in range(100)])
-    done.wait()
-    assert path.stat().st_size > 100_000
-    assert any(each.name == "tokonoma-checkpoint" for each in threading.enumerate())
+    yield database
     database.close()
     assert not any(each.name == "tokonoma-checkpoint" for each in threading.enumerate())
 
 
-def test_a_log_that_has_grown_too_long_is_started_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "PAGES", 1)
-    monkeypatch.setattr(checkpoint, "TOO_MANY", 20)
-    emptied = threading.Event()
-    work = checkpoint.Checkpointer._checkpoint
-    path = tmp_path / "x.db"
-    log = Path(f"{path}-wal")
+def test_the_log_is_folded_in_by_a_thread_of_its_own_and_starts_again(logged, rounds):
+    assert logged.path.stat().st_size <= 4096  # still in the log
+    assert not any(each.name == "tokonoma-checkpoint" for each in threading.enumerate())
+    assert add(logged, 100) > 20
+    rounds.acquire()
+    assert logged.path.stat().st_size > 100_000
+    assert any(each.name == "tokonoma-checkpoint" for each in threading.enumerate())
+    assert add(logged, 1) < 5
 
-    def watched(self) -> None:
-        work(self)
-        if log.stat().st_size == 0:
-            emptied.set()
 
-    monkeypatch.setattr(checkpoint.Checkpointer, "_checkpoint", watched)
-    database = SqliteDatabase(path, durable=False)
-    with database.writing() as tx:
-        tx.run("create table t (a {text})")
-        tx.many("insert into t values (:a)", [{"a": "x" * 1000} for _ in range(100)])
-    emptied.wait()
-    database.close()
+def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeypatch):
+    monkeypatch.setattr(checkpoint, "TOO_MANY", 60)
+    with logged.reading() as tx:
+        assert tx.rows("select count(*) from t") == [(0,)]
+        for _ in range(4):  # past the point where readers are waited for, which must not stop the writers
+            add(logged, 100)
+            rounds.acquire()
+        assert tx.rows("select count(*) from t") == [(0,)]
+    add(logged, 100)
+    rounds.acquire()
+    assert add(logged, 1) < 5
+    assert logged.check() == []
 
 
 def test_closing_ends_a_write_that_does_not_end(tmp_path):

@@ -5,22 +5,26 @@ from collections.abc import Callable
 
 import apsw
 
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.store.sqlite_link import Link
+from tokonoma.store.turn import Turn
 
 PAGES = 1_000
 """Pages in the log (4 MB) from which it is worth the work."""
 
 TOO_MANY = 16 * PAGES
-"""Pages from which readers and writers are made to wait for a moment, so that the log can start again."""
+"""Pages from which readers are waited for, and writers with them, so that the log can start again."""
+
+MOMENT = 0.2
+"""Seconds that such a wait may take."""
 
 
 class Checkpointer:
     """One daemon thread, started by the first log that has grown."""
 
-    def __init__(self, open_link: Callable[[], Link]) -> None:
-        self._open = open_link
+    def __init__(self, open_link: Callable[[], Link], turn: Turn) -> None:
+        self._open, self._turn = open_link, turn
         self._guard = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
@@ -52,9 +56,9 @@ class Checkpointer:
             self._wake.clear()
             try:
                 self._checkpoint()
-            except (apsw.BusyError, apsw.InterruptError):
-                continue  # somebody else is at it, or the house closes; the next commit asks again
-            except (apsw.Error, Refusal) as error:
+            except (apsw.BusyError, apsw.InterruptError, Unavailable):
+                continue  # somebody else is at it, or the house closes; a later commit asks again
+            except apsw.Error as error:
                 log("warning", "store.checkpoint_failed", error=type(error).__name__)
         if self._link is not None:
             self._link.close()
@@ -65,14 +69,18 @@ class Checkpointer:
             with self._guard:
                 self._link = link
         connection = self._link.connection
-        before, moved, pages = -1, 0, 1
-        # Commits go on meanwhile. Each round has less to move than the one before, until none is left or a reader holds
-        # the rest; only a log that was moved to its end starts again at its beginning.
-        while before < moved < pages and not self._closed:
-            before = moved
-            pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        if pages > TOO_MANY and not self._closed:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        # Most of the work, beside those who write.
+        pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        held = moved < pages  # somebody still reads an older state
+        if (held and pages < TOO_MANY) or self._closed:
+            return
+        # Then the few pages that came meanwhile, in a turn of its own: a log that was moved to its end starts again
+        # at its beginning, and writing over old pages takes half the time of adding new ones.
+        self._turn.take(wait=MOMENT)
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if held else apsw.SQLITE_CHECKPOINT_FULL)
+        finally:
+            self._turn.leave()
 
     def close(self) -> None:
         with self._guard:

@@ -11,7 +11,7 @@ import apsw
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.stop import Stop
-from tokonoma.store.checkpoint import Checkpointer
+from tokonoma.store.checkpoint import MOMENT, Checkpointer
 from tokonoma.store.database import Span, traced
 from tokonoma.store.dialect import SQLITE, Dialect
 from tokonoma.store.sqlite_link import Link, create
@@ -33,7 +33,9 @@ class SqliteDatabase:
         self._span = span
         self.writer = Writer(Link(path, "write", durable=durable))
         self._readers = Readers(self.reader)
-        self._checkpointer = Checkpointer(lambda: Link(path, "checkpoint", durable=durable, wait=1.0))
+        self._checkpointer = Checkpointer(
+            lambda: Link(path, "checkpoint", durable=durable, wait=MOMENT), self.writer.turn
+        )
         self.writer.link.connection.set_wal_hook(self._committed)
         atexit.register(self.close)
 

@@ -20,11 +20,11 @@ _translated = SQLITE.sql
 
 
 class Writer:
-    __slots__ = ("_closed", "_owner", "_turn", "link")
+    __slots__ = ("_closed", "_owner", "link", "turn")
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self._turn = Turn()
+        self.turn = Turn()
         self._owner = 0
         self._closed = False
 
@@ -32,32 +32,32 @@ class Writer:
         me = threading.get_ident()
         if self._owner == me:
             raise RuntimeError("a writing block inside a writing block: pass the first one's statements on instead")
-        self._turn.take(stop)
+        self.turn.take(stop)
         if self._closed:
-            self._turn.leave()
+            self.turn.leave()
             raise refusals.closed()
         self._owner = me
 
     def leave(self) -> None:
         self._owner = 0
-        self._turn.leave()
+        self.turn.leave()
 
     def close(self) -> None:
         """Let the block that writes now end; after a second, make it end. What was committed is kept either way."""
         self._closed = True
         try:
-            self._turn.take(wait=1.0)
+            self.turn.take(wait=1.0)
         except Unavailable:
             self.link.interrupt()
             with suppress(Unavailable):
-                self._turn.take(wait=1.0)
+                self.turn.take(wait=1.0)
                 self._end()
             return
         self._end()
 
     def _end(self) -> None:
         self.link.close()
-        self._turn.leave()
+        self.turn.leave()
 
 
 class Writing:
