@@ -56,6 +56,8 @@ def count(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     for step in range(to + 1):
         if order.progress is not None:
             order.progress(step, to, f"step {step}")
+    if "gate" in order.arguments:
+        shop.gate(str(order.arguments["gate"])).wait()
     return text(f"counted to {to}", to=to)
 
 
@@ -85,7 +87,7 @@ def ask(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     if "name" in order.inputs:
         return text(f"Hello, {order.inputs['name']['content']['name']}, {order.state}!")
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    form = {"message": "Who is it?", "requestedSchema": schema}
+    form = {"mode": "form", "message": "Who is it?", "requestedSchema": schema}
     return Answer([], asks={"name": {"method": "elicitation/create", "params": form}}, state="s1")
 
 

@@ -18,7 +18,7 @@ from edge.web import headers_of, served
 
 from tokonoma.core.call import Principal
 from tokonoma.edge.http import asgi
-from tokonoma.edge.http_post import Limits
+from tokonoma.edge.http_body import Limits
 from tokonoma.edge.http_server import listen, server
 
 SLOW = Limits(stream_after=0.0, beat=0.01)
@@ -108,9 +108,20 @@ def test_a_client_cancels_its_own_call_by_its_session():
             assert tell(url, CANCELLED, authorization="Bearer a").status_code == 202
             assert shop.stopped == []
             tell(url, CANCELLED, **ann)
-            answer = json.loads(stream.response().read())
-    assert (answer["id"], answer["error"]["code"]) == (7, -32800)
+            assert stream.response().read() == b": cancelled\n\n"  # and no answer
+            shop.gate("g left").wait()
     assert shop.stopped == ["cancelled"]
+
+
+def test_a_cancelled_client_that_takes_no_streams_gets_an_error():
+    with (
+        served() as (url, shop),
+        Stream(url, call("wait", gate="g"), mcp_session_id="s", accept="application/json") as stream,
+    ):
+        shop.gate("g reached").wait()
+        tell(url, CANCELLED, mcp_session_id="s")
+        answer = json.loads(stream.response().read())
+    assert (answer["id"], answer["error"]["code"]) == (7, -32800)
 
 
 def test_a_modern_client_cancels_by_going_away():
@@ -206,6 +217,11 @@ def test_a_call_that_hears_nothing_is_cut_off_at_the_end(monkeypatch):
         stream.response().readline()
     stream.connection.close()
     shop.gate("g").set()
+
+
+def test_answers_are_not_held_back_to_be_sent_together():
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP  # or asyncio leaves Nagle's delay on
 
 
 def test_a_port_that_is_taken_is_an_error():

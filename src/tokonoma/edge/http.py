@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Sequence
 
 import orjson
 
+from tokonoma.edge.http_body import Limits
 from tokonoma.edge.http_guard import LOOPBACK, PREFLIGHT, Gate, Halt, Headers, Pairs, folded
-from tokonoma.edge.http_post import CHALLENGE, Limits, Posts, caller_of
+from tokonoma.edge.http_post import CHALLENGE, Posts, caller_of
 from tokonoma.edge.http_stream import Event, Receive, Send, body
 from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.front import Front
-from tokonoma.edge.wire.protocol import INTERNAL_ERROR, INVALID_REQUEST
+from tokonoma.edge.wire.protocol import INTERNAL_ERROR
 from tokonoma.edge.wire.refusals import fault
 
 Ready = Callable[[], Sequence[str]]
@@ -66,7 +67,7 @@ class Endpoint:
             else:
                 raise Halt(404, "There is nothing here; MCP is at /mcp")
         except Halt as halt:
-            message = encode.error(None, INVALID_REQUEST, halt.message)
+            message = encode.error(None, halt.code, halt.message)
             await body(send, halt.status, message, [*halt.headers, *extra])
 
     async def _mcp(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: Pairs) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
 
+from tokonoma.edge.wire.protocol import INVALID_REQUEST
+
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
 
@@ -19,11 +21,12 @@ _SINGLE = frozenset(
 class Halt(Exception):
     """A response that ends the request here."""
 
-    def __init__(self, status: int, message: str, *headers: tuple[bytes, bytes]) -> None:
+    def __init__(self, status: int, message: str, *headers: tuple[bytes, bytes], code: int = INVALID_REQUEST) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.headers = list(headers)
+        self.code = code
 
 
 class Gate:

@@ -1,13 +1,13 @@
 """`POST /mcp`: one message in, one answer out. Nothing is kept between two requests but the calls under way."""
 
-import asyncio
 import math
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from tokonoma.core.call import Caller, Principal
-from tokonoma.core.errors import Limited, Refusal, Unauthenticated
+from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready
 from tokonoma.core.ids import hex_id
+from tokonoma.edge.http_body import Limits, read
 from tokonoma.edge.http_guard import Halt, Headers, Pairs, accepts, bearer, check_content_type
 from tokonoma.edge.http_stream import Delivery, Event, Outbox, Receive, Send, body, event
 from tokonoma.edge.wire import encode
@@ -19,10 +19,10 @@ from tokonoma.edge.wire.message import Broken, Id, Message, is_id, parse
 from tokonoma.edge.wire.methods import reply
 from tokonoma.edge.wire.protocol import (
     HEADER_MISMATCH,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     LIMITED,
-    MAX_BYTES,
     META_CLIENT,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
@@ -31,6 +31,7 @@ from tokonoma.edge.wire.protocol import (
     UNAUTHENTICATED,
     UNSUPPORTED_VERSION,
 )
+from tokonoma.edge.wire.refusals import code_of, fault
 
 CHALLENGE = 'Bearer realm="tokonoma"'
 
@@ -40,14 +41,6 @@ _STATUS_MODERN = _STATUS | dict.fromkeys(
     (INVALID_PARAMS, HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION), 400
 )
 _STATUS_MODERN[METHOD_NOT_FOUND] = 404
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    body: int = MAX_BYTES  # bytes
-    body_seconds: float = 30.0  # to send a body that does not come at once
-    stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
-    beat: float = 15.0  # seconds between two comments in a silent stream
 
 
 @dataclass(slots=True)
@@ -68,18 +61,22 @@ class Posts:
         self._limits = limits
         self._challenge = challenge
         self._open: set[Exchange] = set()
-        self._named: dict[tuple[str, str, Id], Exchange] = {}  # session, principal, request: what a client may cancel
+        # What a client may cancel, by session, principal and request; and the words that then end its response.
+        self._named: dict[tuple[str, str, Id], tuple[Exchange, bytes]] = {}
 
     def stop(self) -> None:
         for exchange in list(self._open):
             exchange.stop()
 
     def identify(self, caller: Caller) -> Principal:
-        """Who calls; Halt with 401, 429 or 403."""
+        """Who calls; Halt with 401, 403, 429 or 503."""
         try:
             principal = self._front.identify(caller)
         except Refusal as refusal:
-            self._turn_away(caller, refusal)
+            raise self._turned_away(caller, refusal) from refusal
+        except Exception as error:
+            fault(error, "identify")
+            raise Halt(500, "Internal error", code=INTERNAL_ERROR) from error
         caller.principal = principal
         return principal
 
@@ -90,7 +87,7 @@ class Posts:
             raise Halt(406, "Accept application/json or text/event-stream")
         caller = caller_of(scope, headers)
         post = Post(headers, caller, self.identify(caller), extra, json, sse)
-        raw = await self._body(receive, headers)
+        raw = await read(receive, headers, self._limits)
         modern = False
         try:
             message = parse(raw)
@@ -127,7 +124,7 @@ class Posts:
         key = None if modern else _key(post, message.id)
         self._open.add(exchange)
         if key is not None:
-            self._named[key] = exchange
+            self._named[key] = exchange, _last_words(post, message)
         try:
             traced = post.headers.get(b"traceparent", b"").decode("latin-1")
             exchange.begin(message, post.caller, traced, listening=post.sse)
@@ -142,7 +139,7 @@ class Posts:
             self._open.discard(exchange)
             raise
         finally:
-            if key is not None and self._named.get(key) is exchange:
+            if key is not None and self._named.get(key, (None,))[0] is exchange:
                 del self._named[key]
 
     async def _notice(self, post: Post, message: Message | None, modern: bool, send: Send) -> None:
@@ -151,10 +148,10 @@ class Posts:
             check_notification(message, post.headers)
         if message is not None and not modern and message.method == "notifications/cancelled":
             key = _key(post, message.params.get("requestId"))
-            exchange = self._named.get(key) if key is not None else None
-            if exchange is not None:
-                # Its request still waits for a response, and over HTTP there must be one.
-                exchange.cancel(encode.error(exchange.id, REQUEST_CANCELLED, "Request cancelled"))
+            found = self._named.get(key) if key is not None else None
+            if found is not None:
+                exchange, last_words = found
+                exchange.cancel(last_words)
         await body(send, 202, b"", post.extra)
 
     async def _broken(self, post: Post, problem: Broken, modern: bool, send: Send) -> None:
@@ -166,43 +163,13 @@ class Posts:
             extra = [*extra, self._www_authenticate(post.caller)]
         await body(send, status, encode.broken(problem), extra)
 
-    async def _body(self, receive: Receive, headers: Headers) -> bytes:
-        declared = headers.get(b"content-length", b"")
-        if declared.isdigit() and int(declared[:20]) > self._limits.body:
-            self._too_large()
-        first = await receive()
-        if first["type"] == "http.request" and not first.get("more_body"):
-            raw: bytes = first.get("body", b"")
-            if len(raw) > self._limits.body:
-                self._too_large()
-            return raw
-        try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                return await self._collect(first, receive)
-        except TimeoutError:
-            raise Halt(408, "The body did not come in time", (b"connection", b"close")) from None
-
-    async def _collect(self, part: Event, receive: Receive) -> bytes:
-        collected = bytearray()
-        while True:
-            if part["type"] != "http.request":
-                raise Halt(400, "The body broke off")
-            collected += part.get("body", b"")
-            if len(collected) > self._limits.body:
-                self._too_large()
-            if not part.get("more_body"):
-                return bytes(collected)
-            part = await receive()
-
-    def _too_large(self) -> NoReturn:
-        raise Halt(413, f"Message larger than {self._limits.body} bytes", (b"connection", b"close"))
-
-    def _turn_away(self, caller: Caller, refusal: Refusal) -> NoReturn:
+    def _turned_away(self, caller: Caller, refusal: Refusal) -> Halt:
+        code = code_of(refusal)
         if isinstance(refusal, Unauthenticated):
-            raise Halt(401, refusal.message, self._www_authenticate(caller)) from refusal
+            return Halt(401, refusal.message, self._www_authenticate(caller), code=code)
         if isinstance(refusal, Limited):
-            raise Halt(429, refusal.message, *_retry_after(refusal.details)) from refusal
-        raise Halt(403, refusal.message) from refusal
+            return Halt(429, refusal.message, *_retry_after(refusal.details), code=code)
+        return Halt(503 if isinstance(refusal, Unready | Unavailable) else 403, refusal.message, code=code)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
         words = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'
@@ -223,6 +190,11 @@ def caller_of(scope: Event, headers: Headers) -> Caller:
 def _key(post: Post, id: Any) -> tuple[str, str, Id] | None:
     session = post.headers.get(b"mcp-session-id")
     return (session.decode("latin-1"), post.principal.name, id) if session and is_id(id) else None
+
+
+def _last_words(post: Post, message: Message) -> bytes:
+    """A cancelled request is not answered: its stream just ends. Who takes no streams still needs a body."""
+    return b"" if post.sse else encode.error(message.id, REQUEST_CANCELLED, "Request cancelled")
 
 
 def _retry_after(details: Any) -> Pairs:

@@ -25,7 +25,8 @@ _LEVELS = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; OSError says why not. Port 0: any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio switches Nagle's delay (40 ms an answer) off only where the protocol is spelled out.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host.strip("[]"), port))

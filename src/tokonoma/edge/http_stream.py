@@ -84,7 +84,7 @@ class Delivery:
     async def _rest(self, outbox: Outbox, item: tuple[bytes, bool] | None) -> None:
         if item is None and self._json:
             item = await outbox.get(self._stream_after if self._sse else None)
-        if self._json and item is not None and item[1]:
+        if self._json and item is not None and item[1] and item[0]:
             await body(self._send, 200, item[0], self._extra)
         elif not outbox.left:
             await self._events(outbox, item)
@@ -108,7 +108,8 @@ async def _watch(receive: Receive, outbox: Outbox, exchange: Exchange) -> None:
 
 
 def event(message: bytes) -> bytes:
-    return b"event: message\ndata: " + message + b"\n\n"
+    """One message in a stream; an empty one ends a request that was cancelled, and is no message."""
+    return b"event: message\ndata: " + message + b"\n\n" if message else b": cancelled\n\n"
 
 
 async def body(send: Send, status: int, content: bytes, extra: Pairs, kind: bytes = b"application/json") -> None:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 
 CHUNK = 65536
-_POLLS = hasattr(select, "poll")  # not on Windows: there, reads and writes simply block
+POLLS = hasattr(select, "poll")
+"""Not on Windows: there, reads and writes simply block, and a signal ends the process as it always does."""
+
 _ROOM = getattr(select, "PIPE_BUF", 512)  # what fits into a pipe that polls as writable
 _GLANCE_MS = 100
 
@@ -17,7 +19,8 @@ class Waker:
 
     def __enter__(self) -> "Waker":
         self.fd, self._write = os.pipe()
-        os.set_blocking(self._write, False)
+        if POLLS:
+            os.set_blocking(self._write, False)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -33,7 +36,7 @@ class Waker:
 
 def chunks(fd: int, waker: Waker) -> Iterator[bytes]:
     """What comes in, until the end of input, an error, or `wake`."""
-    poll = select.poll() if _POLLS else None
+    poll = select.poll() if POLLS else None
     if poll is not None:
         poll.register(fd, select.POLLIN)
         poll.register(waker.fd, select.POLLIN)
@@ -58,7 +61,7 @@ class Writer:
         self._on_closed = on_closed
         self._closed = False
         self._lock = threading.Lock()
-        self._poll = select.poll() if _POLLS else None
+        self._poll = select.poll() if POLLS else None
         if self._poll is not None:
             self._poll.register(fd, select.POLLOUT)
 

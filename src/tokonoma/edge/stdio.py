@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from tokonoma.core.call import Caller
-from tokonoma.edge.pipes import Waker, Writer, chunks
+from tokonoma.edge.pipes import POLLS, Waker, Writer, chunks
 from tokonoma.edge.wire.conversation import Conversation
 from tokonoma.edge.wire.front import Front
 from tokonoma.edge.wire.lines import Lines
@@ -90,7 +90,7 @@ def _or_nothing(fd: int, nothing: int) -> int:
 @contextmanager
 def _signals(end: Callable[..., None], waker: Waker) -> Generator[None]:
     """SIGTERM and SIGINT wake the reader. Nothing is raised, so no call is torn in the middle."""
-    if threading.current_thread() is not threading.main_thread():
+    if not POLLS or threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may listen to signals
         return
 

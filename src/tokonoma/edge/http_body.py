@@ -1,0 +1,57 @@
+"""Reading a request's body: never more of it than the limit, never longer than is decent."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tokonoma.edge.http_guard import Halt, Headers
+from tokonoma.edge.http_stream import Event, Receive
+from tokonoma.edge.wire.protocol import MAX_BYTES
+
+_CLOSE = (b"connection", b"close")  # what is still on its way is not read
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    body: int = MAX_BYTES  # bytes
+    body_seconds: float = 30.0  # for the whole body to come
+    stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
+    beat: float = 15.0  # seconds between two comments in a silent stream
+
+
+async def read(receive: Receive, headers: Headers, limits: Limits) -> bytes:
+    """The body; Halt if it is too large, too slow, or breaks off."""
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared[:20]) > limits.body:
+        _too_large(limits)
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            first = await receive()
+            if first["type"] == "http.request" and not first.get("more_body"):
+                return _bounded(first.get("body", b""), limits)
+            return await _collect(first, receive, limits)
+    except TimeoutError:
+        raise Halt(408, "The body did not come in time", _CLOSE) from None
+
+
+async def _collect(part: Event, receive: Receive, limits: Limits) -> bytes:
+    collected = bytearray()
+    while True:
+        if part["type"] != "http.request":
+            raise Halt(400, "The body broke off")
+        collected += part.get("body", b"")
+        if len(collected) > limits.body:
+            _too_large(limits)
+        if not part.get("more_body"):
+            return bytes(collected)
+        part = await receive()
+
+
+def _bounded(raw: bytes, limits: Limits) -> bytes:
+    if len(raw) > limits.body:
+        _too_large(limits)
+    return raw
+
+
+def _too_large(limits: Limits) -> NoReturn:
+    raise Halt(413, f"Message larger than {limits.body} bytes", _CLOSE)

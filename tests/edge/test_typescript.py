@@ -1,0 +1,40 @@
+"""The official TypeScript client, a full session over both transports."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conformance.node import NODE, packages
+from edge.fixture import TOOLS
+from edge.web import served
+
+HERE = Path(__file__).parent
+
+
+def session(*target: str):
+    packages()
+    done = subprocess.run([str(NODE), str(HERE / "session.mjs"), *target], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+@pytest.mark.xdist_group("node")
+@pytest.mark.parametrize("kind", ["stdio", "http"])
+def test_a_full_session(kind):
+    if kind == "stdio":
+        seen = session("stdio", sys.executable, str(HERE / "program.py"))
+        assert seen["who"] == "typescript/1"
+    else:
+        with served() as (url, _):
+            seen = session("http", f"{url}/mcp")
+    assert seen["server"] == {"name": "workshop", "title": "The Workshop", "version": "1.2.3"}
+    assert seen["instructions"] == "Call echo first."
+    assert seen["ping"] == {}
+    assert seen["tools"] == [tool["name"] for tool in TOOLS]
+    assert (seen["resources"], seen["templates"], seen["prompts"]) == ([], [], [])
+    assert (seen["echo"], seen["failed"], seen["unknown"]) == ({"text": "床の間"}, True, -32602)
+    assert seen["steps"] == [0, 1, 2, 3]
+    assert (seen["waited"], seen["left"]) == ("opened", "opened at last")
+    assert [error for error in seen["errors"] if "AbortError" not in error] == []
