@@ -1,5 +1,6 @@
 """Backups: made while others read and write, verified before they count, restored as a whole or not at all."""
 
+import errno
 import os
 import secrets
 from collections.abc import Generator
@@ -137,7 +138,8 @@ def _appearing(target: Path) -> Generator[Path]:
         temporary.rename(target)
         _synced(target.parent)
     except OSError as error:
-        raise refusals.disk(str(target.parent)) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise (refusals.disk_full() if full else refusals.disk(str(target.parent))) from error
     finally:
         with suppress(OSError):
             temporary.unlink()

@@ -119,6 +119,8 @@ class Writing:
         del self._link
         try:
             link.end("rollback")
+        except apsw.Error as error:
+            raise link.refusal(error) from error
         finally:
             link.stop = None
             self._writer.leave()
