@@ -1,0 +1,253 @@
+"""Writes docs/reference from the code: `make reference`. A test fails when a committed page differs."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokonoma import catalogue, settings
+from tokonoma.cli.program import program
+from tokonoma.core import errors
+from tokonoma.core.module import Entry, Shelf
+from tokonoma.edge.wire import protocol
+from tokonoma.shapes import shape_of
+
+FOLDER = Path(__file__).with_name("reference")
+SOURCE = Path(catalogue.__file__).parent
+MADE = "<!-- Made from the code by `make reference`. Do not edit. -->\n"
+
+EFFECTS = {"read": "only reads", "write": "writes", "destroy": "may destroy"}
+WIRE = {
+    "PARSE_ERROR": "not JSON in UTF-8",
+    "INVALID_REQUEST": "JSON, but no message: wrong shape, too large, too deep, a batch array",
+    "METHOD_NOT_FOUND": "no such method in this era",
+    "INVALID_PARAMS": "the parameters of the method are not right; an unknown prompt, resource or cursor",
+    "INTERNAL_ERROR": "a fault of the server; its log tells more",
+    "HEADER_MISMATCH": "2026-07-28 over HTTP: a header does not repeat what the body says",
+    "MISSING_CAPABILITY": "2026-07-28: the client lacks a capability that the call needs",
+    "UNSUPPORTED_VERSION": "2026-07-28: a protocol version that is not spoken here; `data.supported` lists them",
+    "RESOURCE_NOT_FOUND": "handshake era: there is no such resource",
+    "REQUEST_CANCELLED": "handshake era over HTTP: the answer to a call that its client cancelled",
+    "REFUSED": "refused before the call began",
+    "LIMITED": "too many calls",
+    "UNAUTHENTICATED": "no valid key",
+}
+
+
+def pages() -> dict[str, str]:
+    """File name → text."""
+    made = {"tools.md": tools(), "settings.md": settings_page(), "errors.md": errors_page(), "cli.md": cli()}
+    return {name: MADE + text for name, text in made.items()}
+
+
+# tools.md
+
+
+def tools() -> str:
+    shelves = {name: catalogue.described(catalogue.load(source), source) for name, source in catalogue.BUILT_IN.items()}
+    parts = [
+        "# Tools\n",
+        "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
+        "`--direct` lists them too. The signatures are what `get_module_schema` answers with.\n",
+    ]
+    for name, shelf in shelves.items():
+        codes = catalogue.load(catalogue.BUILT_IN[name]).codes
+        parts += [f"## {'The three meta-tools' if name == 'gateway' else name}\n", f"{shelf.summary}\n"]
+        parts += [f"[Errors](errors.md): {', '.join(_codes(codes))}.\n"]
+        parts += [_tool(shelf, entry) for entry in shelf.entries]
+    return "\n".join(parts)
+
+
+def _tool(shelf: Shelf, entry: Entry) -> str:
+    gateway = shelf.name == "gateway"
+    facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
+    facts += ["may be repeated"] if entry.idempotent and entry.effect != "read" else []
+    facts += ["talks to an outside service"] if entry.outside else []
+    facts += [f"at most {entry.time_limit:g} s"] if entry.time_limit else []
+    facts += ["also called " + ", ".join(f"`{each}`" for each in entry.aliases)] if entry.aliases else []
+    parts = [
+        f"### {entry.name if gateway else entry.path}\n",
+        f"{entry.title}. Listed as {'; '.join(facts)}.\n",
+        f"```text\n{entry.signature}\n```\n",
+        *_parameters(entry.input),
+        f"Gives: `{shape_of(entry.output)}`\n",
+    ]
+    return "\n".join(parts)
+
+
+def _parameters(schema: Mapping[str, Any]) -> list[str]:
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    if not properties:
+        return ["Takes nothing.\n"]
+    rows = ["| parameter | type | required | default | meaning |", "|---|---|---|---|---|"]
+    for name, each in properties.items():
+        default = f"`{_json(each['default'])}`" if "default" in each else ""
+        needed = "yes" if name in schema.get("required", ()) else ""
+        said = _cell(each.get("description", ""))
+        rows.append(f"| `{name}` | `{_cell(shape_of(each))}` | {needed} | {default} | {said} |")
+    return ["\n".join(rows) + "\n"]
+
+
+def _codes(codes: errors.Codes) -> list[str]:
+    return [f"`{code}`" for code in dict.fromkeys({**errors.CODES, **codes}.values())]
+
+
+# settings.md
+
+
+def settings_page() -> str:
+    rows = ["| setting | variable | default | meaning |", "|---|---|---|---|"]
+    for each in settings.SETTINGS:
+        default = ", ".join(each.default) if isinstance(each.default, tuple) else each.default
+        shown = "" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+        secret = " Shown without credentials." if each.secret else ""
+        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.says)}.{secret} |")
+    return f"""# Settings
+
+A setting comes from the first place that names it: a flag of the command, `TOKONOMA_*` in the environment,
+`tokonoma.toml` in the home, the default. `tokonoma config show --origin` tells which. The home itself is
+`TOKONOMA_HOME`, or the platform's folder for user data. In the environment lists are separated by commas.
+
+{chr(10).join(rows)}
+"""
+
+
+# errors.md
+
+
+def errors_page() -> str:
+    tree = re.findall(r"[├└]── (\w+)\s+(.+)", errors.__doc__ or "")
+    rows = [f"| `{name.lower()}` | {said} | `{errors.CODES[name.lower()]}` |" for name, said in tree]
+    finer = [f"| `{key}` | `{code}` |" for key, code in errors.CODES.items() if "." in key or key == "internal"]
+    found = _reasons()
+    reasons = [f"| `{word}` | {', '.join(f'`{each}`' for each in sorted(found[word]))} |" for word in found]
+    wire = [f"| {code} | {_cell(WIRE[name])} |" for name, code in _wire_codes()]
+    return f"""# Errors
+
+A tool that fails answers with `isError: true`, no structured content, and this text:
+
+```json
+{{"error": {{"code": "NOT_FOUND", "message": "…", "details": {{"reason": "tool"}}}},
+ "request_id": "…", "trace_id": "…"}}
+```
+
+Inside the house there are nine words. A module may map them to codes of its own; these are the house's.
+
+| word | meaning | code |
+|---|---|---|
+{chr(10).join(rows)}
+
+Some reasons have a code of their own, and an exception that is none of the nine words has one:
+
+| word and reason | code |
+|---|---|
+{chr(10).join(finer)}
+
+`details.reason` narrows the word down where that helps a program:
+
+| word | reasons |
+|---|---|
+{chr(10).join(reasons)}
+
+## Errors of the protocol
+
+A message that never becomes a call gets a JSON-RPC error instead. Over HTTP a request that is turned away before its
+body is read gets a status as well: 401 (key), 403 (Origin), 404, 405, 406, 408, 413 (too large), 415, 421 (Host), 429.
+
+| code | meaning |
+|---|---|
+{chr(10).join(wire)}
+"""
+
+
+def _reasons() -> dict[str, set[str]]:
+    """The reasons that stand in the code, by the word they narrow down."""
+    words = [each.__name__ for each in errors.Refusal.__subclasses__()]
+    found: dict[str, set[str]] = {each.lower(): set() for each in words}
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in words:
+                given = [each.value for each in node.keywords if each.arg == "reason"]
+                found[node.func.id.lower()] |= {str(each.value) for each in given if isinstance(each, ast.Constant)}
+    found["unavailable"] |= {"cancelled", "timeout"}  # core/stop.py passes these on from whoever stopped the call
+    return {word: reasons for word, reasons in found.items() if reasons}
+
+
+def _wire_codes() -> Iterator[tuple[str, int]]:
+    for name, value in vars(protocol).items():
+        if isinstance(value, int) and value < 0:
+            yield name, value
+
+
+# cli.md
+
+
+def cli() -> str:
+    parts = [
+        "# Command line\n",
+        "Values go to stdout, everything said about them to stderr. The exit code is 0, 1 for a failure, 2 for a",
+        "mistake in the command. `tokonoma COMMAND --help` says the same as this page.\n",
+        "Every [setting](settings.md) is a flag of every command, before or after its name: `database_url` is",
+        "`--database-url`. `--home` is the folder of all data.\n",
+    ]
+    for path, command in commands():
+        parts += [f"{'#' * min(len(path) + 1, 4)} {' '.join(path)}\n", *_command(path, command)]
+    return "\n".join(parts)
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command of the program with its path, the program itself first."""
+    waiting: list[tuple[tuple[str, ...], click.Command]] = [(("tokonoma",), program)]
+    while waiting:
+        path, command = waiting.pop(0)
+        yield path, command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            inner = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+            waiting[:0] = [((*path, name), each) for name, each in inner if each is not None and not each.hidden]
+
+
+def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
+    context = click.Context(command, info_name=" ".join(path))
+    parts = [f"```text\n{' '.join((' '.join(path), *command.collect_usage_pieces(context)))}\n```\n"]
+    if command.help:
+        parts.append(inspect.cleandoc(command.help) + "\n")
+    shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    options = [each for each in shown if each.expose_value or each.is_eager]
+    if options:
+        rows = [f"| {_flags(each)} | {_default(each)} | {_cell(each.help or '')} |" for each in options]
+        parts.append("\n".join(["| option | default | meaning |", "|---|---|---|", *rows]) + "\n")
+    flags = [f"`{each.opts[0]}`" for each in shown if each not in options and each.name != "home"]
+    if flags:
+        parts.append(f"Settings that matter here: {', '.join(flags)}.\n")
+    return parts
+
+
+def _flags(option: click.Option) -> str:
+    flags = ", ".join(f"`{each}`" for each in (*option.opts, *option.secondary_opts))
+    return flags if option.is_flag or option.count else f"{flags} `{option.metavar or option.type.name.upper()}`"
+
+
+def _default(option: click.Option) -> str:
+    plain = isinstance(option.default, str | int | float) and not isinstance(option.default, bool)
+    return f"`{option.default}`" if plain else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
