@@ -83,6 +83,10 @@ def ready_made(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     return Answer([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
 
 
+def gone(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return Answer([], refusal=Missing("It is no longer there.", nearest=["echo"]))
+
+
 def ask(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     if "name" in order.inputs:
         return text(f"Hello, {order.inputs['name']['content']['name']}, {order.state}!")
@@ -93,7 +97,7 @@ def ask(shop: "Workshop", order: Order, stop: Stop) -> Answer:
 
 RUNS: dict[str, Run] = {
     "echo": echo, "who": who, "wait": wait, "stubborn": stubborn, "open": open_gate, "count": count, "fail": fail,
-    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "ask": ask,
+    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "ask": ask, "gone": gone,
 }  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""The workshop as a program: `python program.py` speaks stdio; clients in tests start it."""
+"""The workshop as a program: `python program.py` speaks stdio; clients in tests start it.
+
+`python program.py GRACE LAST_CALL` sets how long it waits for calls at the end.
+"""
 
 import sys
 
@@ -10,4 +13,5 @@ if __name__ == "__main__":
     def listed() -> None:
         sys.stderr.write("listed\n")
 
-    serve(Workshop(), *claim(), after_list=listed)
+    waits = dict(zip(("grace", "last_call"), map(float, sys.argv[1:]), strict=False))
+    serve(Workshop(), *claim(), after_list=listed, **waits)

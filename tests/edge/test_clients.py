@@ -1,10 +1,12 @@
 """The official Python client, a full session over both transports and in both eras."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import mcp_types as types
 import pytest
 from edge.fixture import TOOLS
@@ -96,3 +98,18 @@ async def at_once(client: Client) -> None:
         group.cancel_scope.cancel()
     left = await client.call_tool("stubborn", {"gate": "two left"})
     assert (left.is_error, len(waited)) == (False, 1)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_restart_of_the_server_breaks_no_client(mode):
+    async def session(stack: ExitStack) -> None:
+        before = ExitStack()
+        url, _ = before.enter_context(served())
+        async with Client(f"{url}/mcp", mode=mode) as client:
+            assert (await client.call_tool("echo", {"text": "1"})).structured_content == {"text": "1"}
+            await anyio.to_thread.run_sync(before.close)
+            stack.enter_context(served(port=int(url.rpartition(":")[2])))
+            assert (await client.call_tool("echo", {"text": "2"})).structured_content == {"text": "2"}
+
+    with ExitStack() as stack:
+        anyio.run(session, stack)

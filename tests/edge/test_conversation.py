@@ -173,6 +173,12 @@ def test_what_the_front_refuses_before_it_begins():
     assert sealed["code"] == -32602
 
 
+@pytest.mark.parametrize("write", [request, modern])
+def test_a_tool_may_turn_out_not_to_be_there(write):
+    error = Talk().ask(write("tools/call", {"name": "gone"}))["error"]
+    assert error == {"code": -32602, "message": "It is no longer there.", "data": {"nearest": ["echo"]}}
+
+
 def test_a_fault_of_ours_keeps_its_text(capsys):
     talk = Talk()
     for name in ("crash", "odd"):

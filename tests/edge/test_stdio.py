@@ -144,7 +144,7 @@ def test_at_the_end_of_input_calls_under_way_still_answer():
 
 
 def test_calls_that_do_not_end_are_told_to_after_the_grace():
-    with Line(grace=0.0) as line:
+    with Line(grace=0.0, last_call=60.0) as line:
         line.say(call("wait", id=1, gate="never"))
         line.shop.gate("never reached").wait()
         line.end()
@@ -188,8 +188,8 @@ def test_after_list_is_called_when_the_list_is_out():
         listed.wait()
 
 
-def spawn() -> Any:
-    return subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def spawn(*waits: str) -> Any:
+    return subprocess.Popen([*PROGRAM, *waits], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def dialogue(process, *messages):
@@ -210,7 +210,7 @@ def test_what_others_print_does_not_reach_the_protocol():
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it_like_the_end_of_input(number):
-    with spawn() as process:
+    with spawn("0", "60") as process:
         dialogue(process, request("ping"))
         process.stdin.write(json.dumps(call("wait", id=5, gate="g")).encode() + b"\n")
         process.stdin.flush()

@@ -54,10 +54,10 @@ def events(response: httpx.Response) -> list[Any]:
 
 
 @contextlib.contextmanager
-def served(front: Any = None, **options: Any) -> Generator[tuple[str, Any]]:
+def served(front: Any = None, port: int = 0, **options: Any) -> Generator[tuple[str, Any]]:
     """`(url, front)` of a server on 127.0.0.1, ended when the block is left."""
     front = Workshop() if front is None else front
-    listener = listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", port)
     started = threading.Event()
     running = server(asgi(front, **options), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})

@@ -28,9 +28,12 @@ def asgi(
     metrics: Metrics | None = None,
     challenge: str = CHALLENGE,
 ) -> "Endpoint":
-    """The application. `host_names`: what it answers to, without ports (None: to any). `origins`: web pages that may
-    call it besides its own. `ready`: reasons why not, empty when it is. `metrics`: Prometheus text. `challenge`: the
-    WWW-Authenticate header of a 401."""
+    """The application.
+
+    `host_names`: what it answers to, without ports (None: to any, which is safe only where keys are required).
+    `origins`: web pages that may call it, besides its own. `ready`: reasons why it is not; none when it is.
+    `metrics`: Prometheus text. `challenge`: the WWW-Authenticate header of a 401.
+    """
     posts = Posts(front, limits or Limits(), challenge)
     return Endpoint(front, Gate(host_names, origins), posts, ready or (lambda: ()), metrics)
 

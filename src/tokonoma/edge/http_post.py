@@ -127,7 +127,7 @@ class Posts:
             self._named[key] = exchange, _last_words(post, message)
         try:
             traced = post.headers.get(b"traceparent", b"").decode("latin-1")
-            exchange.begin(message, post.caller, traced, listening=post.sse)
+            exchange.begin(post.caller, traced, listening=post.sse)
             limits = self._limits
             delivery = Delivery(
                 send, post.extra, json=post.json, sse=post.sse, stream_after=limits.stream_after, beat=limits.beat

@@ -42,10 +42,11 @@ def serve(
     *,
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
+    last_call: float = LAST_CALL,
 ) -> None:
     """Answer until the input ends, the output closes, or SIGTERM or SIGINT comes; then let the calls under way end.
 
-    Returns within `grace` + LAST_CALL seconds. `after_list` is called once, when the first `tools/list` is flushed.
+    Returns within `grace` + `last_call` seconds. `after_list` is called once, when the first `tools/list` is flushed.
     """
     with Waker() as waker:
         writer = Writer(stdout_fd, waker.wake)
@@ -53,14 +54,14 @@ def serve(
 
         def end(*_: Any) -> None:
             # From here on nobody waits for a client that does not read.
-            writer.deadline = writer.deadline or time.monotonic() + grace + LAST_CALL
+            writer.deadline = writer.deadline or time.monotonic() + grace + last_call
 
         with _signals(end, waker):
             _converse(conversation, stdin_fd, waker)
             end()
             if not conversation.drain(grace):
                 conversation.stop()
-                conversation.drain(LAST_CALL)
+                conversation.drain(last_call)
         writer.close()
 
 

@@ -16,6 +16,9 @@ MOST_CALLS = 4096
 """Calls under way before the next one waits: a client that floods is slowed down first, and refused only if that
 does not help."""
 
+PATIENCE = 1.0
+"""Seconds that it is slowed down for: whoever waits then reads neither cancellations nor the end of input."""
+
 
 class Conversation:
     """`write` takes one message and must not interleave two; it is called from any thread."""
@@ -87,13 +90,12 @@ class Conversation:
             raise message.broken("A request with this id is still under way", INVALID_REQUEST)
         exchange = Exchange(self._front, message, modern, self._send, self._ended)
         with self._changed:
-            # Bounded, since whoever waits here reads neither cancellations nor the end of input.
-            if not self._changed.wait_for(lambda: len(self._open) < MOST_CALLS, timeout=1.0):
+            if not self._changed.wait_for(lambda: len(self._open) < MOST_CALLS, PATIENCE):
                 raise message.broken(f"{MOST_CALLS} calls are under way; wait for some to end", LIMITED)
             self._open.add(exchange)
         self._calls[id] = exchange
         try:
-            exchange.begin(message, self._caller)
+            exchange.begin(self._caller)
         except Broken:
             self._ended(exchange)
             raise

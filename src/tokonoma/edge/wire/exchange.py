@@ -11,7 +11,7 @@ from tokonoma.core.stop import Stop
 from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.era import capabilities_of, progress_token, trace_parent
 from tokonoma.edge.wire.front import Answer, Front, Order
-from tokonoma.edge.wire.message import Message
+from tokonoma.edge.wire.message import Id, Message
 from tokonoma.edge.wire.methods import complete
 from tokonoma.edge.wire.pace import Pace
 from tokonoma.edge.wire.protocol import INTERNAL_ERROR
@@ -22,12 +22,23 @@ Send = Callable[[bytes, bool], None]
 
 
 class Exchange:
-    __slots__ = ("_answered", "_ended", "_front", "_modern", "_pace", "_send", "_sending", "_stop", "_token", "id")
+    __slots__ = (
+        "_answered",
+        "_ended",
+        "_front",
+        "_message",
+        "_modern",
+        "_pace",
+        "_send",
+        "_sending",
+        "_stop",
+        "_token",
+    )
 
     def __init__(
         self, front: Front, message: Message, modern: bool, send: Send, ended: "Callable[[Exchange], None]"
     ) -> None:
-        self.id = message.id
+        self._message = message
         self._front = front
         self._modern = modern
         self._token = progress_token(message)
@@ -38,16 +49,20 @@ class Exchange:
         self._answered = threading.Lock()  # taken once, never given back
         self._stop: Stop | None = None
 
-    def begin(self, message: Message, caller: Caller, traced: str | None = None, listening: bool = True) -> None:
+    @property
+    def id(self) -> Id | None:
+        return self._message.id
+
+    def begin(self, caller: Caller, traced: str | None = None, listening: bool = True) -> None:
         """Hand the call to the front; raises Broken. `listening`: whether the client can receive progress."""
         try:
-            order = _order(message, caller, self._modern)
+            order = _order(self._message, caller, self._modern)
             order.trace_parent = order.trace_parent or trace_parent(traced)
             if listening and self._token is not None:
                 order.progress = self.progress
             self._stop = self._front.start(order, self.done)
         except Exception as error:
-            raise refused(message, error) from error
+            raise refused(self._message, error) from error
         if self._answered.locked():  # cancelled while it was being started
             self.stop()
 
@@ -88,6 +103,8 @@ class Exchange:
                 self._send(message, True)
 
     def _encoded(self, answer: Answer) -> bytes:
+        if answer.refusal is not None:
+            return encode.broken(refused(self._message, answer.refusal))
         try:
             return encode.result(self.id, _result(self._front, answer, self._modern))
         except (TypeError, ValueError) as error:  # a value that has no JSON form

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tokonoma.core.call import Caller, Principal, Progress
+from tokonoma.core.errors import Refusal
 from tokonoma.core.stop import Stop
 
 
@@ -31,6 +32,7 @@ class Answer:
 
     `structured` may be the JSON text itself, as bytes: it then goes out as it is, without being built a second time.
     `asks` (or `state`) makes it an InputRequiredResult: the client answers the asks and calls again.
+    `refusal` makes it a protocol error, as if `start` had raised it: for a tool that turns out not to be there.
     """
 
     content: Sequence[Mapping[str, Any]]
@@ -39,6 +41,7 @@ class Answer:
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     asks: Mapping[str, Mapping[str, Any]] | None = None
     state: str | None = None
+    refusal: Refusal | None = None
 
 
 Done = Callable[[Answer], None]
