@@ -67,6 +67,12 @@ def test_json_in_the_documentation_parses(file):
             assert all(isinstance(json.loads(line), dict) for line in block.text.splitlines())
 
 
+def test_every_page_can_be_reached():
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link).resolve() for link in links(index.read_text(encoding="utf-8"))}
+    assert {page for page in (ROOT / "docs").rglob("*.md") if page != index} <= linked
+
+
 def test_both_readmes_are_built_alike():
     english, japanese = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.ja.md"))
     assert [level for level, _ in headings(english)] == [level for level, _ in headings(japanese)]
