@@ -1,0 +1,50 @@
+"""Modules that no house should take in, one for each reason."""
+
+from tokonoma.core.desk import Desk
+from tokonoma.core.module import Module, Tool
+
+
+def fine(desk: Desk) -> dict[str, str]:
+    """Answers."""
+    return {"told": desk.principal.name}
+
+
+def silent(desk: Desk) -> dict[str, str]:
+    return {"told": desk.principal.name}
+
+
+def untyped(desk: Desk):
+    """No return type."""
+    return {"told": desk.principal.name}
+
+
+def bare(desk: Desk) -> list[str]:
+    """Not an object."""
+    return [desk.principal.name]
+
+
+async def waits(desk: Desk) -> dict[str, str]:
+    """Talks to somebody."""
+    return {"told": desk.principal.name}
+
+
+def made(name: str, *tools: Tool) -> Module:
+    return Module(name, "A summary.", tools)
+
+
+GOOD = made("good", Tool("fine", fine, "Fine"))
+CLASH = made("clash", Tool("fine", fine, "Fine", listed="system_status"))
+ALIAS = made("alias", Tool("fine", fine, "Fine", aliases=("good.fine",)))
+TWICE = made("twice", Tool("fine", fine, "Fine"), Tool("other", fine, "Fine", listed="twice_fine"))
+LONG = made("long", Tool("fine", fine, "Fine", listed="x" * 65))
+OTHER = made("another", Tool("fine", fine, "Fine"))
+SHOUT = made("Shout", Tool("fine", fine, "Fine"))
+JOURNAL = made("journal", Tool("fine", fine, "Fine"))
+EMPTY = made("empty")
+ODD = made("odd", Tool("Fine Tool", fine, "Fine"))
+SILENT = made("silent", Tool("silent", silent, "Silent"))
+UNTYPED = made("untyped", Tool("untyped", untyped, "Untyped"))
+BARE = made("bare", Tool("bare", bare, "Bare"))
+WAITS = made("waits", Tool("waits", waits, "Waits"))
+NOT_OUTSIDE = made("not_outside", Tool("fine", fine, "Fine", outside=True))
+NUMBER = 42

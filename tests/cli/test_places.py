@@ -1,0 +1,71 @@
+"""`where` and `config`: looked at without making anything."""
+
+from pathlib import Path
+
+import pytest
+
+from tokonoma.cli.places import shown
+from tokonoma.settings import SETTINGS
+
+
+def test_where_makes_nothing(value, run, home):
+    told = value("where", "--json")
+    assert told["home"] == str(home)
+    assert told["database"] == str(home / "tokonoma.db")
+    assert str(home / "tokonoma.db") in run("where").stdout
+    assert not home.exists()
+
+
+def test_the_tool_says_the_same(value):
+    told = value("call", "system", "where")["places"]
+    assert told.items() <= value("where", "--json").items()
+
+
+def test_every_setting_and_where_it_comes_from(value, home):
+    home.mkdir()
+    (home / "tokonoma.toml").write_text('port = 9000\ndirect = ["system"]\n')
+    told = value("config", "show", "--origin", "--json", "--workers", "2", TOKONOMA_TIME_LIMIT="5")
+    assert list(told) == [setting.name for setting in SETTINGS]
+    assert told["port"] == {"value": 9000, "origin": "tokonoma.toml"}
+    assert told["direct"]["value"] == ["system"]
+    assert told["workers"] == {"value": 2, "origin": "flag --workers"}
+    assert told["time_limit"] == {"value": 5.0, "origin": "environment TOKONOMA_TIME_LIMIT"}
+    assert told["host"]["origin"] == "default"
+
+
+def test_settings_for_eyes(run):
+    plain = run("config", "show").stdout
+    assert 'host             "127.0.0.1"' in plain
+    assert "default" not in plain
+    told = run("config", "show", "--origin").stdout
+    for setting in SETTINGS:
+        assert setting.says in told
+
+
+def test_a_password_is_never_shown(run):
+    url = "postgresql://me:geheim@db.example:5433/notes?password=geheim&sslmode=require"
+    for words in (("config", "show"), ("config", "show", "--origin", "--json"), ("where",), ("where", "--json")):
+        told = run("--database-url", url, *words).output
+        assert "geheim" not in told
+        assert "postgresql://db.example:5433/notes" in told
+
+
+def test_the_path_of_the_settings(run, home):
+    result = run("config", "path")
+    assert Path(result.stdout.strip()) == home / "tokonoma.toml"
+    assert "does not exist yet" in result.stderr
+    home.mkdir()
+    (home / "tokonoma.toml").touch()
+    assert run("config", "path").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("sqlite:////srv/a%20b.db", "/srv/a b.db"),
+        ("postgresql:///notes?host=/run/postgresql&user=me", "postgresql:///run/postgresql/notes"),
+        ("postgresql://u:p@w@host/notes", "postgresql://host/notes"),
+    ],
+)
+def test_a_database_as_people_may_see_it(url, told):
+    assert shown(url) == told

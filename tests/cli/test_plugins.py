@@ -1,0 +1,198 @@
+"""Plugins: found by their entry point, checked when they are enabled, used like every other module."""
+
+import json
+import subprocess
+
+import pytest
+
+from tokonoma import catalogue, plugins
+from tokonoma.core.errors import Conflict, Invalid, Unready
+from tokonoma.plugins.checking import check_apart, described
+from tokonoma.plugins.enabling import trouble
+from tokonoma.plugins.offers import Offer, offers
+
+
+def offer(attribute: str, name: str | None = None) -> Offer:
+    return Offer(name or attribute.lower(), f"cli.broken_modules:{attribute}", "some-package", "1")
+
+
+@pytest.fixture
+def offered(site, monkeypatch):
+    """The example is installed in this process."""
+    monkeypatch.syspath_prepend(str(site))
+
+
+def test_an_installed_package_is_found_by_its_entry_point(offered, value, run):
+    (found,) = offers()
+    assert found == Offer("guestbook", "tokonoma_guestbook:MODULE", "tokonoma-guestbook", "0.1.0")
+    (told,) = value("plugins", "list", "--json")
+    assert told["state"] == "available"
+    assert "guestbook" in run("plugins", "list").stdout
+    assert "guestbook" not in run("modules").stdout
+
+
+def test_without_any_the_list_says_so(run, value):
+    assert "No installed package" in run("plugins", "list").stderr
+    assert value("plugins", "list", "--json") == []
+
+
+def test_from_pip_to_an_entry_in_processes_of_their_own(site, spawned):
+    def ran(*words: str) -> str:
+        ended = subprocess.run(**spawned(*words, PYTHONPATH=str(site)), check=False)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    ran("plugins", "enable", "guestbook")
+    assert "sign(name: str 1..80, words: str 1..2000, namespace?: str)" in ran("schema", "guestbook")
+    signed = json.loads(ran("call", "guestbook", "sign", '{"name": "花子", "words": "静かな部屋"}'))
+    (entry,) = json.loads(ran("call", "guestbook", "entries"))["items"]
+    assert entry["address"] == signed["address"] == f"tokonoma://guestbook/{signed['id']}"
+    assert (entry["name"], entry["words"]) == ("花子", "静かな部屋")
+    assert json.loads(ran("call", "system", "status"))["sizes"]["records_guestbook"] == 1
+    ran("plugins", "disable", "guestbook")
+    assert "guestbook" not in ran("modules")
+    ran("plugins", "enable", "guestbook")
+    assert len(json.loads(ran("call", "guestbook", "entries"))["items"]) == 1
+
+
+def test_enabling_twice_is_enabling_once(offered, run, value, home):
+    assert run("plugins", "enable", "guestbook").exit_code == 0
+    before = (home / "plugins.json").read_bytes()
+    assert run("plugins", "enable", "guestbook").exit_code == 0
+    assert (home / "plugins.json").read_bytes() == before
+    assert (home / "plugins.json").stat().st_mode & 0o777 == 0o600
+    assert [each["state"] for each in value("plugins", "list", "--json")] == ["enabled"]
+
+
+@pytest.mark.parametrize(("verb", "name"), [("enable", "guestbok"), ("disable", "guestbook")])
+def test_what_is_not_there_is_refused(offered, run, home, verb, name):
+    result = run("plugins", verb, name)
+    assert result.exit_code == 1
+    assert "guestbook" in result.stderr
+    assert not (home / "plugins.json").exists()
+
+
+def test_a_start_reads_no_entry_points(offered, run, spawned):
+    run("plugins", "enable", "guestbook")
+    how = spawned("stdio")
+    how["args"][1:1] = ["-X", "importtime"]
+    ended = subprocess.run(**how, input='{"jsonrpc":"2.0","id":1,"method":"ping"}\n', check=False)
+    assert '"id":1' in ended.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    assert "tokonoma.plugins" in loaded
+    assert not loaded & {"importlib.metadata", "tokonoma_guestbook", "click", "rich", "pydantic", "asyncio", "uvicorn"}
+
+
+def test_a_package_that_is_gone_is_told_and_hangs_nothing(offered, run, home, monkeypatch, site):
+    run("plugins", "enable", "guestbook")
+    shelf = json.loads((home / "plugins.json").read_text())
+    shelf[0]["source"] = "tokonoma_guestbook_that_was:MODULE"
+    (home / "plugins.json").write_text(json.dumps(shelf))
+    monkeypatch.undo()  # the folder is not on the path any more
+    result = run("call", "guestbook", "entries")
+    assert result.exit_code == 1
+    assert "cannot be loaded" in result.stderr
+    seen = run("doctor", "--port", "0")
+    assert seen.exit_code == 1
+    assert "no longer installed" in seen.stdout
+    assert "tokonoma plugins disable guestbook" in seen.stdout
+    assert run("call", "system", "status").exit_code == 0
+
+
+def test_code_that_has_changed_since_is_told(offered, run, home):
+    run("plugins", "enable", "guestbook")
+    shelf = json.loads((home / "plugins.json").read_text())
+    shelf[0]["entries"][0]["description"] = "as it was before the update"
+    (home / "plugins.json").write_text(json.dumps(shelf))
+    seen = run("doctor", "--port", "0")
+    assert seen.exit_code == 1
+    assert "Run `tokonoma plugins enable guestbook` again." in seen.stdout
+    assert "code has changed" in run("plugins", "list").stdout
+    run("plugins", "enable", "guestbook")
+    assert run("doctor", "--port", "0").exit_code == 0
+
+
+DAMAGED = [
+    "",
+    "[",
+    '{"a": 1}',
+    "[1]",
+    '[{"name": "x"}]',
+    '[{"name": "x", "summary": "", "source": "", "entries": [{}]}]',
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_file_leaves_the_rest_of_the_house_open(run, home, content):
+    home.mkdir()
+    (home / "plugins.json").write_text(content)
+    result = run("call", "system", "status")
+    assert result.exit_code == 0
+    assert "is damaged" in result.stderr
+    assert run("plugins", "list").exit_code == 1
+    assert "is damaged" in run("doctor", "--port", "0").stdout
+    with pytest.raises(Unready):
+        plugins.read(home)
+
+
+def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
+    home.mkdir()
+    shelf = next(each for each in catalogue.read(catalogue.SHIPPED) if each.name == "system")
+    (home / "plugins.json").write_bytes(catalogue.dump([shelf]))
+    result = run("modules")
+    assert "built in by now" in result.stderr
+    assert result.stdout.count("system ") == 1
+
+
+@pytest.mark.parametrize(
+    ("offered", "says"),
+    [
+        (offer("NOTHING"), "AttributeError"),
+        (Offer("x", "no_such_package:MODULE", "p", "1"), "ModuleNotFoundError"),
+        (offer("NUMBER"), "is not a tokonoma.core.module.Module"),
+        (offer("OTHER"), "its entry point is called 'other', its module 'another'"),
+        (offer("SHOUT", "Shout"), "lower-case letters"),
+        (offer("JOURNAL"), "uses that name itself"),
+        (offer("EMPTY"), "no tools"),
+        (offer("ODD"), "'Fine Tool' cannot be a tool's name"),
+        (offer("SILENT"), "no docstring"),
+        (offer("UNTYPED"), "return"),
+        (offer("BARE"), "must return an object"),
+        (offer("WAITS"), "must be a plain `def`"),
+        (offer("NOT_OUTSIDE"), "must be an `async def`"),
+    ],
+    ids=lambda each: each.name if isinstance(each, Offer) else "",
+)
+def test_a_module_that_cannot_be_used_is_refused_in_words(offered, says):
+    with pytest.raises(Invalid) as refused:
+        described(offered)
+    assert says in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("attribute", "says"),
+    [
+        ("CLASH", "a tool of system"),
+        ("ALIAS", "a tool of good"),
+        ("TWICE", "a tool of twice"),
+        ("GOOD", "already a module"),
+    ],
+)
+def test_no_name_leads_to_two_tools(attribute, says):
+    others = [*catalogue.read(catalogue.SHIPPED), described(offer("GOOD"))]
+    with pytest.raises(Conflict) as refused:
+        check_apart(described(offer(attribute)), others)
+    assert says in refused.value.message
+
+
+def test_a_name_that_clients_refuse_is_refused():
+    with pytest.raises(Invalid):
+        check_apart(described(offer("LONG")), [])
+
+
+def test_a_plugin_that_broke_in_an_update_is_told():
+    shelf = described(offer("GOOD"))
+    assert trouble(shelf, [offer("GOOD")]) == ("", "")
+    what, remedy = trouble(shelf, [Offer("good", "cli.broken_modules:GONE", "some-package", "2")])
+    assert "AttributeError" in what
+    assert "Update the package some-package" in remedy
