@@ -43,8 +43,11 @@ def spawned(home: Path, *arguments: str) -> "subprocess.Popen[str]":
 def over_stdio(home: Path, times: int, errors: list[str]) -> None:
     process = spawned(home, "stdio")
     lines = [START, *(json.dumps({"jsonrpc": "2.0", "id": number + 1, **BUMP}) for number in range(times))]
-    told, _ = process.communicate("\n".join(lines) + "\n", timeout=600)
-    answers = [json.loads(line) for line in told.splitlines()]
+    feeder = threading.Thread(target=fed, args=(process, "\n".join(lines) + "\n"))
+    feeder.start()
+    answers = [json.loads(process.stdout.readline()) for _ in lines]
+    feeder.join()
+    process.communicate(timeout=60)
     errors += [json.dumps(answer) for answer in answers if "error" in answer or answer["result"].get("isError")]
     if len(answers) != times + 1 or process.returncode:
         errors.append(f"{len(answers)} answers, exit {process.returncode}")

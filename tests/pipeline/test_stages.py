@@ -147,9 +147,9 @@ def test_the_owner_sees_everything_for_nothing():
 def test_a_root_and_classes_become_conditions():
     key = Principal("key:k", "key", root="/50%_off")
     sql, params = expanded("select 1 from memo m where {visible:m} and x", key, ("public", "internal"))
-    assert "m.space = :visible_root or m.space like :visible_below escape '!'" in sql
+    assert "(m.space = :visible_root or substr(m.space, 1, cast(:visible_length as integer)) = :visible_below)" in sql
     assert "m.label in ('public', 'internal')" in sql
-    assert params == {"visible_root": "/50%_off", "visible_below": "/50!%!_off/%"}
+    assert params == {"visible_root": "/50%_off", "visible_below": "/50%_off/", "visible_length": 9}
 
 
 def test_no_class_means_no_row():

@@ -66,13 +66,13 @@ def test_a_masked_module_does_not_exist_anywhere(app, key, grant):
     told = [
         talk.error("get_module_schema", module="system"),
         talk.refused("system", "status"),
-        talk.error("system_status"),
+        talk.ask("tools/call", name="system_status", arguments={})["error"],
         talk.error("batch", jsonl='{"id":"a","module":"system","tool":"status"}'),
     ]
     unknown = [
         talk.error("get_module_schema", module="nothere"),
         talk.refused("nothere", "status"),
-        talk.error("nothere_status"),
+        talk.ask("tools/call", name="nothere_status", arguments={})["error"],
         talk.error("batch", jsonl='{"id":"a","module":"nothere","tool":"status"}'),
     ]
     # Word for word what is said of a module that was never there.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tokonoma.core.desk import Record, Rows
+from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.errors import CODES, Codes
 
 Effect = Literal["read", "write", "destroy"]
@@ -42,6 +42,7 @@ class Module:
     tables: tuple[Migration, ...] = ()
     records: frozenset[str] = frozenset()  # tables whose rows carry `space` and `label`: read through {visible} only
     read: Callable[[Rows, str], Record | None] | None = None
+    documents: Callable[[Rows, str | None, int], Sequence[Document]] | None = None  # for a reindex: after, how many
     codes: Codes = field(default_factory=lambda: CODES)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import Call, Caller, Principal
-from tokonoma.core.errors import Codes
+from tokonoma.core.errors import Codes, Missing
 from tokonoma.core.spans import Spans, traceparent
 from tokonoma.core.stop import Stop
 from tokonoma.edge.envelope import answer
@@ -83,6 +83,8 @@ class HouseFront:
         )
 
     def _answer(self, call: Call, error: BaseException | None) -> Answer:
+        if isinstance(error, Missing) and call.module == "":
+            return Answer([], refusal=error)  # MCP wants a name that no list holds refused by the protocol itself
         return answer(call, error, self._codes(call) if error is not None else {})
 
     def _codes(self, call: Call) -> Codes:

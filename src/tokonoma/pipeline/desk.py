@@ -76,7 +76,7 @@ class CallDesk:
     def check(self) -> None:
         self.call.stop.check()
 
-    def _filtered(self, sql: str) -> tuple[str, dict[str, str]]:
+    def _filtered(self, sql: str) -> tuple[str, dict[str, str | int]]:
         table = unguarded(sql, self._rooms.guarded())
         if table is not None:
             raise RuntimeError(f"SQL on the record table {table!r} without {{visible}}")
@@ -89,7 +89,7 @@ class _DeskTx:
     __slots__ = ("_filtered", "_rooms", "_statements")
 
     def __init__(
-        self, statements: Statements, filtered: Callable[[str], tuple[str, dict[str, str]]], rooms: Rooms
+        self, statements: Statements, filtered: Callable[[str], tuple[str, dict[str, str | int]]], rooms: Rooms
     ) -> None:
         self._statements, self._filtered, self._rooms = statements, filtered, rooms
 

@@ -9,7 +9,7 @@ _TOKEN = re.compile(r"\{visible(?::(\w+))?\}")
 _INSERT = re.compile(r"\s*insert\b", re.IGNORECASE)
 
 
-def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, dict[str, str]]:
+def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, dict[str, str | int]]:
     """The SQL with every `{visible}` or `{visible:alias}` written out, and the parameters that this needs."""
     walled = who.root != "/"
 
@@ -17,7 +17,9 @@ def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, di
         prefix = f"{found[1]}." if found[1] else ""
         parts: list[str] = []
         if walled:
-            parts.append(f"({prefix}space = :visible_root or {prefix}space like :visible_below escape '!')")
+            # Compared letter by letter: `like` ignores case on SQLite, and a range follows the collation on PostgreSQL.
+            start = f"substr({prefix}space, 1, cast(:visible_length as integer))"
+            parts.append(f"({prefix}space = :visible_root or {start} = :visible_below)")
         if len(sees) < len(LABELS):
             # Classes are our own fixed words, never a caller's text.
             listed = ", ".join(f"'{label}'" for label in sees)
@@ -27,8 +29,8 @@ def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, di
     filled = _TOKEN.sub(condition, sql)
     if not walled or filled == sql:
         return filled, {}
-    below = re.sub(r"([!%_])", r"!\1", who.root) + "/%"
-    return filled, {"visible_root": who.root, "visible_below": below}
+    below = who.root + "/"
+    return filled, {"visible_root": who.root, "visible_below": below, "visible_length": len(below)}
 
 
 def unguarded(sql: str, records: frozenset[str]) -> str | None:

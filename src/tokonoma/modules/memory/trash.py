@@ -1,0 +1,69 @@
+"""memory.delete and memory.restore: a deleted memo lies in the trash, with its relations, until it is wanted back."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core import spaces
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Conflict, Missing
+from tokonoma.modules.memory.memo import Summary, document, memo_of, summary
+from tokonoma.modules.memory.save import Namespace, Version, found
+from tokonoma.modules.memory.tables import COLUMNS
+
+
+class Deleted(TypedDict):
+    deleted: bool
+    memo_id: str
+    version: int
+
+
+def delete(
+    desk: Desk,
+    memo_id: str,
+    namespace: Namespace = None,
+    expected_version: Annotated[Version, Field()] = None,
+) -> Deleted:
+    """Put a memo into the trash: no longer found, its relations hidden. memory.restore brings both back."""
+    with desk.write() as tx:
+        memo = found(desk, tx, memo_id, namespace, lock=True)
+        if expected_version is not None and expected_version != memo.revision:
+            raise Conflict(
+                f"The memo is at version {memo.revision}, not {expected_version}. Nothing was deleted.",
+                memo_id=memo_id,
+                current_version=memo.revision,
+            )
+        tx.run(
+            "update memo set deleted_at = :at, revision = revision + 1 where id = :id and {visible}",
+            at=now(),
+            id=memo_id,
+        )
+        tx.drop(memo.address)
+    return {"deleted": True, "memo_id": memo_id, "version": memo.revision + 1}
+
+
+def restore(desk: Desk, memo_id: str, namespace: Namespace = None) -> Summary:
+    """Take a memo out of the trash, with its relations."""
+    with desk.write() as tx:
+        row = tx.row(
+            f"select {COLUMNS} from memo where id = :id and deleted_at is not null and {{visible}} {{for_update}}",  # noqa: S608
+            id=memo_id,
+        )
+        memo = memo_of(row) if row else None
+        if memo is None or (namespace and not spaces.inside(memo.space, spaces.resolved(namespace, desk.principal))):
+            raise Missing(f"There is no memo {memo_id!r} in the trash.", memo_id=memo_id)
+        # An expired memo would vanish again at once: who wants it back wants it to stay.
+        keeps = memo.expires_at if memo.expires_at is None or memo.expires_at > now() else None
+        tx.run(
+            """update memo set deleted_at = null, expires_at = :expires_at, revision = revision + 1
+            where id = :id and {visible}""",
+            id=memo_id,
+            expires_at=keeps,
+        )
+        row = tx.row(f"select {COLUMNS} from memo where id = :id and {{visible}}", id=memo_id)  # noqa: S608
+        assert row is not None
+        memo = memo_of(row)
+        tx.put(document(memo))
+    return summary(memo, desk.principal)
