@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import calls, cold, machine, memory, report, web, writes
+from .child import Failed
 from .peers import HERE, NAMES, Peers, prepare
 from .plan import QUICK, Plan
 
@@ -45,16 +46,11 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     options = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a run that is ended ends its servers too
-    plan = QUICK if options.quick else Plan()
     begin, load_before = time.monotonic(), machine.load()
     with tempfile.TemporaryDirectory(prefix="tokonoma-bench-", dir=options.folder) as name:
-        folder = Path(name)
-        peers = prepare(folder, options.peers)
-        rows: list[report.Row] = []
-        for part in options.only:
-            print(f"measuring: {part}", file=sys.stderr, flush=True)
-            rows += PARTS[part](peers, plan)
-        described = machine.describe(folder)
+        peers = prepare(Path(name), options.peers)
+        rows, failed = _measured(options.only, peers, QUICK if options.quick else Plan())
+        described = machine.describe(Path(name))
     commit, changed = machine.commit()
     facts = {
         "date": machine.today(),
@@ -68,10 +64,26 @@ def main() -> None:
     print(report.table(rows))
     missed = [row.what for row in rows if row.ok is False]
     print(f"\n{len(missed)} goals missed" + (": " + "; ".join(missed) if missed else ""))
-    if not options.no_save:
-        target = HERE / "results" / f"{facts['date']}-{commit}.json"
+    whole = not failed and len(options.only) == len(PARTS) and len(options.peers) == len(NAMES)
+    if whole and not options.no_save:
+        target = HERE / "results" / f"{facts['date']}-{commit}{'-quick' if options.quick else ''}.json"
         report.save(target, rows, facts)
         print(f"kept in {target.relative_to(HERE.parent)}")
+    sys.exit(1 if failed else 0)
+
+
+def _measured(parts: list[str], peers: Peers, plan: Plan) -> tuple[list[report.Row], bool]:
+    """The rows of all parts; a part that fails is told of, and the others still count."""
+    rows: list[report.Row] = []
+    failed = False
+    for part in parts:
+        print(f"measuring: {part}", file=sys.stderr, flush=True)
+        try:
+            rows += PARTS[part](peers, plan)
+        except (Failed, OSError) as error:
+            print(f"{part} could not be measured: {error}", file=sys.stderr, flush=True)
+            failed = True
+    return rows, failed
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def main(path: str, seconds: float) -> None:
     sys.stdin.readline()
     times, errors = work(connection, seconds)
     print(json.dumps({"times": times, "errors": errors}), flush=True)
+    sys.stdin.read()  # the last one to close removes the WAL index, which is still to be read
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import time
 from contextlib import ExitStack
 from itertools import count
 
-from .child import Child, started
+from .child import Child, Failed, started
 from .messages import INITIALIZE, INITIALIZED, TEXT, failure, tool_call
 from .peers import Peer, Peers
 from .plan import Plan
@@ -36,7 +36,7 @@ class Talk:
         spent = self.child.cpu() - cpu
         problems = [problem for answer in answers if (problem := failure(answer, TEXT))]
         if len(problems) == calls:
-            raise SystemExit(f"{self.peer.name}: {problems[0]}")
+            raise Failed(f"{self.peer.name}: {problems[0]}")
         self.errors += len(problems)
         return {
             "cpu": spent / calls * 1e6,

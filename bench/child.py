@@ -11,6 +11,10 @@ from pathlib import Path
 PATIENCE = 60.0  # seconds that one answer, or one ending, may take before the run is given up
 
 
+class Failed(Exception):
+    """A server did not do its part: there is nothing to measure."""
+
+
 class Child:
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], log: Path) -> None:
         self.log = log
@@ -37,10 +41,10 @@ class Child:
         """The next line, without its end."""
         while b"\n" not in self._held:
             if not self._poll.poll(PATIENCE * 1000):
-                raise TimeoutError(f"no answer within {PATIENCE:.0f} s\n{self.complaint()}")
+                raise Failed(f"no answer within {PATIENCE:.0f} s\n{self.complaint()}")
             data = os.read(self.back, 65536)
             if not data:
-                raise EOFError(f"the server ended early\n{self.complaint()}")
+                raise Failed(f"the server ended early\n{self.complaint()}")
             self._held += data
         line, _, self._held = self._held.partition(b"\n")
         return line

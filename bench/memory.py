@@ -2,7 +2,7 @@
 
 import time
 
-from .child import started
+from .child import Failed, started
 from .messages import INITIALIZE, INITIALIZED, LIST, TEXT, failure, tool_call
 from .peers import Peer, Peers
 from .plan import Plan
@@ -28,6 +28,6 @@ def _once(peer: Peer) -> Sample:
         answer = child.ask(tool_call(3, peer.params("add" if peer.gateway else "echo", TEXT)))
         problem = failure(answer, TEXT)
         if problem:
-            raise SystemExit(f"{peer.name}: {problem}")
+            raise Failed(f"{peer.name}: {problem}")
         time.sleep(SETTLE)
         return {name: size / 1e6 for name, size in child.memory().items()}

@@ -69,7 +69,7 @@ def _peer(name: str, folder: Path) -> Peer:
 
 def _plugged(folder: Path, database: Path) -> Peer:
     """Tokonoma with the benchmark's own module, which enters as anybody's plugin does."""
-    home = database.parent
+    home, log = database.parent, folder / "tokonoma.log"
     env = _environment(
         home,
         TOKONOMA_HOME=str(home),
@@ -77,6 +77,7 @@ def _plugged(folder: Path, database: Path) -> Peer:
         PYTHONPATH=str(HERE / "plugin"),
     )
     enabling = [str(PROGRAM), "plugins", "enable", "bench"]
-    subprocess.run(enabling, env=env, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    with log.open("ab") as told:
+        subprocess.run(enabling, env=env, check=True, timeout=120, stdout=told, stderr=told)
     stdio, http = [str(PROGRAM), "stdio"], [str(PROGRAM), "serve", "--port"]
-    return Peer("tokonoma", stdio, http, env, folder / "tokonoma.log", gateway=True)
+    return Peer("tokonoma", stdio, http, env, log, gateway=True)

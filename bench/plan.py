@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Plan:
     cold_rounds: int = 15
     memory_rounds: int = 3
-    stdio_rounds: int = 10
-    stdio_calls: int = 200  # a round
+    stdio_rounds: int = 6
+    stdio_calls: int = 1000  # a round
     http_rounds: int = 5
     http_seconds: float = 2.0  # a round
     http_connections: int = 16
@@ -21,6 +21,7 @@ QUICK = Plan(
     cold_rounds=5,
     memory_rounds=1,
     stdio_rounds=4,
+    stdio_calls=300,
     http_rounds=2,
     http_seconds=1.0,
     write_rounds=2,

@@ -9,7 +9,7 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from .child import PATIENCE, Child, started
+from .child import PATIENCE, Child, Failed, started
 from .messages import ERAS, HANDSHAKE, INITIALIZE, INITIALIZED, TEXT, http_headers, tool_call
 from .peers import HERE, Peer, Peers
 from .plan import Plan
@@ -36,7 +36,7 @@ class Site:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.02)
-        raise SystemExit(f"{self.peer.name} does not listen\n{self.child.complaint()}")
+        raise Failed(f"{self.peer.name} does not listen\n{self.child.complaint()}")
 
     def _handshake(self) -> str | None:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -46,7 +46,7 @@ class Site:
             answer = line.getresponse()
             answer.read()
             if answer.status not in (200, 202):
-                raise SystemExit(f"{self.peer.name}: {method} was answered with {answer.status}")
+                raise Failed(f"{self.peer.name}: {method} was answered with {answer.status}")
             session = answer.headers.get("Mcp-Session-Id", session)
         line.close()
         return session
@@ -75,7 +75,7 @@ class Site:
         spent = self.child.cpu() - cpu
         self.errors += done["errors"]
         if done["errors"] == done["calls"]:
-            raise SystemExit(f"{self.peer.name}: {done['first_error']}")
+            raise Failed(f"{self.peer.name}: {done['first_error']}")
         return {
             f"rate {era}": done["calls"] / done["seconds"],
             f"cpu {era}": spent / done["calls"] * 1e6,
@@ -93,7 +93,7 @@ def _load(order: dict[str, Any]) -> dict[str, Any]:
         timeout=order["seconds"] + PATIENCE,
     )
     if done.returncode:
-        raise SystemExit("the load ended early: " + done.stderr.decode(errors="replace")[-1000:])
+        raise Failed("the load ended early: " + done.stderr.decode(errors="replace")[-1000:])
     return json.loads(done.stdout)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from .child import PATIENCE, Child, started
+from .child import PATIENCE, Child, Failed, started
 from .messages import INITIALIZE, INITIALIZED, TEXT, failure, tool_call
 from .peers import HERE, Peer, Peers
 from .plan import Plan
@@ -62,7 +62,7 @@ class Savers:
         time.sleep(SETTLE)
         saved = self.acknowledged - acknowledged
         if not saved:
-            raise SystemExit(f"tokonoma: no save came through: {self.problem}")
+            raise Failed(f"tokonoma: no save came through: {self.problem}")
         return {
             "rate": saved / elapsed,
             "p50": percentile(times, 0.5) * 1e6,
@@ -160,4 +160,4 @@ def _rows(database: Path) -> int:
 
 
 def _give_up() -> list[tuple[int, int]]:
-    raise TimeoutError(f"no save was answered within {PATIENCE:.0f} s")
+    raise Failed(f"no save was answered within {PATIENCE:.0f} s")
