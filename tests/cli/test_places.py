@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
+from tokonoma.app import environment, home_of
 from tokonoma.cli.places import shown
 from tokonoma.settings import SETTINGS
 
@@ -69,3 +71,19 @@ def test_the_path_of_the_settings(run, home):
 )
 def test_a_database_as_people_may_see_it(url, told):
     assert shown(url) == told
+
+
+@pytest.mark.parametrize("folder", [None, "", "/data"])
+def test_the_home_lies_where_the_platform_keeps_such_things(monkeypatch, folder):
+    if folder is None:
+        monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_DATA_HOME", folder)
+    monkeypatch.delenv("TOKONOMA_HOME", raising=False)
+    assert home_of(None, environment()) == platformdirs.user_data_path("tokonoma", appauthor=False)
+
+
+def test_a_told_home_is_made_absolute(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert home_of("here", {"TOKONOMA_HOME": "/elsewhere"}) == tmp_path / "here"
+    assert home_of(None, {"TOKONOMA_HOME": "~/there"}) == Path.home() / "there"
