@@ -8,6 +8,9 @@ from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.errors import CODES, Codes
 
 Effect = Literal["read", "write", "destroy"]
+Listing = Callable[[Rows, str | None, int], Sequence[Document]]
+"""A page of a module's records as it would put them: after this address (None: from the first), at most so many, by
+address in the order of code points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class Migration:
     name: str
     statements: tuple[str, ...]
     rewrites: bool = False
+    sqlite: tuple[str, ...] = ()  # what only this database needs, after the statements for both
+    postgresql: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Module:
     tables: tuple[Migration, ...] = ()
     records: frozenset[str] = frozenset()  # tables whose rows carry `space` and `label`: read through {visible} only
     read: Callable[[Rows, str], Record | None] | None = None
-    documents: Callable[[Rows, str | None, int], Sequence[Document]] | None = None  # for a reindex: after, how many
+    documents: Listing | None = None  # for a reindex; None: it puts nothing into the index
     codes: Codes = field(default_factory=lambda: CODES)
 
 

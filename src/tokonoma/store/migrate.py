@@ -38,7 +38,7 @@ def migrate(database: Database, name: str, steps: Sequence[Migration], backup: C
             if step.rewrites and not saved and not _empty(database, tx):
                 backup(f"{name}-{step.name}")
                 saved = True
-            _apply(tx, name, step)
+            _apply(database, tx, name, step)
         made.append(step.name)
         log("info", "store.migrated", set=name, step=step.name)
     return made
@@ -88,8 +88,8 @@ def _mine(database: Database, tx: Statements, name: str, steps: Sequence[Migrati
     return step.name not in done
 
 
-def _apply(tx: Statements, name: str, step: Migration) -> None:
-    for statement in step.statements:
+def _apply(database: Database, tx: Statements, name: str, step: Migration) -> None:
+    for statement in (*step.statements, *(step.sqlite if database.kind == "sqlite" else step.postgresql)):
         tx.run(statement)
     last = tx.row("select coalesce(max(applied_at), 0) from migration where module = :module", module=name)
     assert last is not None
