@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tokonoma import __version__, catalogue, plugins
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Invalid
+from tokonoma.core.errors import Invalid, Unready
+from tokonoma.core.ids import uuid7
 from tokonoma.core.log import set_level
-from tokonoma.core.module import Migration, Module, Shelf
+from tokonoma.core.module import Module, Shelf
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
@@ -63,15 +64,6 @@ def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
     return resolved(flags, environ, told)
-
-
-def house_tables() -> dict[str, tuple[Migration, ...]]:
-    """The tables of the house itself, under the names that their migrations are recorded by."""
-    from tokonoma.auth import keys
-    from tokonoma.journal import strand
-    from tokonoma.search import documents
-
-    return {"journal": strand.TABLES, "auth": keys.TABLES, "search": documents.TABLES}
 
 
 class App:
@@ -184,6 +176,11 @@ class App:
         if self.metrics is not None:
             self.metrics.observe(call, outcome, spent)
 
+    def administer(self, what: str) -> "AbstractContextManager[Statements]":
+        """A transaction for the owner's own work at the command line; the journal holds it like any call."""
+        call = Call("admin", what, {}, Caller("cli", principal=OWNER), request_id=uuid7(), principal=OWNER)
+        return self.keeper.write(call)
+
     # Who calls
 
     def identify(self, caller: Caller) -> Principal:
@@ -228,28 +225,15 @@ class App:
         return self.settings.text("database_url") or sqlite_url(self.home / "tokonoma.db")
 
     def _opened(self) -> "Database":
-        from tokonoma.store.database import open_database
-        from tokonoma.store.migrate import migrate
+        from tokonoma.opening import opened
 
-        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        database = open_database(self.database_url(), durable=self.settings.flag("durable"))
-        for name, steps in house_tables().items():
-            migrate(database, name, steps, partial(self._backed_up, database))
-        return database
+        return opened(self.home, self.database_url(), durable=self.settings.flag("durable"))
 
     def _prepare(self, module: Module) -> None:
         if module.tables:
-            from tokonoma.store.migrate import migrate
+            from tokonoma.opening import migrated
 
-            migrate(self.database, module.name, module.tables, partial(self._backed_up, self.database))
-
-    def _backed_up(self, database: "Database", reason: str) -> None:
-        """A backup before a migration that touches rows."""
-        from tokonoma.store.backup import backup
-
-        folder = self.home / "backups"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+            migrated(self.database, self.home, module.name, module.tables)
 
     def _load(self, source: str) -> Module:
         return self._gateway() if source == catalogue.BUILT_IN[GATEWAY] else catalogue.load(source)
@@ -272,8 +256,13 @@ class App:
     def _telemetry(self) -> Spans | None:
         if not self.settings.flag("telemetry"):
             return None
-        from tokonoma.journal.spans import OtelSpans
-
+        try:
+            from tokonoma.journal.spans import OtelSpans
+        except ImportError as error:
+            raise Unready(
+                "Telemetry needs packages that are not installed. Install them with: pip install 'tokonoma[otel]'",
+                reason="driver",
+            ) from error
         return OtelSpans(__version__)
 
     def warm(self) -> None:

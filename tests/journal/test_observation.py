@@ -52,3 +52,13 @@ def test_spans_run_from_the_wire_down_to_the_database(home):
     assert f"{spans['tools/call call'].parent.span_id:016x}" == parent.split("-")[2]
     assert spans["call system.status"].parent.span_id == spans["call gateway.batch"].context.span_id
     assert not spans["call guest.x"].status.is_ok
+
+
+def test_what_opentelemetry_says_is_a_json_line(capsys):
+    import json
+    import logging
+
+    spans = OtelSpans("1", InMemorySpanExporter())
+    logging.getLogger("opentelemetry.exporter").warning("the collector is away")
+    spans.close()
+    assert json.loads(capsys.readouterr().err)["says"] == "the collector is away"

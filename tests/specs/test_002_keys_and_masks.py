@@ -96,3 +96,10 @@ def test_each_sees_only_its_own_calls(app, key):
     app.keeper.flush()
     assert [item["tool"] for item in first.call("system", "recent")["items"]] == ["status"]
     assert second.call("system", "recent")["items"] == []
+
+
+def test_a_caller_behind_a_proxy_on_this_machine_is_not_the_owner(app):
+    response = Http(app).post(
+        LIST, **{"x-forwarded-for": "203.0.113.9", "accept": "application/json, text/event-stream"}
+    )
+    assert response.status_code == 401

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tokonoma import catalogue, plugins
-from tokonoma.app import App, house_tables
+from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import Group, command
@@ -16,6 +16,7 @@ from tokonoma.cli.places import shown
 from tokonoma.core import clock
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.module import Migration
+from tokonoma.opening import TABLES
 from tokonoma.store import backup as saving
 from tokonoma.store.contents import Contents
 from tokonoma.store.database import open_database, sqlite_path
@@ -158,7 +159,7 @@ def _folder(app: App) -> Path:
 
 def known_tables(app: App) -> dict[str, Sequence[Migration]]:
     """The tables of the house and of every module, by the names under which their migrations are recorded."""
-    known: dict[str, Sequence[Migration]] = dict(house_tables())
+    known: dict[str, Sequence[Migration]] = dict(TABLES)
     for shelf in [*catalogue.read(catalogue.SHIPPED), *plugins.read(app.home)]:
         # The package of a plugin may be gone: then its tables are unknown, as they are while it is disabled.
         with suppress(ImportError, AttributeError):

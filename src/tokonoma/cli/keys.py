@@ -59,7 +59,7 @@ def create(
             mask=_mask(app, _parts(mask or "")),
             expires_at=ends,
         )
-        with app.database.writing() as statements:
+        with app.administer("keys.create") as statements:
             first = not stored.exist(statements)
             key = stored.create(statements, grant)
     until = "never" if ends is None else clock.shown(ends)
@@ -94,7 +94,7 @@ def list_keys(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, name: str) -> None:
     """Revoke the key with this NAME or id: it is refused from the next request on."""
-    with entered(ctx) as app, app.database.writing() as statements:
+    with entered(ctx) as app, app.administer("keys.revoke") as statements:
         stored.revoke(statements, name)
     show.note(f"Revoked {name!r}.")
 

@@ -178,11 +178,16 @@ class Posts:
 
 def caller_of(scope: Event, headers: Headers) -> Caller:
     client = scope.get("client")
+    remote = None if client is None else str(client[0])
+    # Behind a proxy on this machine everybody would seem to come from this machine, and so be its owner.
+    told = headers.get(b"x-forwarded-for") or headers.get(b"forwarded")
+    if told is not None:
+        remote = f"{told.split(b',')[0].strip()[:100].decode('latin-1')} via {remote}"
     agent = headers.get(b"user-agent")
     return Caller(
         "http",
         token=bearer(headers),
-        remote=None if client is None else str(client[0]),
+        remote=remote,
         client=None if agent is None else agent[:200].decode("latin-1"),
     )
 

@@ -1,6 +1,13 @@
 """Prometheus metrics of the calls. Only the HTTP server makes one: nobody could ask a stdio process for it."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 
 from tokonoma.core.call import Call
 
@@ -9,6 +16,7 @@ _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 
 class Metrics:
     def __init__(self, version: str) -> None:
+        disable_created_metrics()  # they would double the series, and nobody asks when a counter was made
         self._registry = CollectorRegistry()
         self._calls = Counter(
             "tokonoma_calls", "Calls by tool and outcome.", ["module", "tool", "outcome"], registry=self._registry

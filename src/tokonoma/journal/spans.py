@@ -1,11 +1,23 @@
 """OpenTelemetry spans, from the wire down to the database; the extra `otel` brings the packages."""
 
+import logging
+import threading
+
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from tokonoma.core.log import log
+
+
+class _JsonLines(logging.Handler):
+    """What OpenTelemetry has to say goes the way of every other line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log("warning", "telemetry", says=record.getMessage()[:300])
 
 
 class OtelSpan:
@@ -28,6 +40,8 @@ class OtelSpans:
     """`exporter` is where spans go; by default OTLP over HTTP, placed by the usual OTEL_* variables."""
 
     def __init__(self, version: str, exporter: SpanExporter | None = None) -> None:
+        logger = logging.getLogger("opentelemetry")
+        logger.handlers, logger.propagate = [_JsonLines()], False
         resource = Resource.create({"service.name": "tokonoma", "service.version": version})
         self._provider = TracerProvider(resource=resource)
         self._provider.add_span_processor(BatchSpanProcessor(exporter or _otlp()))
@@ -39,7 +53,10 @@ class OtelSpans:
         return OtelSpan(self._tracer.start_span(name, context=context))
 
     def close(self) -> None:
-        self._provider.shutdown()
+        """Send what has not been sent, for a second at most: a collector that is away must not hold up the end."""
+        ending = threading.Thread(target=self._provider.shutdown, name="telemetry", daemon=True)
+        ending.start()
+        ending.join(1.0)
 
 
 def _otlp() -> SpanExporter:
