@@ -5,7 +5,7 @@ PORT ?= 8722
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance bench soak catalogue reference clean
+.PHONY: help serve install test check conformance bench eval soak catalogue reference clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ conformance: $(VENV)/.develop ## the official MCP conformance suite, both eras
 
 bench: $(VENV)/.develop ## cold start, memory, calls and durable writes, as ratios
 	$(BIN)/python -m bench
+
+eval: $(VENV)/.develop ## search quality on the sets beside the project, through the real tools
+	$(BIN)/python -m bench.quality --modes words,vectors,both
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue
