@@ -3,6 +3,7 @@
 import contextlib
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -73,7 +74,7 @@ class Child:
         if self._life is None:
             self._input.close()
             if by_signal:
-                self.process.terminate()
+                self._signal(signal.SIGTERM)
             self._wait_or_kill()
             _, status, usage = os.wait4(self.pid, 0)
             self.process.returncode = os.waitstatus_to_exitcode(status)
@@ -81,13 +82,21 @@ class Child:
             self._life = usage.ru_utime + usage.ru_stime
         return self._life
 
+    def gone(self) -> bool:
+        """Whether it has ended by itself; it is still there to be waited for."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _signal(self, number: int) -> None:
+        # Not through Popen, which would wait for a process that has ended, and `wait4` would come too late.
+        os.kill(self.pid, number)
+
     def _wait_or_kill(self) -> None:
         handle = os.pidfd_open(self.pid)
         try:
             watch = select.poll()
             watch.register(handle, select.POLLIN)
             if not watch.poll(PATIENCE * 1000):
-                self.process.kill()
+                self._signal(signal.SIGKILL)
         finally:
             os.close(handle)
 

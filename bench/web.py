@@ -31,7 +31,7 @@ class Site:
 
     def _await_port(self) -> None:
         until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self.child.gone():
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
