@@ -5,8 +5,7 @@ import jsonschema
 
 def test_modules(run, value, home):
     assert "system" in run("modules").stdout
-    (module,) = value("modules", "--json")
-    assert module["name"] == "system"
+    module = next(each for each in value("modules", "--json") if each["name"] == "system")
     assert module["tools"] == ["status", "where", "recent"]
     assert not home.exists()
 
