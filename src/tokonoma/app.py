@@ -14,7 +14,7 @@ from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.ids import uuid7
-from tokonoma.core.log import set_level
+from tokonoma.core.log import log, set_level
 from tokonoma.core.module import Module, Shelf
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
@@ -107,8 +107,13 @@ class App:
     def _walk(self, call: Call, done: "Done") -> None:
         from tokonoma.pipeline.row import walk
 
-        if self._stages is None or self._work is None:
-            self._join()
+        try:
+            if self._stages is None or self._work is None:
+                self._join()
+        except Exception as error:  # a broken installation: whoever called is told, and does not wait for ever
+            log("error", "join", error=type(error).__name__)
+            done(call, error)
+            return
         assert self._stages is not None
         assert self._work is not None
         walk(call, self._stages, self._work, done)

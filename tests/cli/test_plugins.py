@@ -1,6 +1,7 @@
 """Plugins: found by their entry point, checked when they are enabled, used like every other module."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -38,7 +39,8 @@ def test_without_any_the_list_says_so(run, value):
 
 def test_from_pip_to_an_entry_in_processes_of_their_own(site, spawned):
     def ran(*words: str) -> str:
-        ended = subprocess.run(**spawned(*words, PYTHONPATH=str(site)), check=False)
+        path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+        ended = subprocess.run(**spawned(*words, PYTHONPATH=path), check=False)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
