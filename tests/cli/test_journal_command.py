@@ -35,7 +35,9 @@ def test_more_than_one_page(run, value):
 
 def test_following_shows_calls_of_other_processes_until_it_is_interrupted(run, value, spawned):
     value("call", "system", "status")
-    with subprocess.Popen(**spawned("journal", "tail", "--follow", "--json")) as following:
+    # Where the tests run in the background, SIGINT is ignored from the start, and children inherit that.
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(**spawned("journal", "tail", "--follow", "--json"), preexec_fn=heard) as following:
         assert following.stdout is not None
         assert json.loads(following.stdout.readline())["tool"] == "status"
         value("call", "system", "where")
