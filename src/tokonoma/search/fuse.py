@@ -1,0 +1,84 @@
+"""One score out of several, on one scale from 0 to 1. Pure.
+
+Words and vectors are brought to a scale on which a value means the same in either leg, and joined as two witnesses are:
+what one does not know, the other may still prove,
+
+    score = 1 − (1 − words · text) · (1 − vectors · vector)
+
+so a vector can raise what words have found, and never push it down. Ranks are not used: that the tenth of a hopeless
+list should count as much as the tenth of a good one is what makes fusion by ranks lose against one leg alone.
+"""
+
+from dataclasses import dataclass, replace
+
+_DAY = 86_400_000
+_DIGITS = 6
+"""Scores are rounded, so that equals are equal on every machine and the order falls to their age."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    words: float = 1.0
+    vectors: float = 0.6
+    unrelated: float = 0.1  # the cosine that two texts have which have nothing to do with each other
+    same: float = 0.9  # the cosine of two texts that say the same
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the legs know of one document."""
+
+    id: int
+    at: int
+    text: float | None = None  # 0..1; None: no word of the query is in it
+    similarity: float | None = None  # by the metric asked for; None: not embedded, or not asked
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    found: Found
+    score: float
+    vector: float | None  # the similarity, brought to the scale of words
+    decay: float
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """Best first; of equals the newest, then the one put last."""
+        return (-self.score, -self.found.at, -self.found.id)
+
+
+def calibrated(similarity: float, weights: Weights) -> float:
+    """0 for what unrelated texts have, 1 for what texts have that say the same."""
+    span = max(weights.same - weights.unrelated, 1e-9)
+    return min(max((similarity - weights.unrelated) / span, 0.0), 1.0)
+
+
+def joined(text: float, vector: float, weights: Weights) -> float:
+    return 1.0 - (1.0 - weights.words * text) * (1.0 - weights.vectors * vector)
+
+
+def decay_of(at: int, now: int, half_life: float | None) -> float:
+    """What age leaves of a score; a time that is still to come counts as now."""
+    if half_life is None:
+        return 1.0
+    return 0.5 ** (max(now - at, 0) / _DAY / half_life)
+
+
+def fused(found: Found, weights: Weights, now: int, half_life: float | None = None) -> Fused:
+    """Both legs were asked."""
+    vector = None if found.similarity is None else calibrated(found.similarity, weights)
+    decay = decay_of(found.at, now, half_life)
+    score = joined(found.text or 0.0, vector or 0.0, weights) * decay
+    return Fused(found, round(score, _DIGITS), vector, decay)
+
+
+def alone(found: Found, now: int, half_life: float | None = None) -> Fused:
+    """One leg was asked: its own scale is the score. With neither, what is left is age."""
+    raw = found.similarity if found.similarity is not None else found.text
+    decay = decay_of(found.at, now, half_life)
+    score = (1.0 if raw is None else min(max(raw, 0.0), 1.0)) * decay
+    return Fused(found, round(score, _DIGITS), None, decay)
+
+
+def with_similarity(found: Found, similarity: float) -> Found:
+    return replace(found, similarity=similarity)

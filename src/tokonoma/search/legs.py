@@ -1,0 +1,39 @@
+"""What the shared index wants of whoever searches by vectors. The composition root hands such a leg in, or none."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from tokonoma.core.desk import Rows
+from tokonoma.core.query import Metric
+from tokonoma.search.filters import Filter
+
+Embedded = Literal["embedded", "waiting", "none"]
+"""Of one document: it has a vector of the model in use, it waits for one, or it will not get one."""
+
+Vector = Any
+"""A numpy array; numpy itself is not imported here."""
+
+
+class VectorLeg(Protocol):
+    def embed_query(self, text: str) -> Vector | None:
+        """The vector of a question; None if it cannot be had now."""
+        ...
+
+    def near(
+        self, rows: Rows, asked: Vector | int, filter: Filter, metric: Metric, limit: int
+    ) -> Sequence[tuple[int, float]]:
+        """The nearest documents with their similarity (cosine; or 1 / (1 + distance)), best first, all inside the
+        filter. `asked` is a vector, or the id of a document whose own vector is meant."""
+        ...
+
+    def similarities(
+        self, rows: Rows, asked: Vector | int, documents: Sequence[int], metric: Metric
+    ) -> Mapping[int, float]:
+        """Of these documents, which words have found, those that are embedded. They lie inside the filter already."""
+        ...
+
+    def waiting(self, rows: Rows) -> int:
+        """Documents whose vector is still to be made."""
+        ...
+
+    def state(self, rows: Rows, document_id: int) -> Embedded: ...

@@ -1,0 +1,48 @@
+"""What the words of a query are proposed by: the interface that both databases' words keep."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.search.filters import Filter
+
+_MODULE, _SPACE = "\uf8ffm", "\uf8ffs"  # no word begins with a private character
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    terms: Sequence[tuple[str, float]]  # each with its weight; a document that holds one of them is proposed
+    marks: Sequence[str]  # all of which it must carry
+    most: int
+
+
+class Words(Protocol):
+    """Which documents hold which tokens. Proposes documents inside a filter, the most promising first."""
+
+    def write(
+        self, statements: Statements, document_id: int, counts: Mapping[str, int], marks: Collection[str], new: bool
+    ) -> None: ...
+
+    def erase(self, statements: Statements, document_id: int) -> None: ...
+
+    def count(self, rows: Rows, terms: Collection[str]) -> Mapping[str, int]:
+        """How many documents hold each of these terms or marks."""
+        ...
+
+    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]: ...
+
+
+def marks_of(module: str, space: str) -> list[str]:
+    """Where a document lies, as tokens beside its words: its module, its space, and those above it.
+
+    Its class is not among them: a new policy changes the classes of many records, whose words stay as they are.
+    """
+    parts = [part for part in space.split("/") if part]
+    return [_MODULE + module, *(f"{_SPACE}/{'/'.join(parts[: n + 1])}" for n in range(len(parts)))]
+
+
+def marks_for(filter: Filter) -> list[str]:
+    """The marks that every document inside a filter carries."""
+    modules = [_MODULE + module for module in filter.modules or ()]
+    return (modules if len(modules) == 1 else []) + [_SPACE + space for space in filter.spaces]
