@@ -1,0 +1,37 @@
+"""The embedders of a process: one for each recipe that is asked for, all closed at the end."""
+
+import threading
+from collections.abc import Callable
+
+from tokonoma.embed.embedder import Embedder
+from tokonoma.embed.recipe import Access, Recipe
+
+
+class Embedders:
+    """`make` is providers.embedder_of. A model that is no longer set up is reached as far as today's access goes: a
+    question never goes to an address that was taken out of the settings."""
+
+    def __init__(self, recipe: Recipe, access: Access, make: Callable[[Recipe, Access], Embedder | None]) -> None:
+        self.recipe = recipe
+        self._access, self._make = access, make
+        self._made: dict[Recipe, Embedder | None] = {}
+        self._guard = threading.Lock()
+
+    def of(self, recipe: Recipe) -> Embedder | None:
+        """None where the recipe asks for none; Unready where it cannot be followed."""
+        with self._guard:
+            if recipe not in self._made:
+                self._made[recipe] = self._make(recipe, self._access)
+            return self._made[recipe]
+
+    def current(self) -> Embedder:
+        found = self.of(self.recipe)
+        assert found is not None, "no worker is started for the provider `none`"
+        return found
+
+    def close(self) -> None:
+        with self._guard:
+            made, self._made = list(self._made.values()), {}
+        for each in made:
+            if each is not None:
+                each.close()

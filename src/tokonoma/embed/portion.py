@@ -1,0 +1,130 @@
+"""A portion of work: claim some documents, embed their texts, keep what is sound and still wanted."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tokonoma.core.clock import now
+from tokonoma.core.errors import Refusal
+from tokonoma.core.log import log
+from tokonoma.embed import queue
+from tokonoma.embed.embedder import Embedder, Unsound
+from tokonoma.embed.keep import Keep, Model
+from tokonoma.embed.pieces import pieces
+from tokonoma.embed.queue import Claim
+from tokonoma.embed.sift import sift
+from tokonoma.store.database import Database
+
+if TYPE_CHECKING:
+    from tokonoma.embed.embedder import Vectors
+
+_FIRST, _MOST = 8, 512  # documents of a portion: few at first, more as long as the provider is quick
+_QUICK, _SLOW = 1.0, 5.0  # seconds of a portion
+_LATER, _LATEST = 30_000, 6 * 3_600_000  # milliseconds until a text that spoils its batch is tried again
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    claim: Claim
+    pieces: list[str]
+
+
+class Portions:
+    def __init__(
+        self, database: Database, embedder: Embedder, keep: Keep, lease: float, closing: Callable[[], bool]
+    ) -> None:
+        self._database, self._embedder, self._keep = database, embedder, keep
+        self._lease = int(lease * 1000)
+        self._closing = closing
+        self._size = _FIRST
+
+    def work(self, model: Model) -> int:
+        """How many documents were taken off the queue; Away or Unsound if the provider is the reason for none."""
+        with self._database.reading() as rows:
+            if not queue.ready(rows):
+                return 0
+        begin = time.monotonic()
+        with self._database.writing() as statements:
+            claims = queue.claim(statements, now() + self._lease, self._size)
+        try:
+            finished = self._all(model, claims)
+        except BaseException:
+            with suppress(Refusal):  # the store may be what failed; the lease ends by itself
+                self._give_back(claims)
+            raise
+        self._adapt(time.monotonic() - begin, len(claims))
+        return finished
+
+    def _all(self, model: Model, claims: list[Claim]) -> int:
+        with self._database.reading() as rows:
+            texts = self._keep.texts(rows, [claim.document_id for claim in claims])
+        items = [_Item(each, pieces(texts.get(each.document_id, ""), self._embedder.reach)) for each in claims]
+        finished, renew_at = 0, now() + self._lease // 3
+        while items:
+            if self._closing():
+                self._give_back([item.claim for item in items])
+                break
+            group = _group(items, self._embedder.batch)
+            del items[: len(group)]
+            finished += self._one(model, group)
+            if items and now() > renew_at:
+                with self._database.writing() as statements:
+                    queue.renew(statements, [item.claim for item in items], now() + self._lease)
+                renew_at = now() + self._lease // 3
+        return finished
+
+    def _one(self, model: Model, group: list[_Item]) -> int:
+        asked = [item for item in group if item.pieces]
+        good, bad = sift(asked, lambda part: self._embedded(model, part))
+        with self._database.writing() as statements:
+            for item in group:
+                if not item.pieces:  # blank, or gone: there is nothing to make a vector of
+                    queue.done(statements, item.claim)
+            for item, vectors in good:
+                if queue.done(statements, item.claim):
+                    self._keep.store(statements, model.id, item.claim.document_id, vectors)
+            for item, error in bad:
+                self._put_off(statements, item.claim, error, guilty=bool(good))
+        if asked and not good:
+            raise bad[-1][1]
+        return len(group) - len(bad)
+
+    def _embedded(self, model: Model, part: Sequence[_Item]) -> "list[Vectors]":
+        vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")
+        if vectors.shape[1] != model.dimension:
+            raise Unsound(f"The vectors have {vectors.shape[1]} numbers; those of {model.name} have {model.dimension}.")
+        found: list[Vectors] = []
+        at = 0
+        for item in part:
+            found.append(vectors[at : at + len(item.pieces)])
+            at += len(item.pieces)
+        return found
+
+    def _put_off(self, statements: queue.Statements, claim: Claim, error: Unsound, *, guilty: bool) -> None:
+        """A text that failed while others did not waits long; else it only goes behind the others."""
+        wait = min(_LATER * 2 ** min(claim.tries, 20), _LATEST) if guilty else 0
+        tries = claim.tries + 1 if guilty else claim.tries
+        queue.postpone(statements, claim, now() + wait, tries, error.message)
+        if guilty:
+            log("warning", "embed.text", document=claim.document_id, tries=tries, says=error.message)
+
+    def _give_back(self, claims: Sequence[Claim]) -> None:
+        with self._database.writing() as statements:
+            queue.renew(statements, claims, 0)
+
+    def _adapt(self, spent: float, count: int) -> None:
+        if spent > _SLOW:
+            self._size = max(self._size // 2, 1)
+        elif spent < _QUICK and count == self._size:
+            self._size = min(self._size * 2, _MOST)
+
+
+def _group(items: list[_Item], batch: int) -> list[_Item]:
+    """As many of the first as fit into one batch; at least one."""
+    count, texts = 1, len(items[0].pieces)
+    while count < len(items) and texts + len(items[count].pieces) <= batch:
+        texts += len(items[count].pieces)
+        count += 1
+    return items[:count]

@@ -1,0 +1,27 @@
+"""From a recipe to an embedder. Nothing is loaded or connected before the first text."""
+
+from tokonoma.core.errors import Unready
+from tokonoma.embed.embedder import Embedder
+from tokonoma.embed.recipe import Access, Recipe
+
+
+def embedder_of(recipe: Recipe, access: Access) -> Embedder | None:
+    """None for the provider `none`; Unready, with what to do, if the recipe cannot be followed."""
+    if recipe.provider == "none":
+        return None
+    if recipe.provider == "builtin":
+        raise Unready(
+            "This version has no built-in embedding model yet. Choose another embed_provider, or none.",
+            reason="embedder",
+        )
+    if not recipe.model:
+        raise Unready(f"The embedding provider {recipe.provider} needs a model: set embed_model.", reason="embedder")
+    if recipe.provider == "openai":
+        if not access.endpoints:
+            raise Unready("The embedding provider openai needs an address: set embed_url.", reason="embedder")
+        from tokonoma.embed.http import HttpEmbedder
+
+        return HttpEmbedder(recipe, access)
+    from tokonoma.embed.local import local_embedder
+
+    return local_embedder(recipe, access)

@@ -1,0 +1,113 @@
+"""The durable queue: a row for every document whose vector is still to be made, written with the document itself."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.module import Migration
+
+TABLES = (
+    Migration(
+        "001_queue",
+        (
+            """create table embedding_queue (
+                document_id {big} primary key references document (id) on delete cascade,
+                ticket {big} not null,
+                rank {big} not null,
+                due {big} not null,
+                lease {big} not null,
+                tries {big} not null,
+                problem {text} not null
+            )""",
+            "create index embedding_queue_next on embedding_queue (rank, due)",
+        ),
+    ),
+)
+
+# `ticket` stands for what the document says now: whoever comes back with a vector for another ticket has the vector of
+# a text that is no longer there. `lease` is the time until which somebody works on it.
+_ENQUEUE = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
+values (:document_id, :ticket, :rank, :due, 0, 0, '')
+on conflict (document_id) do update set ticket = excluded.ticket, rank = excluded.rank, due = excluded.due,
+    lease = 0, tries = 0, problem = ''"""
+_BACKLOG = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
+values (:document_id, :ticket, 1, :due, 0, 0, '') on conflict (document_id) do nothing"""
+_NEXT = """select document_id, ticket, tries from embedding_queue where due <= :now and lease <= :now
+order by rank, due limit :limit {for_update}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    document_id: int
+    ticket: int
+    tries: int
+
+
+def enqueue(statements: Statements, document_id: int) -> None:
+    """The document is new, or its text has changed. Whatever is being made of the old text will not be kept."""
+    statements.run(_ENQUEUE, document_id=document_id, ticket=_ticket(), rank=0, due=now())
+
+
+def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
+    """Documents that another model has embedded: behind those that people have just saved."""
+    at = now()
+    statements.many(_BACKLOG, [{"document_id": each, "ticket": _ticket(), "due": at} for each in document_ids])
+
+
+def claim(statements: Statements, until: int, limit: int) -> list[Claim]:
+    """Take what is due. Nobody else gets it until the lease ends, be it that we are killed."""
+    found = [Claim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
+    renew(statements, found, until)
+    return found
+
+
+def renew(statements: Statements, claims: Sequence[Claim], until: int) -> None:
+    """Hold on to claims until then; 0 gives them back."""
+    if claims:
+        statements.many(
+            "update embedding_queue set lease = :until where document_id = :document_id and ticket = :ticket",
+            [{"until": until, "document_id": each.document_id, "ticket": each.ticket} for each in claims],
+        )
+
+
+def done(statements: Statements, claim: Claim) -> bool:
+    """Off the queue; False if the document was changed, dropped, or finished by somebody else: nothing may be kept."""
+    return statements.run("delete from embedding_queue where document_id = :document_id and ticket = :ticket",
+                          document_id=claim.document_id, ticket=claim.ticket) == 1  # fmt: skip
+
+
+def postpone(statements: Statements, claim: Claim, due: int, tries: int, problem: str) -> None:
+    """Not now; not before `due`, and after those that are due earlier."""
+    statements.run(
+        """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
+        where document_id = :document_id and ticket = :ticket""",
+        due=due,
+        tries=tries,
+        problem=problem,
+        document_id=claim.document_id,
+        ticket=claim.ticket,
+    )
+
+
+def ready(rows: Rows) -> bool:
+    """Whether there is something to claim. Asked before anything is written."""
+    at = now()
+    return rows.row("select 1 from embedding_queue where due <= :now and lease <= :now limit 1", now=at) is not None
+
+
+def length(rows: Rows) -> int:
+    row = rows.row("select count(*) from embedding_queue")
+    return int(row[0]) if row is not None else 0
+
+
+def standing(rows: Rows, document_id: int) -> str | None:
+    """None: not in the queue. Else what keeps it there; empty if it is simply waiting."""
+    row = rows.row("select problem from embedding_queue where document_id = :id", id=document_id)
+    return None if row is None else str(row[0])
+
+
+def _ticket() -> int:
+    # At random, not counted: a row may be finished and made anew while an old ticket is still about.
+    return secrets.randbits(62)

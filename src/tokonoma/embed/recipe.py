@@ -1,0 +1,84 @@
+"""Which model, and how to reach it. The recipe is kept with the vectors; keys and addresses never are."""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from tokonoma.core.errors import Unready
+
+Provider = Literal["none", "builtin", "openai", "fastembed", "sentence-transformers", "model2vec"]
+PROVIDERS: tuple[str, ...] = get_args(Provider)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What decides where a text's vector lies: two recipes with the same name give vectors that can be compared."""
+
+    provider: str
+    model: str = ""
+    dimension: int = 0  # 0: the model's own
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        name = f"{self.provider}:{self.model}" if self.model else self.provider
+        if self.dimension:
+            name += f"@{self.dimension}"
+        if self.query_prefix or self.document_prefix:
+            prefixes = f"{self.query_prefix}\0{self.document_prefix}"
+            name += "+" + hashlib.sha256(prefixes.encode()).hexdigest()[:8]
+        return name
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def prefixed(self, text: str, kind: str) -> str:
+        return (self.query_prefix if kind == "query" else self.document_prefix) + text
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    url: str  # up to and without `/embeddings`
+    key: str = field(default="", repr=False)
+
+    @property
+    def shown(self) -> str:
+        """Without whatever somebody may have hidden in the address."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.hostname or ''}" + (f":{parts.port}" if parts.port else "") + parts.path
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How models are reached now."""
+
+    endpoints: tuple[Endpoint, ...] = ()
+    patience: float = 30.0  # seconds for one request
+    batch: int = 64
+    reach: int = 2_000
+    folder: str = ""  # of a local model's files; empty: the library finds or downloads them
+
+
+def endpoints_of(urls: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Endpoint, ...]:
+    """The n-th key is the n-th address's. A key that stands alone is also given to other paths of the same server."""
+    found: list[Endpoint] = []
+    for place, url in enumerate(urls):
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise Unready(
+                f"The embedding address number {place + 1} is not usable. It must look like https://host/v1, with the"
+                " key in embed_api_key.",
+                reason="embed_url",
+            )
+        key = keys[place] if place < len(keys) else ""
+        if not key and len(keys) == 1 and _server(url) == _server(urls[0]):
+            key = keys[0]
+        found.append(Endpoint(url.rstrip("/").removesuffix("/embeddings"), key))
+    return tuple(found)
+
+
+def _server(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port

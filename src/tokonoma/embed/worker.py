@@ -1,0 +1,167 @@
+"""The worker empties the queue: one thread a process, started when there is something to do."""
+
+import json
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tokonoma.core.errors import Refusal, Unready
+from tokonoma.core.log import log
+from tokonoma.embed import queue
+from tokonoma.embed.embedder import PROBE, Away, Embedder, Unsound, same_model
+from tokonoma.embed.keep import Keep, Model
+from tokonoma.embed.portion import Portions
+from tokonoma.embed.recipe import Recipe
+from tokonoma.store.database import Database
+
+_FILL = 2_000  # documents that are put into the queue at once when the model has changed
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds."""
+
+    idle: float = 5.0  # between two looks at a queue that others may write to
+    first: float = 1.0  # after the provider's first failure; twice as long after each further one
+    most: float = 60.0
+    lease: float = 90.0  # that a document is ours: longer than the provider may take for one batch
+
+
+class Worker:
+    """`embedder` is called when there is work, not before; it may refuse."""
+
+    def __init__(
+        self, database: Database, embedder: Callable[[], Embedder], recipe: Recipe, keep: Keep, pace: Pace | None = None
+    ) -> None:
+        self._database, self._embedder, self._recipe, self._keep = database, embedder, recipe, keep
+        self._pace = pace or Pace()
+        self._model: Model | None = None
+        self._portions: Portions | None = None
+        self._filled: int | None = None
+        self._failures = 0
+        self._changed = threading.Condition()
+        self._woken = self._closing = False
+        self._thread: threading.Thread | None = None
+        self.state: Literal["idle", "working", "waiting"] = "idle"
+        self.problem = ""  # why it waits, in words
+
+    def wake(self) -> None:
+        """There may be work. Also called before the transaction that brings it has committed."""
+        with self._changed:
+            self._woken = True
+            if self._thread is None and not self._closing:
+                self._thread = threading.Thread(target=self._run, name="tokonoma-embed", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def resume(self) -> None:
+        """At the start of a server: go on where the last process ended, or begin with a new model."""
+        with self._database.reading() as rows:
+            known = self._known(rows)
+            if known is None or not known.current or known.filled is not None or queue.length(rows):
+                self.wake()
+
+    def close(self, grace: float = 1.0) -> None:
+        """Whatever is claimed goes back to the queue; after `grace` seconds, by itself when its lease ends."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join(grace)
+
+    def step(self) -> bool:
+        """A portion of work. False: there is nothing more to do."""
+        if self._model is None:
+            self._model, self._portions = self._adopted()
+            self._filled = self._model.filled
+        assert self._portions is not None
+        filling = self._filled is not None and self._fill(self._model, self._filled)
+        finished = self._portions.work(self._model)
+        self._keep.settle(self._model.id)
+        return finished > 0 or filling or self._keep.retire(self._model.id)
+
+    def _adopted(self) -> tuple[Model, Portions]:
+        """The model, once it has shown that it is the one whose vectors are stored under its name."""
+        embedder = self._embedder()
+        anchor = embedder.embed([PROBE], "document")[0]
+        with self._database.reading() as rows:
+            known = self._known(rows)
+        if known is not None and not same_model(anchor, known.anchor):
+            raise Unsound(
+                f"What answers as {known.name} is not the model that made the stored vectors. Bring that one back, or"
+                " give this one a name of its own in embed_model."
+            )
+        if known is None or not known.current:
+            with self._database.writing() as statements:
+                self._keep.adopt(statements, embedder.model, json.dumps(self._recipe.plain()), anchor)
+            log("info", "embed.model", model=embedder.model, dimension=anchor.shape[0])
+            with self._database.reading() as rows:
+                known = self._known(rows)
+        assert known is not None
+        portions = Portions(self._database, embedder, self._keep, self._pace.lease, lambda: self._closing)
+        return known, portions
+
+    def _known(self, rows: queue.Rows) -> Model | None:
+        return next((each for each in self._keep.models(rows) if each.name == self._recipe.name), None)
+
+    def _fill(self, model: Model, after: int) -> bool:
+        """Ask for documents that have no vector of this model."""
+        with self._database.reading() as rows:
+            found = self._keep.lacking(rows, model.id, after, _FILL)
+        self._filled = found[-1] if found else None
+        with self._database.writing() as statements:
+            queue.enqueue_backlog(statements, found)
+            self._keep.note_filled(statements, model.id, self._filled)
+        return True
+
+    def _run(self) -> None:
+        quiet = 0
+        while not self._closing:
+            try:
+                self.state = "working"
+                more = self.step()
+                self._failures, self.problem = 0, ""
+            except Exception as error:
+                self._failed(error)
+                self._wait(self._back_off(error), impatient=False)
+                continue
+            if more:
+                quiet = 0
+                continue
+            self.state = "idle"
+            # Right after a wake-up its transaction may not have committed yet: look again soon, then ever later.
+            quiet = 0 if self._wait(min(0.05 * 3**quiet, self._pace.idle), impatient=True) else quiet + 1
+
+    def _failed(self, error: Exception) -> None:
+        self._model = None  # what comes back after a failure may be another model
+        self._failures += 1
+        self.state = "waiting"
+        told = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
+        if told != self.problem:  # said once, not with every try
+            log("warning", "embed.waiting", model=self._recipe.name, says=told)
+        self.problem = told
+
+    def _back_off(self, error: Exception) -> float:
+        if isinstance(error, Away) and error.retry_after is not None:
+            return error.retry_after
+        if isinstance(error, Unready):
+            return self._pace.most
+        wait = min(self._pace.first * 2 ** min(self._failures - 1, 20), self._pace.most)
+        return wait * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
+
+    def _wait(self, seconds: float, *, impatient: bool) -> bool:
+        """Whether somebody woke us. Only the end of the house ends a back-off early."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or (impatient and self._woken), timeout=seconds)
+            woken, self._woken = self._woken, False
+            return woken
+
+
+def status(worker: Worker | None) -> dict[str, Any]:
+    """For `system.status`: how embedding goes."""
+    if worker is None:
+        return {"state": "off"}
+    return {"state": worker.state, **({"problem": worker.problem} if worker.problem else {})}
