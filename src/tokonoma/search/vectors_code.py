@@ -1,0 +1,168 @@
+"""One-bit codes: what a vector is reduced to in memory, and how the nearest are proposed from it. Pure.
+
+A vector is moved by the model's centre, spread by a fixed rotation over all bits alike (two rounds of random signs and
+a Hadamard transform), and its signs are kept, with two numbers that mend the worst of the loss. Codes are searched in
+two steps: by the number of bits that differ, over all; then, for the few thousand nearest, by the product of the code
+with the question in full. What is left is compared exactly by whoever holds the vectors.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Words = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+FORM = 1
+"""Of the codes. Another number, and those that are stored are made anew."""
+
+_CHUNK = 65_536  # rows at a time: what is computed of them stays in the processor's cache
+_FAR = np.uint16(65_535)
+_SAMPLE = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Bits as columns of 64, one row a word: what is compared at once lies side by side."""
+
+    words: Words  # (words, rows)
+    scales: Floats
+    shifts: Floats
+
+    def __len__(self) -> int:
+        return self.words.shape[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A vector as the codes of its model are asked with it."""
+
+    bits: Words
+    table: Floats  # (bytes, 256): what each byte of a code adds to the product
+    base: float
+
+
+class Coder:
+    """For one dimension and one centre."""
+
+    def __init__(self, dimension: int, centre: Floats | None) -> None:
+        self.bits = 512 if dimension <= 512 else 1024
+        self._turn = _rotation(dimension, self.bits)
+        self._centre = np.zeros(dimension, np.float32) if centre is None else centre
+
+    def codes(self, vectors: Floats) -> Codes:
+        turned = (vectors - self._centre) @ self._turn
+        packed: Any = np.packbits(turned > 0, axis=1).view(np.uint64)
+        sizes = np.abs(turned).sum(1)
+        scales = np.einsum("ij,ij->i", turned, turned) / np.maximum(sizes, 1e-12)
+        return Codes(np.ascontiguousarray(packed.T), scales, vectors @ self._centre)
+
+    def question(self, vector: Floats) -> Question:
+        turned = (vector - self._centre) @ self._turn
+        bits: Any = np.packbits(turned > 0).view(np.uint64)
+        each = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32)
+        table = 2 * (turned.reshape(-1, 8) @ each.T)
+        return Question(bits, np.ascontiguousarray(table, dtype=np.float32), float(turned.sum()))
+
+
+def differing(words: Words, bits: Words) -> NDArray[np.uint16]:
+    """In how many bits each code differs from the question's."""
+    count = words.shape[1]
+    found = np.empty(count, np.uint16)
+    mixed, ones = np.empty(min(count, _CHUNK), np.uint64), np.empty(min(count, _CHUNK), np.uint8)
+    for start in range(0, count, _CHUNK):
+        part = found[start : start + _CHUNK]
+        part[:] = 0
+        size = len(part)
+        for word, bit in zip(words, bits, strict=True):
+            np.bitwise_xor(word[start : start + size], bit, out=mixed[:size])
+            _ones(mixed[:size], ones[:size])
+            part += ones[:size]
+    return found
+
+
+def nearest(found: NDArray[np.uint16], most: int) -> Places:
+    """The places of the `most` least numbers, and of those that equal the last of them; in no order."""
+    count = len(found)
+    if count <= most:
+        return np.flatnonzero(found < _FAR)
+    sample = found[:: max(count // _SAMPLE, 1)]
+    share = min(int(most / count * len(sample) * 1.2) + 8, len(sample) - 1)
+    limit = int(np.partition(sample, share)[share])
+    near = np.flatnonzero(found <= min(limit, int(_FAR) - 1))
+    if len(near) < most:  # the sample was not a fair one
+        limit = int(np.partition(found, most)[most])
+        near = np.flatnonzero(found <= min(limit, int(_FAR) - 1))
+    if len(near) > 1.5 * most:
+        near = near[np.argpartition(found[near], most)[:most]]
+    return near
+
+
+def promising(codes: Codes, asked: Question, blocked: NDArray[np.bool_] | None, most: int) -> Places:
+    """Places that may well hold the nearest, the most promising first; none that is blocked."""
+    open_places: Places | None = None
+    words = codes.words
+    if blocked is not None:
+        allowed = len(blocked) - int(np.count_nonzero(blocked))
+        if allowed <= most:
+            return ranked(codes, asked, np.flatnonzero(~blocked))
+        if allowed < len(blocked) // 8:  # copying these is cheaper than looking at all
+            open_places = np.flatnonzero(~blocked)
+            words, blocked = words[:, open_places], None
+    found = differing(words, asked.bits)
+    if blocked is not None:
+        np.copyto(found, _FAR, where=blocked)
+    near = nearest(found, most)
+    return ranked(codes, asked, near if open_places is None else open_places[near])
+
+
+def ranked(codes: Codes, asked: Question, places: Places) -> Places:
+    """By the product of code and question, which knows more than the bits that differ."""
+    products = np.full(len(places), -asked.base, np.float32)
+    for word, rows in zip(codes.words, asked.table.reshape(-1, 8, 256), strict=True):
+        octets: Any = word[places].view(np.uint8).reshape(-1, 8)
+        for octet, row in zip(octets.T, rows, strict=True):
+            products += row.take(octet)
+    order = np.argsort(-(products * codes.scales[places] + codes.shifts[places]), kind="stable")
+    return places[order]
+
+
+def _ones(words: Words, out: NDArray[np.uint8]) -> None:
+    count: Any = getattr(np, "bitwise_count", None)
+    if count is not None:  # numpy 2 and later
+        count(words, out=out)
+    else:
+        np.sum(_counts()[words.view(np.uint16)].reshape(-1, 4), axis=1, dtype=np.uint8, out=out)
+
+
+@lru_cache(maxsize=1)
+def _counts() -> NDArray[np.uint8]:
+    values = np.arange(65_536, dtype=np.uint16)
+    return np.unpackbits(values.view(np.uint8).reshape(-1, 2), axis=1).sum(1, dtype=np.uint8)
+
+
+@lru_cache(maxsize=4)
+def _rotation(dimension: int, bits: int) -> Floats:
+    """(dimension, bits). Made of nothing but additions, so that it is the same on every machine."""
+    size = 1 << max(dimension - 1, bits - 1).bit_length()
+    turn = np.eye(dimension, size, dtype=np.float32)
+    for seed in (b"tokonoma 1", b"tokonoma 2"):
+        drawn = np.frombuffer(hashlib.shake_256(seed).digest(size // 8), np.uint8)
+        turn = _hadamard(turn * (np.unpackbits(drawn).astype(np.float32) * 2 - 1))
+    # Fewer bits than it has columns keep that share of every product.
+    return np.ascontiguousarray(turn[:, :bits] * np.float32(size / bits) ** 0.5)
+
+
+def _hadamard(rows: Floats) -> Floats:
+    size, half = rows.shape[1], 1
+    while half < size:
+        pairs = rows.reshape(-1, size // (2 * half), 2, half)
+        left, right = pairs[:, :, 0], pairs[:, :, 1]
+        rows = np.stack([left + right, left - right], axis=2).reshape(-1, size)
+        half *= 2
+    return (rows / np.float32(size**0.5)).astype(np.float32)

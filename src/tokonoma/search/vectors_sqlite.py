@@ -1,0 +1,125 @@
+"""Searching by vectors on SQLite: candidates from codes in memory, compared exactly with the stored vectors."""
+# ruff: noqa: S608 - a filter's SQL is ours; what callers send is a parameter
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import orjson
+
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.search import vectors_blocks as blocks
+from tokonoma.search.filters import Filter
+from tokonoma.search.pool import Pool
+from tokonoma.search.vectors_code import Floats, Places, Question
+from tokonoma.search.vectors_memory import Memory, View
+from tokonoma.search.vectors_store import Model, read
+from tokonoma.store.database import Database
+
+_EXACT = """select e.document_id, e.data from json_each(:ids) j cross join embedding e on e.id = j.value
+cross join document d on d.id = e.document_id where """
+_SOME = """select e.document_id, e.data from json_each(:documents) j
+cross join embedding e on e.document_id = j.value and e.model = :model"""
+
+
+class SqliteNear:
+    """One a process; holds the codes of each model that was asked for."""
+
+    def __init__(self) -> None:
+        self._memories: dict[int, Memory] = {}
+        self._guard = threading.Lock()
+
+    def near(self, rows: Rows, model: Model, vector: Floats, filter: Filter, limit: int) -> dict[int, float]:
+        """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
+        few = Pool("sqlite", rows, filter).few() if filter.narrow else None
+        if few is not None:
+            return self.similarities(rows, model, vector, few)
+        memory = self._memory(rows, model)
+        view = memory.view(filter)
+        asked = memory.coder.question(vector)
+        # Enough that the true nearest are among them: see bench/vectors.py for how often they are.
+        wanted = 100 + 2 * limit + len(view.codes) // 5_000
+        ids = view.promising(asked, max(1_000, 8 * wanted, len(view.codes) // 400))
+        found, checked = self._checked(rows, ids, vector, filter, wanted)
+        if checked >= wanted or len(ids) >= view.open:
+            return found
+        return self._driven(rows, view, asked, vector, filter, wanted)
+
+    def similarities(self, rows: Rows, model: Model, vector: Floats, documents: Sequence[int]) -> dict[int, float]:
+        listed = orjson.dumps(list(documents)).decode()
+        return _best(rows.rows(_SOME, documents=listed, model=model.id), vector)
+
+    def settle(self, database: Database, model: Model) -> bool:
+        """Store the codes, if enough has changed since they were. Whether they were."""
+        known = self._memories.get(model.id)
+        with database.reading() as rows:
+            if not blocks.due(rows, known, model.id):
+                return False
+            memory = self._memory(rows, model)
+        sealed = blocks.seal(database, memory)
+        with self._guard:
+            if sealed is None:
+                self._memories.pop(model.id, None)  # others have sealed: theirs are read when they are needed
+            else:
+                self._memories[model.id] = sealed
+        return sealed is not None
+
+    def forget(self, statements: Statements, model: Model) -> None:
+        statements.run("delete from embedding_block where model = :model", model=model.id)
+        with self._guard:
+            self._memories.pop(model.id, None)
+
+    def size(self) -> int:
+        """Bytes of memory."""
+        return sum(memory.size() for memory in self._memories.values())
+
+    def _memory(self, rows: Rows, model: Model) -> Memory:
+        with self._guard:
+            memory = self._memories.get(model.id)
+            if memory is None or not memory.follow(rows):
+                memory = self._memories[model.id] = blocks.load(rows, model.id)
+            return memory
+
+    def _checked(
+        self, rows: Rows, ids: Places, vector: Floats, filter: Filter, wanted: int
+    ) -> tuple[dict[int, float], int]:
+        """Exactly compared, in order, until enough are inside the filter; how many were."""
+        found: dict[int, float] = {}
+        inside = 0
+        for part in _portions(ids, wanted):
+            listed = orjson.dumps(np.sort(part).tolist()).decode()
+            rows_inside = rows.rows(_EXACT + filter.sql, ids=listed, **filter.params)
+            inside += len(rows_inside)
+            for document, similarity in _best(rows_inside, vector).items():
+                found[document] = max(similarity, found.get(document, -2.0))
+            if inside >= wanted:
+                break
+        return found, inside
+
+    def _driven(
+        self, rows: Rows, view: View, asked: Question, vector: Floats, filter: Filter, wanted: int
+    ) -> dict[int, float]:
+        """So few of the promising ones are inside the filter that it is asked to name all who are."""
+        sql = f"select d.id from document d where {filter.sql}"
+        named = [row[0] for row in rows.rows(sql, **filter.params)]
+        ids = view.of_documents(asked, named)
+        return self._checked(rows, ids, vector, filter, wanted)[0]
+
+
+def _portions(ids: Places, first: int) -> Iterator[Places]:
+    start, size = 0, first
+    while start < len(ids):
+        yield ids[start : start + size]
+        start, size = start + size, size * 2
+
+
+def _best(found: Sequence[tuple[int, bytes]], vector: Floats) -> dict[int, float]:
+    """For each document the cosine of its best piece."""
+    if not found:
+        return {}
+    cosines = read("sqlite", [row[1] for row in found]) @ vector
+    best: dict[int, float] = {}
+    for (document, _), cosine in zip(found, cosines.tolist(), strict=True):
+        if cosine > best.get(document, -2.0):
+            best[document] = cosine
+    return best
