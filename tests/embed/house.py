@@ -1,0 +1,121 @@
+"""Index, queue, worker and vectors joined as in the real house, over a table of notes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tokonoma.core.desk import Document, Record, Rows
+from tokonoma.core.module import Migration
+from tokonoma.core.query import Metric
+from tokonoma.embed import queue
+from tokonoma.embed.embedders import Embedders
+from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.queries import Queries
+from tokonoma.embed.recipe import Access, Recipe, endpoints_of
+from tokonoma.embed.worker import Pace, Worker
+from tokonoma.search import tables, vectors_tables
+from tokonoma.search.filters import Filter
+from tokonoma.search.index import Index
+from tokonoma.search.vectors import Vectors, texts_of
+from tokonoma.store.database import Database
+from tokonoma.store.migrate import migrate
+
+NOTES = (
+    Migration("001", ("create table note (address {text} primary key, space text not null, body text not null)",)),
+)
+EVERYTHING = Filter()
+QUICK = Pace(idle=0.02, first=0.001, most=0.02, lease=60.0)
+_NOTE = """insert into note (address, space, body) values (:address, :space, :body)
+on conflict (address) do update set space = excluded.space, body = excluded.body"""
+
+
+def prepare(database: Database) -> None:
+    for name, steps in (
+        ("search", tables.TABLES),
+        ("vectors", vectors_tables.TABLES),
+        ("embed", queue.TABLES),
+        ("notes", NOTES),
+    ):
+        migrate(database, name, steps, lambda _reason: None)
+
+
+def record(rows: Rows, address: str) -> Record | None:
+    row = rows.row("select space, body from note where address = :address", address=address)
+    return None if row is None else Record(address, "notes", row[0], "internal", "", row[1])
+
+
+class House:
+    def __init__(
+        self,
+        database: Database,
+        urls: Sequence[str] = (),
+        model: str = "m",
+        keys: Sequence[str] = (),
+        pace: Pace = QUICK,
+        **access: Any,
+    ) -> None:
+        prepare(database)
+        self.database = database
+        self.recipe = Recipe("openai" if urls else "none", model)
+        reached = Access(endpoints_of(tuple(urls), tuple(keys)), **access)
+        self.embedders = Embedders(self.recipe, reached, embedder_of)
+        self.queries = Queries(self.embedders.of)
+        self.vectors = Vectors(database, queue, texts_of(record), self.queries.vector if urls else None)
+        self.worker = Worker(database, self.embedders.current, self.recipe, self.vectors, pace)
+        self.index = Index(database.kind, self.vectors, self._enqueue)
+
+    def _enqueue(self, statements: Any, document_id: int) -> None:
+        self.vectors.changed(statements, document_id)
+
+    def save(self, name: str, body: str, space: str = "/", wake: bool = False, **more: Any) -> int:
+        address = f"tokonoma://notes/{name}"
+        with self.database.writing() as statements:
+            statements.run(_NOTE, address=address, space=space, body=body)
+            self.index.put(statements, Document(address, space, body, **more), more.get("label", "internal"))
+        if wake:
+            self.worker.wake()
+        return self.id(name)
+
+    def drop(self, name: str) -> None:
+        address = f"tokonoma://notes/{name}"
+        with self.database.writing() as statements:
+            statements.run("delete from note where address = :address", address=address)
+            self.index.drop(statements, address)
+
+    def id(self, name: str) -> int:
+        rows = self.rows("select id from document where address = :address", address=f"tokonoma://notes/{name}")
+        return rows[0][0]
+
+    def name(self, document_id: int) -> str:
+        rows = self.rows("select address from document where id = :id", id=document_id)
+        return rows[0][0].removeprefix("tokonoma://notes/")
+
+    def rows(self, sql: str, **params: Any) -> list[tuple[Any, ...]]:
+        with self.database.reading() as rows:
+            return rows.rows(sql, **params)
+
+    def waiting(self) -> int:
+        return self.rows("select count(*) from embedding_queue")[0][0]
+
+    def embedded(self) -> int:
+        return self.rows("select count(distinct document_id) from embedding")[0][0]
+
+    def work(self) -> None:
+        """Until there is nothing to do; in this thread."""
+        while self.worker.step():
+            pass
+
+    def near(
+        self, asked: str | int, filter: Filter = EVERYTHING, metric: Metric = "cosine", limit: int = 10
+    ) -> list[tuple[str, float]]:
+        question = self.vectors.embed_query(asked) if isinstance(asked, str) else asked
+        assert question is not None
+        with self.database.reading() as rows:
+            found = self.vectors.near(rows, question, filter, metric, limit)
+        return [(self.name(document), similarity) for document, similarity in found]
+
+    def close(self) -> None:
+        self.worker.close(grace=60.0)
+        self.embedders.close()
+
+
+Open = Callable[..., House]

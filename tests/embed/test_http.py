@@ -1,0 +1,189 @@
+"""Asking an endpoint: batches, order, retries, fallbacks of the same model, and keys that stay where they belong."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from embed.server import EmbeddingServer, vector
+
+from tokonoma.core.errors import Unready
+from tokonoma.core.log import set_level
+from tokonoma.embed.embedder import PROBE, Away, Unsound
+from tokonoma.embed.http import HttpEmbedder
+from tokonoma.embed.line import _retry_after
+from tokonoma.embed.recipe import Access, Endpoint, Recipe, endpoints_of
+
+
+def embedder(*urls: str, keys: tuple[str, ...] = (), batch: int = 64, patience: float = 30.0, **recipe) -> HttpEmbedder:
+    return HttpEmbedder(Recipe("openai", "m", **recipe), Access(endpoints_of(urls, keys), patience, batch))
+
+
+def test_vectors_come_in_the_order_of_the_texts_with_length_one(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    texts = [f"text number {number}" for number in range(10)]
+    rows = asked.embed(texts, "document")
+    assert rows.dtype == np.float32
+    assert rows.shape == (10, 16)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(10), abs=1e-6)
+    for row, text in zip(rows, texts, strict=True):
+        wanted = np.asarray(vector(text, 16))
+        assert row @ wanted / np.linalg.norm(wanted) == pytest.approx(1.0, abs=1e-6)
+    assert asked.dimension == 16
+    asked.close()
+
+
+def test_many_texts_go_in_batches(server: EmbeddingServer) -> None:
+    asked = embedder(server.url, batch=4)
+    assert asked.embed([f"t{n}" for n in range(10)], "document").shape == (10, 16)
+    assert [len(texts) for texts in server.asked] == [1, 4, 4, 2]  # the first asks which model it is
+    assert server.requests[0] == {"model": "m", "input": [PROBE], "encoding_format": "float"}
+    asked.close()
+
+
+def test_prefixes_and_dimensions_are_the_model_s(server: EmbeddingServer) -> None:
+    asked = embedder(server.url, dimension=8, query_prefix="query: ", document_prefix="passage: ")
+    assert asked.dimension == 8
+    assert asked.embed(["a"], "query").shape == (1, 8)
+    asked.embed(["b"], "document")
+    assert [request["input"][0][:9] for request in server.requests] == ["passage: ", "query: a", "passage: "]
+    assert {request["dimensions"] for request in server.requests} == {8}
+    assert asked.model == Recipe("openai", "m", 8, "query: ", "passage: ").name != Recipe("openai", "m", 8).name
+    asked.close()
+
+
+def test_it_tries_again_and_then_says_that_the_provider_is_away(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    server.mood = "down"
+    with pytest.raises(Away) as caught:
+        asked.embed(["a"], "document")
+    assert "503" in caught.value.message
+    assert "secret" not in caught.value.message
+    assert len(server.requests) == 3
+    with pytest.raises(Away):
+        asked.embed(["a"], "query", 1.0)
+    assert len(server.requests) == 4  # who waits is not made to wait for tries
+    asked.close()
+
+
+def test_retry_after_is_heard(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    server.mood, server.retry_after = "busy", "1234"
+    with pytest.raises(Away) as caught:
+        asked.embed(["a"], "document")
+    assert caught.value.retry_after == 1234
+    assert len(server.requests) == 1
+    server.retry_after = "0"
+    with pytest.raises(Away):
+        asked.embed(["a"], "document")
+    assert len(server.requests) == 4
+    asked.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [(None, None), ("3", 3.0), ("-1", 0.0), ("9e9", 3600.0), ("nan", None), ("soon", None), ("", None)],
+)
+def test_retry_after_as_numbers(told: str | None, seconds: float | None) -> None:
+    assert _retry_after(told) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 100))
+    assert _retry_after(later) == pytest.approx(100, abs=5)
+
+
+@pytest.mark.parametrize("mood", ["ragged", "nan", "zero", "short", "twice", "words", "empty"])
+def test_an_answer_that_is_not_what_was_asked_for_is_refused(server: EmbeddingServer, mood) -> None:
+    asked = embedder(server.url)
+    server.mood = mood
+    with pytest.raises(Unsound):
+        asked.embed(["a", "b"], "document")
+    asked.close()
+
+
+def test_the_dimension_stays_what_it_was(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    asked.embed(["a"], "document")
+    server.mood = "wide"
+    with pytest.raises(Unsound, match="17 numbers"):
+        asked.embed(["a"], "document")
+    asked.close()
+
+
+def test_a_slow_endpoint_is_given_up(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    server.mood = "slow"
+    with pytest.raises(Away, match="in time"):
+        asked.embed(["a"], "query", 0.05)
+    asked.close()
+
+
+def test_nobody_at_home() -> None:
+    server = EmbeddingServer()
+    server.close()
+    asked = embedder(server.url)
+    with pytest.raises(Away, match="cannot be reached"):
+        asked.embed(["a"], "query", 1.0)
+    asked.close()
+    with pytest.raises(Away, match="closed"):
+        asked.embed(["a"], "query", 1.0)
+
+
+def test_the_next_endpoint_is_asked_when_the_first_is_away(server: EmbeddingServer, another: EmbeddingServer) -> None:
+    asked = embedder(server.url, another.url)
+    first = asked.embed(["a text"], "document")
+    assert not another.requests
+    server.mood = "down"
+    assert asked.embed(["a text"], "document") == pytest.approx(first)
+    tried = len(server.requests)
+    assert asked.embed(["a text"], "document") == pytest.approx(first)
+    assert len(server.requests) == tried  # it is left alone for a while
+    another.mood = "down"
+    server.mood = "well"
+    assert asked.embed(["a text"], "document") == pytest.approx(first)
+    asked.close()
+
+
+def test_an_endpoint_with_another_model_is_never_used(server: EmbeddingServer) -> None:
+    stranger = EmbeddingServer(seed=1)
+    asked = embedder(server.url, stranger.url)
+    asked.embed(["a text"], "document")
+    server.mood = "down"
+    with pytest.raises(Unsound, match="another model"):
+        asked.embed(["a text"], "document")
+    asked.close()
+    stranger.close()
+
+
+def test_keys_go_to_their_own_server_alone(server: EmbeddingServer, another: EmbeddingServer, capfd) -> None:
+    set_level("debug")
+    asked = embedder(server.url, another.url, keys=("sk-first", "sk-second"))
+    asked.embed(["a"], "document")
+    server.mood = "forbidden"
+    asked.embed(["a"], "document")
+    assert {headers["authorization"] for headers in server.headers} == {"Bearer sk-first"}
+    assert {headers["authorization"] for headers in another.headers} == {"Bearer sk-second"}
+    asked.close()
+    alone = endpoints_of((server.url, another.url, server.url + "/x"), ("sk-only",))
+    assert [endpoint.key for endpoint in alone] == ["sk-only", "", "sk-only"]
+    assert "sk-" not in repr(alone)
+    set_level("info")
+    assert "sk-" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["ftp://x/v1", "https://me:sk-secret@x/v1", "nonsense", "http://x/v1?key=sk-secret"])
+def test_an_address_that_cannot_be_right_is_refused_without_being_repeated(url: str) -> None:
+    with pytest.raises(Unready) as caught:
+        endpoints_of((url,), ())
+    assert "secret" not in caught.value.message
+
+
+def test_addresses_are_taken_with_and_without_their_end() -> None:
+    assert endpoints_of(("http://x/v1/", "http://x/v1/embeddings"), ()) == (Endpoint("http://x/v1"),) * 2
+
+
+def test_the_recipe_holds_no_key_and_no_address() -> None:
+    plain = json.dumps(Recipe("openai", "m").plain())
+    assert "http" not in plain
+    assert Recipe(**json.loads(plain)) == Recipe("openai", "m")

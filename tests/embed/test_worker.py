@@ -1,0 +1,232 @@
+"""From a save to a vector: nothing is lost while the provider is away, and nothing wrong is ever stored."""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from conftest import SOAK
+from embed.house import House, Open
+from embed.server import EmbeddingServer, vector
+
+from tokonoma.embed import queue
+from tokonoma.embed.embedder import Away, Unsound
+from tokonoma.search.vectors_store import data_column, read
+
+SAVES = 1_000 if SOAK else 100
+
+
+def stored(house: House) -> dict[str, np.ndarray]:
+    """Every vector by the name of its note."""
+    column = data_column(house.database.kind)
+    found = house.rows(f"select d.address, {column} from embedding e join document d on d.id = e.document_id")
+    return {row[0].removeprefix("tokonoma://notes/"): read(house.database.kind, [row[1]])[0] for row in found}
+
+
+def right(house: House, server: EmbeddingServer, bodies: dict[str, str]) -> None:
+    """Each note has exactly the vector of its text."""
+    found = stored(house)
+    assert found.keys() == bodies.keys()
+    for name, body in bodies.items():
+        wanted = np.asarray(vector(body, server.dimension, server.seed))
+        assert found[name] @ (wanted / np.linalg.norm(wanted)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_note_is_embedded_and_found(house: House) -> None:
+    house.save("cat", "a cat sleeps")
+    house.save("law", "articles of a contract")
+    house.work()
+    assert house.waiting() == 0
+    assert [name for name, _ in house.near("the cat sleeps")] == ["cat", "law"]
+
+
+@pytest.mark.soak
+def test_saves_while_the_provider_is_down_are_kept_and_embedded_later(house: House, server: EmbeddingServer) -> None:
+    server.mood = "down"
+    house.worker.wake()
+    bodies = {f"n{number}": f"note {number} about thing{number % 7}" for number in range(SAVES)}
+    for name, body in bodies.items():
+        house.save(name, body, wake=True)
+    assert house.waiting() == SAVES
+    assert house.embedded() == 0
+    server.mood = "well"
+    _until(lambda: house.waiting() == 0)
+    house.worker.close(grace=60.0)
+    right(house, server, bodies)
+
+
+@pytest.mark.parametrize(
+    "mood",
+    ["wide", "ragged", "nan", "zero", "short", "twice", "cut", "words", "empty", "moved", "forbidden", "missing"],
+)
+def test_no_wrong_vector_is_ever_stored(house: House, server: EmbeddingServer, mood) -> None:
+    bodies = {"first": "was embedded before"}
+    house.save("first", bodies["first"])
+    house.work()
+    server.mood = mood
+    for number in range(5):
+        bodies[f"n{number}"] = f"note number {number}"
+        house.save(f"n{number}", bodies[f"n{number}"])
+    for _ in range(3):
+        with pytest.raises((Away, Unsound)):
+            house.work()
+        house.worker._model = None  # as the thread does after a failure
+    assert house.waiting() == 5
+    right(house, server, {"first": bodies["first"]})
+    server.mood = "well"
+    house.work()
+    assert house.waiting() == 0
+    right(house, server, bodies)
+
+
+def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(house: House, server: EmbeddingServer) -> None:
+    server.mood = "picky"
+    for number in range(12):
+        house.save(f"n{number}", "poison" if number in (0, 1, 2, 7) else f"note {number}")
+    for _ in range(6):
+        try:
+            house.work()
+        except Unsound:
+            continue
+    assert house.embedded() == 8
+    assert {row[0] for row in house.rows("select problem <> '' from embedding_queue")} == {1}
+    assert all(tries >= 1 for (tries,) in house.rows("select tries from embedding_queue"))
+
+
+def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(house: House, server: EmbeddingServer) -> None:
+    house.save("a", "before")
+    house.save("b", "stays")
+    house.save("c", "goes")
+    server.mood = "slow"
+    house.worker.wake()
+    server.reached.wait()  # the probe
+    house.save("a", "after")
+    server.go_on.set()
+    _until(lambda: house.waiting() == 0)
+    server.go_on.clear()
+    server.reached.clear()
+    house.save("b", "changes now")
+    house.worker.wake()
+    server.reached.wait()
+    house.save("b", "changes again")
+    house.drop("c")
+    server.mood = "well"
+    server.go_on.set()
+    _until(lambda: house.waiting() == 0)
+    house.worker.close(grace=60.0)
+    right(house, server, {"a": "after", "b": "changes again"})
+
+
+def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: House) -> None:
+    house.save("a", "one text")
+    house.work()
+    assert house.embedded() == 1
+    house.save("a", "one text", space="/elsewhere")
+    assert house.embedded() == 1
+    assert house.waiting() == 0
+    house.save("a", "another text")
+    assert house.embedded() == 0
+    with house.database.reading() as rows:
+        assert house.vectors.state(rows, house.id("a")) == "waiting"
+        assert house.vectors.waiting(rows) == 1
+
+
+def test_a_blank_note_leaves_the_queue_without_a_vector(house: House) -> None:
+    house.save("blank", "  \n ")
+    house.work()
+    assert house.waiting() == 0
+    assert house.embedded() == 0
+    with house.database.reading() as rows:
+        assert house.vectors.state(rows, house.id("blank")) == "none"
+
+
+def test_two_workers_share_the_queue(houses: Open, server: EmbeddingServer) -> None:
+    first, second = houses([server.url]), houses([server.url])
+    bodies = {f"n{number}": f"note {number}" for number in range(200)}
+    for name, body in bodies.items():
+        first.save(name, body)
+    first.worker.wake()
+    second.worker.wake()
+    _until(lambda: first.waiting() == 0)
+    first.worker.close(grace=60.0)
+    second.worker.close(grace=60.0)
+    right(first, server, bodies)
+    texts = [text for text in server.texts() if text.startswith("note")]
+    assert len(texts) == len(set(texts)) == 200  # nothing was done twice
+
+
+def test_what_a_killed_worker_had_claimed_is_done_by_another(houses: Open, server: EmbeddingServer) -> None:
+    house = houses([server.url])
+    for number in range(5):
+        house.save(f"n{number}", f"note {number}")
+    with house.database.writing() as statements:
+        claims = queue.claim(statements, queue.now() + 60_000, 100)  # and then it is killed
+    assert len(claims) == 5
+    house.work()
+    assert house.waiting() == 5
+    with house.database.writing() as statements:
+        queue.renew(statements, claims, queue.now() - 1)  # its lease is over
+    house.work()
+    assert house.waiting() == 0
+    with house.database.writing() as statements:  # should it come back after all
+        assert not any(queue.done(statements, claim) for claim in claims)
+    assert house.embedded() == 5
+
+
+def test_closing_gives_back_what_was_claimed(houses: Open, server: EmbeddingServer) -> None:
+    house = houses([server.url], batch=1)
+    for number in range(4):
+        house.save(f"n{number}", f"note {number}")
+    house.worker.step()  # the first portion is small
+    house.save("last", "the last note")
+    server.mood = "slow"
+    house.worker.wake()
+    server.reached.wait()
+    closer = threading.Thread(target=house.worker.close, args=(60.0,))
+    closer.start()
+    server.go_on.set()
+    closer.join()
+    assert house.rows("select count(*) from embedding_queue where lease > 0") == [(0,)]
+
+
+def test_a_long_text_is_embedded_in_pieces_and_its_best_piece_counts(houses: Open, server: EmbeddingServer) -> None:
+    house = houses([server.url], reach=60)
+    filler = "many words that say nothing at all. " * 8
+    body = filler + "\n\nThe zebra eats grass.\n\n" + filler
+    house.save("long", body)
+    house.save("short", "a walk in the park")
+    house.work()
+    assert house.rows("select count(*) from embedding where document_id = :id", id=house.id("long"))[0][0] > 5
+    (best, similarity), _ = house.near("the zebra eats grass.")
+    assert best == "long"
+    asked, whole = (np.asarray(vector(text, server.dimension)) for text in ("the zebra eats grass.", body))
+    assert similarity > asked @ whole / np.linalg.norm(asked) / np.linalg.norm(whole) + 0.1
+
+
+def test_the_worker_goes_on_where_the_last_process_ended(houses: Open, server: EmbeddingServer) -> None:
+    house = houses([server.url])
+    house.save("a", "a note")
+    later = houses([server.url])
+    later.worker.resume()
+    _until(lambda: later.rows("select filled from embedding_model") == [(None,)] and later.waiting() == 0)
+    assert later.embedded() == 1
+    idle = houses([server.url])
+    idle.worker.resume()
+    assert idle.worker._thread is None
+
+
+def test_without_a_provider_notes_wait_and_nothing_is_said_to_wait(houses: Open) -> None:
+    house = houses()
+    number = house.save("a", "a note")
+    assert house.vectors.embed_query("a note") is None
+    with house.database.reading() as rows:
+        assert house.vectors.waiting(rows) == 0
+        assert house.vectors.state(rows, number) == "none"
+    assert house.waiting() == 1
+
+
+def _until(met: Callable[[], bool]) -> None:
+    """Without a time limit: a test that hangs is seen by whoever runs it."""
+    pause = threading.Event()
+    while not met():
+        pause.wait(0.005)
