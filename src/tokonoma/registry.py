@@ -79,6 +79,17 @@ class Registry:
         """One of the gateway's own tools."""
         return self._names[GATEWAY][_key(name)]
 
+    def unlisted(self, module: str, name: str) -> Entry:
+        """One of a module's tools for the owner's own commands; `find` never gives one of these."""
+        if module in self._off:
+            raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
+        if module not in self._shelves:
+            raise _unknown("module", "module", module, list(self._shelves))
+        tool = next(each for each in self.module(module).unlisted if each.name == name)
+        return Entry(
+            module, name, "", tool.title, "", tool.effect, False, tool.idempotent, (), {}, {}, name, tool.time_limit
+        )
+
     def _named(self, name: str, who: Principal) -> Entry:
         entry = self._listed.get(_key(name))
         if entry is None or entry not in self._visible(self._shelves[entry.module], who):
@@ -148,7 +159,8 @@ class Registry:
 
         with self._lock:
             module = self.module(entry.module)
-            tool = next((each for each in module.tools if each.name == entry.name), None)
+            offered = module.tools if entry.listed else module.unlisted
+            tool = next((each for each in offered if each.name == entry.name), None)
             if tool is None:
                 raise Missing(
                     f"The module {entry.module!r} has changed and no longer has {entry.name!r}. "

@@ -49,6 +49,7 @@ class Module:
     read: Callable[[Rows, str], Record | None] | None = None
     documents: Listing | None = None  # for a reindex; None: it puts nothing into the index
     codes: Codes = field(default_factory=lambda: CODES)
+    unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,9 @@
 """memory: memos in namespaces, found again by their words and their meaning, related to each other (specs/000)."""
 
 from tokonoma.core.module import Module, Tool
+from tokonoma.modules.memory.carry import take_in
 from tokonoma.modules.memory.graph import relation_graph
+from tokonoma.modules.memory.hand_out import hand_out, hand_out_relations
 from tokonoma.modules.memory.read import documents, get, list_memos, namespaces, read
 from tokonoma.modules.memory.relations import relation_delete, relation_list, relation_save
 from tokonoma.modules.memory.save import save
@@ -29,4 +31,9 @@ MODULE = Module(
     records=RECORDS,
     read=read,
     documents=documents,
+    unlisted=(
+        Tool("import", take_in, "Take memos in", effect="write", idempotent=True, time_limit=600),
+        Tool("export", hand_out, "Hand memos out", time_limit=600),
+        Tool("export.relations", hand_out_relations, "Hand relations out", time_limit=600),
+    ),
 )

@@ -20,7 +20,7 @@ from tokonoma.modules.memory.tables import ALIVE, COLUMNS
 
 MOST_CONTENT = 1024 * 1024  # bytes
 MOST_MEMOS = 1000
-_LONGEST = 253402300799999  # the year 9999
+LONGEST = 253402300799999  # the year 9999
 _DIFF_LINES = 12
 
 Content = Annotated[str, Field(description="what to remember, up to 1 MiB")]
@@ -114,7 +114,7 @@ def save(
 def _saved(desk: Desk, tx: Tx, new: NewMemo, place: _Place) -> Memo:
     content = new.get("content")
     if content is not None:
-        _check_content(content, place)
+        check_content(content, place.field("content"))
     memo_id = new.get("memo_id")
     memo = _changed(desk, tx, new, memo_id, place) if memo_id else _made(desk, new, place)
     text = checked(memo.metadata, place.field("metadata"))
@@ -198,7 +198,7 @@ def _expiry(new: NewMemo, at: int, place: _Place) -> int | None:
     if seconds is not None and until is not None:
         raise Invalid("Give ttl_seconds or expires_at, not both.", field=place.field("ttl_seconds"))
     if seconds is not None:
-        return min(at + seconds * 1000, _LONGEST)
+        return min(at + seconds * 1000, LONGEST)
     if until is None:
         return None
     try:
@@ -212,13 +212,13 @@ def _expiry(new: NewMemo, at: int, place: _Place) -> int | None:
     return moment
 
 
-def _check_content(content: str, place: _Place) -> None:
+def check_content(content: str, field: str = "content") -> None:
     if not content.strip():
-        raise Invalid(f"{place.field('content')} is empty.", field=place.field("content"))
+        raise Invalid(f"{field} is empty.", field=field)
     if len(content.encode()) > MOST_CONTENT:
         raise Invalid(
-            f"{place.field('content')} has more than {MOST_CONTENT} bytes. Cut it into several memos of one thread.",
-            field=place.field("content"),
+            f"{field} has more than {MOST_CONTENT} bytes. Cut it into several memos of one thread.",
+            field=field,
             limit=MOST_CONTENT,
         )
 

@@ -1,0 +1,74 @@
+"""What an import has done, for people and for programs; and how far a long one is."""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tokonoma.cli import show
+from tokonoma.transfer.ship import Said, Tally
+
+_OUTCOMES = ("saved", "changed", "unchanged", "kept", "skipped")
+_ALWAYS = ("saved", "changed", "unchanged")
+_SHOWN = 50  # remarks of each kind on a screen
+_HEADINGS = {
+    "skipped": "Skipped",
+    "kept": "Left as they are here",
+    "notes": "Notes",
+}
+
+
+class Ticker:
+    """Progress on stderr: every second on a terminal, every ten seconds in a log."""
+
+    def __init__(self) -> None:
+        self._every = 1.0 if sys.stderr.isatty() else 10.0
+        self._next = time.monotonic() + self._every
+        self._open = False
+
+    def tick(self, tally: Tally) -> None:
+        self.say(f"{tally.memos.total()} memos, {tally.relations.total()} relations")
+
+    def say(self, text: str) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self._every
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r… {text} ")
+            sys.stderr.flush()
+            self._open = True
+        else:
+            show.note(f"… {text}")
+
+    def end(self) -> None:
+        if self._open:
+            show.note("")
+
+
+def summary(about: Mapping[str, Any], tally: Tally, stopped: str) -> dict[str, Any]:
+    told = {
+        **about,
+        "memos": {name: tally.memos[name] for name in _OUTCOMES},
+        "relations": {name: tally.relations[name] for name in _OUTCOMES},
+    }
+    for name in _HEADINGS:
+        said: Said = getattr(tally, name)
+        told[name] = [{"place": each.place, "why": each.why} for each in said.items]
+        told |= {f"{name}_total": said.total} if said.total > len(said.items) else {}
+    return told | ({"stopped": stopped} if stopped else {})
+
+
+def report(about: Mapping[str, Any], tally: Tally) -> str:
+    verb = "Would take in" if about["dry_run"] else "Taken in"
+    lines = [f"{verb} from {about['source']} ({about['format']}) into {about['namespace']}:"]
+    for name, counted in (("memos", tally.memos), ("relations", tally.relations)):
+        some = [outcome for outcome in _OUTCOMES if counted[outcome] or outcome in _ALWAYS]
+        told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in some)
+        lines.append(f"  {name:<10} {told}")
+    for name, heading in _HEADINGS.items():
+        said: Said = getattr(tally, name)
+        if said.total:
+            lines.append(f"{heading} ({said.total}):")
+            lines += [f"  {each.place}: {each.why}" for each in said.items[:_SHOWN]]
+            lines += [f"  … and {said.total - _SHOWN} more; --json tells them"] if said.total > _SHOWN else []
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""`export` and `import`: memos into files and out of them, ours and other programs'."""
+
+import shutil
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+import click
+
+from tokonoma import __version__
+from tokonoma.app import App
+from tokonoma.cli import show
+from tokonoma.cli.backups import exists
+from tokonoma.cli.door import entered
+from tokonoma.cli.flags import command
+from tokonoma.cli.inside import owned
+from tokonoma.cli.places import shown
+from tokonoma.cli.told import Ticker, report, summary
+from tokonoma.core import clock, spaces
+from tokonoma.core.call import OWNER
+from tokonoma.core.errors import Invalid, Missing, Refusal
+from tokonoma.transfer import jsonl
+from tokonoma.transfer.carried import Memo, Origin, Relation
+from tokonoma.transfer.detect import FORMATS, format_of, reader_of
+from tokonoma.transfer.ship import Shipment, as_params
+from tokonoma.transfer.write import NewFolder, new_file
+
+
+@command("export", "database_url")
+@click.argument("target", metavar="TARGET|-")
+@click.option("--format", "kind", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
+@click.option("--namespace", default="/", show_default=True, help="This namespace and those below it.")
+@click.option("--trash", is_flag=True, help="Also memos that were deleted or have expired.")
+@click.pass_context
+def export(ctx: click.Context, target: str, kind: str, namespace: str, trash: bool) -> None:
+    """Write memos and their relations to TARGET: one file of JSON lines, or a folder of Markdown files.
+
+    `-` writes JSON lines to stdout. Nothing that is already there is overwritten. `tokonoma import` reads both.
+    """
+    space = spaces.resolved(namespace, OWNER)
+    if kind == "markdown" and target == "-":
+        raise click.BadParameter("Markdown goes into a folder; - takes JSON lines only.", param_hint="TARGET")
+    with entered(ctx) as app:
+        if not exists(app):
+            raise Missing(f"There is nothing to export: {shown(app.database_url())} does not exist yet.")
+        asked = {"namespace": space, "trash": trash}
+        if kind == "markdown":
+            memos, relations = _to_folder(app, NewFolder(Path(target)), asked)
+        elif target == "-":
+            memos, relations = _to_file(app, sys.stdout.buffer, asked)
+        else:
+            with new_file(Path(target)) as file:
+                memos, relations = _to_file(app, file, asked)
+    show.note(f"Exported {memos} memos and {relations} relations{'' if target == '-' else f' to {target}'}.")
+
+
+@command("import", "database_url")
+@click.argument("source", metavar="SOURCE|-")
+@click.option("--from", "kind", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
+@click.option("--namespace", default="/", show_default=True, help="Everything goes here and below.")
+@click.option("--source-name", "name", help="What to know this source by; default for a folder: its name.")
+@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
+@click.pass_context
+def import_memos(
+    ctx: click.Context, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Take memos in from SOURCE: an export of this program, or another program's file or folder.
+
+    The same source can be imported again: what has not changed there stays as it is here. The exit code is 1 if
+    something could not be taken in.
+    """
+    space = spaces.resolved(namespace, OWNER)
+    with _path(source) as path, entered(ctx) as app:
+        found = format_of(path) if kind == "auto" else kind
+        origin = Origin(path, found, space, _name(path) if name is None else name)
+        reader = reader_of(origin)
+        ticker = Ticker()
+        shipment = Shipment(partial(_sent, app, dry_run), ticker.tick, rehearsal=dry_run)
+        stopped = ""
+        try:
+            shipment.run(reader(origin))
+        except (Refusal, KeyboardInterrupt) as error:
+            stopped = error.message if isinstance(error, Refusal) else "It was stopped."
+        ticker.end()
+    about = {"source": source, "format": found, "namespace": space, "dry_run": dry_run}
+    if as_json:
+        show.value(summary(about, shipment.tally, stopped))
+    else:
+        click.echo(report(about, shipment.tally))
+    if stopped:
+        raise Invalid(f"{stopped} What stands above was done; importing again goes on from there.")
+    ctx.exit(1 if shipment.tally.skipped.total else 0)
+
+
+def _sent(
+    app: App, dry_run: bool, memos: Sequence[Memo], relations: Sequence[Relation], coming: Sequence[str]
+) -> dict[str, Any]:
+    params = {
+        "memos": [as_params(each) for each in memos],
+        "relations": [as_params(each) for each in relations],
+        "dry_run": dry_run,
+        "coming": list(coming),
+    }
+    return owned(app, "memory", "import", params)
+
+
+@contextmanager
+def _path(source: str) -> Generator[Path]:
+    """The source; what comes through a pipe is kept in a file for as long as it is read."""
+    if source == "-":
+        with TemporaryDirectory(prefix="tokonoma-") as folder:
+            path = Path(folder) / "stdin"
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            yield path
+        return
+    path = Path(source)
+    if not path.exists():
+        raise Missing(f"There is no file or folder {source}.")
+    if not path.is_dir() and not path.is_file():
+        raise Invalid(f"{source} is neither a file nor a folder.")
+    yield path
+
+
+def _name(path: Path) -> str:
+    """Two vaults may both have a README.md. Of files only --source-name tells: their names often hold a date."""
+    return path.resolve().name if path.is_dir() else path.resolve().parent.name if path.suffix == ".md" else ""
+
+
+def _to_file(app: App, file: BinaryIO, asked: dict[str, Any]) -> tuple[int, int]:
+    memos = relations = 0
+    ticker = Ticker()
+    file.write(jsonl.first(version=__version__, exported_at=clock.shown(clock.now()), **asked))
+    for page in _memos(app, asked):
+        file.writelines(jsonl.line(each) for each in page)
+        memos += len(page)
+        ticker.say(f"{memos} memos")
+    for related in _relations(app, asked):
+        file.writelines(jsonl.line(each) for each, _ in related)
+        relations += len(related)
+        ticker.say(f"{relations} relations")
+    file.write(jsonl.last(memos, relations))
+    ticker.end()
+    return memos, relations
+
+
+def _to_folder(app: App, folder: NewFolder, asked: dict[str, Any]) -> tuple[int, int]:
+    memos = relations = 0
+    ticker = Ticker()
+    try:
+        for page in _memos(app, asked):
+            of: dict[str, list[tuple[Relation, str]]] = {}
+            for related in _relations(app, {**asked, "sources": [memo.memo_id for memo in page]}):
+                for relation, title in related:
+                    of.setdefault(relation.source, []).append((relation, title))
+                    relations += 1
+            for memo in page:
+                folder.put(memo, of.get(memo.memo_id, ()))
+            memos += len(page)
+            ticker.say(f"{memos} memos")
+        folder.close()
+    except BaseException:
+        show.note(f"{folder.root} holds only a part of the export.")
+        raise
+    ticker.end()
+    return memos, relations
+
+
+def _memos(app: App, asked: dict[str, Any]) -> Iterator[list[Memo]]:
+    after: str | None = ""
+    while after is not None:
+        page = owned(app, "memory", "export", {**asked, "after": after})
+        if page["memos"]:
+            yield [Memo(**each) for each in page["memos"]]
+        after = page.get("next")
+
+
+def _relations(app: App, asked: dict[str, Any]) -> Iterator[list[tuple[Relation, str]]]:
+    after: list[str] | None = ["", "", "", ""]
+    while after is not None:
+        page = owned(app, "memory", "export.relations", {**asked, "after": after})
+        yield [_titled(**each) for each in page["relations"]]
+        after = page.get("next")
+
+
+def _titled(target_title: str, **relation: Any) -> tuple[Relation, str]:
+    return Relation(**relation), target_title

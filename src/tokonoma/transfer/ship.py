@@ -1,0 +1,101 @@
+"""What was read, sent into the house in batches, and what became of it there."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokonoma.transfer.carried import Carried, Memo, Relation, Remark
+
+Landed = Mapping[str, str]  # outcome, and why
+Send = Callable[[Sequence[Memo], Sequence[Relation], Sequence[str]], Mapping[str, Sequence[Landed]]]
+"""memos, relations, ids of memos that are taken to be there → what became of each"""
+
+_MEMOS, _LETTERS, _RELATIONS = 500, 4 * 1024 * 1024, 1000  # of one batch
+_SAID = 10_000  # remarks of each kind that are kept; the rest is counted
+
+
+@dataclass(slots=True)
+class Said:
+    """Remarks, as many as anybody would read."""
+
+    items: list[Remark] = field(default_factory=list[Remark])
+    total: int = 0
+
+    def add(self, place: str, why: str) -> None:
+        self.total += 1
+        if len(self.items) < _SAID:
+            self.items.append(Remark(place, why))
+
+
+@dataclass(slots=True)
+class Tally:
+    """By outcome: saved, changed, unchanged, kept (what is here stays), skipped (what came could not be taken)."""
+
+    memos: Counter[str] = field(default_factory=Counter[str])
+    relations: Counter[str] = field(default_factory=Counter[str])
+    skipped: Said = field(default_factory=Said)
+    kept: Said = field(default_factory=Said)
+    notes: Said = field(default_factory=Said)
+
+    def remark(self, remark: Remark) -> None:
+        (self.skipped if remark.lost else self.notes).add(remark.place, remark.why)
+
+    def count(self, record: Memo | Relation, landed: Landed) -> None:
+        outcome = landed["outcome"]
+        (self.memos if isinstance(record, Memo) else self.relations)[outcome] += 1
+        if outcome in ("skipped", "kept"):
+            (self.skipped if outcome == "skipped" else self.kept).add(record.place, landed.get("why", ""))
+
+
+class Shipment:
+    """One import on its way. `rehearsal` sends nothing that would be kept, and so remembers what would be there."""
+
+    def __init__(self, send: Send, told: Callable[[Tally], None], *, rehearsal: bool = False) -> None:
+        self.tally = Tally()
+        self._send, self._told = send, told
+        self._coming: set[str] | None = set() if rehearsal else None
+        self._memos: list[Memo] = []
+        self._relations: list[Relation] = []
+        self._letters = 0
+
+    def run(self, carried: Iterable[Carried]) -> None:
+        for each in carried:
+            if isinstance(each, Remark):
+                self.tally.remark(each)
+            elif isinstance(each, Memo):
+                self._memo(each)
+            else:
+                self._relation(each)
+        self._flush()
+
+    def _memo(self, memo: Memo) -> None:
+        size = len(memo.content)
+        # A relation finds its two memos only after they were sent: the order in which they came is kept.
+        if self._relations or len(self._memos) == _MEMOS or (self._memos and self._letters + size > _LETTERS):
+            self._flush()
+        self._memos.append(memo)
+        self._letters += size
+
+    def _relation(self, relation: Relation) -> None:
+        if self._memos or len(self._relations) == _RELATIONS:
+            self._flush()
+        self._relations.append(relation)
+
+    def _flush(self) -> None:
+        memos, relations = self._memos, self._relations
+        if not memos and not relations:
+            return
+        self._memos, self._relations, self._letters = [], [], 0
+        ends = {end for each in relations for end in (each.source, each.target)}
+        landed = self._send(memos, relations, sorted(ends & (self._coming or set())))
+        for record, fate in zip([*memos, *relations], [*landed["memos"], *landed["relations"]], strict=True):
+            self.tally.count(record, fate)
+            if self._coming is not None and isinstance(record, Memo) and fate["outcome"] == "saved":
+                self._coming.add(record.memo_id)
+        self._told(self.tally)
+
+
+def as_params(record: Memo | Relation) -> dict[str, Any]:
+    """As the house takes it in: everything but where it stood."""
+    return {name: getattr(record, name) for name in record.__slots__ if name != "place"}

@@ -1,0 +1,64 @@
+"""Houses whose memory is filled, emptied into files and filled again, as the commands do it."""
+
+import io
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tokonoma.app import App
+from tokonoma.cli import transfer
+from tokonoma.cli.inside import owned
+from tokonoma.transfer.carried import Memo, Origin, Relation
+from tokonoma.transfer.detect import format_of, reader_of
+from tokonoma.transfer.ship import Shipment, Tally, as_params
+from tokonoma.transfer.write import NewFolder
+
+Json = dict[str, Any]
+
+
+@contextmanager
+def house(folder: Path, url: str | None = None) -> Generator[App]:
+    flags = {"home": str(folder), "durable": False, "log_level": "error", **({"database_url": url} if url else {})}
+    app = App(flags, {})
+    try:
+        yield app
+    finally:
+        app.close()
+
+
+def put(app: App, memos: list[Memo], relations: list[Relation] | None = None) -> Json:
+    """Through the owner's door, as they are."""
+    given = {"memos": list(map(as_params, memos)), "relations": list(map(as_params, relations or []))}
+    return owned(app, "memory", "import", given)
+
+
+def lines(app: App, **asked: Any) -> list[Json]:
+    """What an export holds, between its first and its last line."""
+    file = io.BytesIO()
+    transfer._to_file(app, file, {"namespace": "/", "trash": True, **asked})
+    return [json.loads(line) for line in file.getvalue().splitlines()][1:-1]
+
+
+def to_file(app: App, path: Path, **asked: Any) -> Path:
+    with path.open("wb") as file:
+        transfer._to_file(app, file, {"namespace": "/", "trash": True, **asked})
+    return path
+
+
+def to_folder(app: App, path: Path, **asked: Any) -> Path:
+    transfer._to_folder(app, NewFolder(path), {"namespace": "/", "trash": True, **asked})
+    return path
+
+
+def take(app: App, path: Path, kind: str = "auto", **more: Any) -> Tally:
+    """What `tokonoma import` does between its flags and its summary."""
+    dry = more.pop("dry_run", False)
+    origin = Origin(path, format_of(path) if kind == "auto" else kind, name=transfer._name(path))
+    origin = replace(origin, **more)
+    shipment = Shipment(partial(transfer._sent, app, dry), lambda tally: None, rehearsal=dry)
+    shipment.run(reader_of(origin)(origin))
+    return shipment.tally
