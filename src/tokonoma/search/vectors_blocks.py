@@ -22,9 +22,8 @@ CENTRES = (1_024, 32_768)
 """Rows from which it is worth to find the middle of all vectors, and to find it better."""
 
 _MODEL = "select dimension, centre, sealed from embedding_model where id = :model"
-_COUNTS = "select count(*), coalesce(sum(count), 0) from embedding_block where model = :model and form = :form"
-_BLOCKS = """select count, names, data from embedding_block where model = :model and form = :form
-and number = :number"""
+_COUNTS = "select number, count from embedding_block where model = :model and form = :form order by number"
+_BLOCK = "select names, data from embedding_block where model = :model and number = :number"
 _CHANGES = """select coalesce((select max(seq) from embedding_change), 0) - sealed from embedding_model
 where id = :model"""
 _WRITE = """insert into embedding_block (model, number, form, count, names, data)
@@ -37,13 +36,14 @@ def load(rows: Rows, model: int) -> Memory:
     """From the blocks, and what has changed since; without blocks, from the vectors."""
     dimension, centre, sealed = rows.rows(_MODEL, model=model)[0]
     memory = Memory(model, dimension, centre)
-    blocks, count = rows.rows(_COUNTS, model=model, form=FORM)[0]
-    if not blocks:
+    counts = rows.rows(_COUNTS, model=model, form=FORM)
+    if not counts or [number for number, _ in counts] != list(range(len(counts))):
         memory.build(rows)
         return memory
-    memory.columns.reserve(count + count // 8)
-    for number in range(blocks):
-        count, names, data = rows.rows(_BLOCKS, model=model, form=FORM, number=number)[0]
+    total = sum(count for _, count in counts)
+    memory.columns.reserve(total + total // 8)
+    for number, count in counts:
+        names, data = rows.rows(_BLOCK, model=model, number=number)[0]
         places: list[Any] = json.loads(names)
         numbers = [0 if place is None else memory.number((place[0], place[1], place[2])) for place in places]
         memory.columns.add_block(count, data, numbers)

@@ -21,8 +21,9 @@ Place = tuple[str, str, str]
 
 _PAGE = 2_000  # documents that are read at once
 _MOMENT = 120.0  # seconds; nobody reads from one state for longer
-_NEWEST = """select coalesce((select max(seq) from embedding_change), 0), sealed from embedding_model
-where id = :model"""
+# What is in the blocks is no longer among the changes.
+_NEWEST = """select max(coalesce((select max(seq) from embedding_change), 0), sealed), sealed
+from embedding_model where id = :model"""
 _CHANGED = """select distinct document_id from embedding_change where seq > :seq and seq <= :newest
 and model in (0, :model) order by document_id"""
 _OF_DOCUMENTS = """select e.id, e.document_id, d.module, d.space, d.label
