@@ -24,22 +24,17 @@ ODD = [
     "ＡＢＣ",
     "abc",
     "ABC",
-    "が",
+    "か\u3099",
     "が",
     "x.md",
-    ".hidden",
+    ".x",
     "😀𠮟",
     "---",
 ]
+MARK = "<!-- tokonoma: the relations of the front matter, for people -->"
 WORDS = st.sampled_from(ODD) | st.text(LETTERS, max_size=20)
 TEXTS = st.text(LETTERS, max_size=60) | st.sampled_from(
-    [
-        "---\na: 1\n---\nx",
-        "x\r\ny\r",
-        "\n\nx\n\n",
-        "<!-- tokonoma: the relations of the front matter, for people -->",
-        "- [ ] x",
-    ]
+    ["---\na: 1\n---\nx", "x\r\ny\r", "\n\nx\n\n", MARK, f"x\n\n{MARK}\n\n- y", "- [ ] x"]
 )
 JSON = st.recursive(
     st.booleans()

@@ -27,7 +27,7 @@ class Ticker:
         self._open = False
 
     def tick(self, tally: Tally) -> None:
-        self.say(f"{tally.memos.total()} memos, {tally.relations.total()} relations")
+        self.say(f"{counted(tally.memos.total(), 'memo')}, {counted(tally.relations.total(), 'relation')}")
 
     def say(self, text: str) -> None:
         if time.monotonic() < self._next:
@@ -43,6 +43,10 @@ class Ticker:
     def end(self) -> None:
         if self._open:
             show.note("")
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def summary(about: Mapping[str, Any], tally: Tally, stopped: str) -> dict[str, Any]:
@@ -61,9 +65,9 @@ def summary(about: Mapping[str, Any], tally: Tally, stopped: str) -> dict[str, A
 def report(about: Mapping[str, Any], tally: Tally) -> str:
     verb = "Would take in" if about["dry_run"] else "Taken in"
     lines = [f"{verb} from {about['source']} ({about['format']}) into {about['namespace']}:"]
-    for name, counted in (("memos", tally.memos), ("relations", tally.relations)):
-        some = [outcome for outcome in _OUTCOMES if counted[outcome] or outcome in _ALWAYS]
-        told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in some)
+    for name, ended in (("memos", tally.memos), ("relations", tally.relations)):
+        some = [outcome for outcome in _OUTCOMES if ended[outcome] or outcome in _ALWAYS]
+        told = ", ".join(f"{ended[outcome]} {outcome}" for outcome in some)
         lines.append(f"  {name:<10} {told}")
     for name, heading in _HEADINGS.items():
         said: Said = getattr(tally, name)

@@ -19,7 +19,7 @@ from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
 from tokonoma.cli.inside import owned
 from tokonoma.cli.places import shown
-from tokonoma.cli.told import Ticker, report, summary
+from tokonoma.cli.told import Ticker, counted, report, summary
 from tokonoma.core import clock, spaces
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing, Refusal
@@ -55,7 +55,8 @@ def export(ctx: click.Context, target: str, kind: str, namespace: str, trash: bo
         else:
             with new_file(Path(target)) as file:
                 memos, relations = _to_file(app, file, asked)
-    show.note(f"Exported {memos} memos and {relations} relations{'' if target == '-' else f' to {target}'}.")
+    where = "" if target == "-" else f" to {target}"
+    show.note(f"Exported {counted(memos, 'memo')} and {counted(relations, 'relation')}{where}.")
 
 
 @command("import", "database_url")
@@ -139,11 +140,11 @@ def _to_file(app: App, file: BinaryIO, asked: dict[str, Any]) -> tuple[int, int]
     for page in _memos(app, asked):
         file.writelines(jsonl.line(each) for each in page)
         memos += len(page)
-        ticker.say(f"{memos} memos")
+        ticker.say(counted(memos, "memo"))
     for related in _relations(app, asked):
         file.writelines(jsonl.line(each) for each, _ in related)
         relations += len(related)
-        ticker.say(f"{relations} relations")
+        ticker.say(counted(relations, "relation"))
     file.write(jsonl.last(memos, relations))
     ticker.end()
     return memos, relations
@@ -162,7 +163,7 @@ def _to_folder(app: App, folder: NewFolder, asked: dict[str, Any]) -> tuple[int,
             for memo in page:
                 folder.put(memo, of.get(memo.memo_id, ()))
             memos += len(page)
-            ticker.say(f"{memos} memos")
+            ticker.say(counted(memos, "memo"))
         folder.close()
     except BaseException:
         show.note(f"{folder.root} holds only a part of the export.")
