@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokonoma.journal.keeper import Keeper
     from tokonoma.journal.metrics import Metrics
     from tokonoma.pipeline.row import Done, Stage
+    from tokonoma.searching import Searching
     from tokonoma.store.database import Database
 
 _RATES = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
@@ -148,7 +149,6 @@ class App:
 
     def _rooms(self) -> Any:
         from tokonoma.pipeline.desk import Rooms
-        from tokonoma.search import documents
 
         return Rooms(
             house=self.house,
@@ -157,8 +157,9 @@ class App:
             guarded=self.registry.guarded,
             reading=self._reading,
             writing=self._writing,
-            put=documents.put,
-            drop=documents.drop,
+            put=lambda statements, document, label: self.searching.index.put(statements, document, label),
+            drop=lambda statements, address: self.searching.index.drop(statements, address),
+            find=lambda call, query, where: self.searching.find(call, query, where, self.policy.sees(call.who)),
         )
 
     def _reading(self, call: Call) -> "AbstractContextManager[Rows]":
@@ -222,7 +223,14 @@ class App:
     def house(self) -> "TheHouse":
         from tokonoma.house import TheHouse
 
-        return TheHouse(self.home, self.settings, self.registry, lambda: self.database, self.started_at)
+        rooms = (lambda: self.database, lambda: self.searching)
+        return TheHouse(self.home, self.settings, self.registry, *rooms, self.started_at)
+
+    @cached_property
+    def searching(self) -> "Searching":
+        from tokonoma.searching import Searching
+
+        return Searching(self.database, self.settings, self.registry.record)
 
     def database_url(self) -> str:
         from tokonoma.store.database import sqlite_url
@@ -273,12 +281,14 @@ class App:
     def warm(self) -> None:
         """Open the store and load what a first call needs, while nobody waits."""
         self._join()
-        _ = self.database
+        self.searching.resume()
         self.registry.bound(self.registry.meta("get_module_schema"))
 
     def close(self, grace: float = 1.5) -> None:
         """Finish what was accepted, end the journal's strands, close the database."""
         self.pool.close(grace)
+        if "searching" in self.__dict__:
+            self.searching.close()
         if "keeper" in self.__dict__:
             self.keeper.close()
         if self._database is not None:

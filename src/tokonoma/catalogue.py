@@ -16,6 +16,7 @@ SHIPPED = Path(__file__).with_name("catalogue.json")
 BUILT_IN = {
     "gateway": "tokonoma.gateway.tools:MODULE",
     "system": "tokonoma.modules.system:MODULE",
+    "memory": "tokonoma.modules.memory:MODULE",
 }
 
 

@@ -11,7 +11,8 @@ from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Entry, Shelf
 from tokonoma.journal import verify
 from tokonoma.registry import Registry
-from tokonoma.search import documents
+from tokonoma.search.index import counts
+from tokonoma.searching import Searching
 from tokonoma.settings import Settings
 from tokonoma.store.database import Database
 
@@ -24,9 +25,16 @@ class TheHouse:
     version = __version__
 
     def __init__(
-        self, home: Path, settings: Settings, registry: Registry, database: Callable[[], Database], started_at: int
+        self,
+        home: Path,
+        settings: Settings,
+        registry: Registry,
+        database: Callable[[], Database],
+        searching: Callable[[], Searching],
+        started_at: int,
     ) -> None:
-        self._home, self._settings, self._registry, self._database = home, settings, registry, database
+        self._home, self._settings, self._registry = home, settings, registry
+        self._database, self._searching = database, searching
         self.started_at = started_at
 
     def shelves(self, principal: Principal) -> Sequence[Shelf]:
@@ -36,7 +44,7 @@ class TheHouse:
         return self._registry.find(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
-        return {"database": self._store(), "disk": self._disk()}
+        return {"database": self._store(), "disk": self._disk(), "search": self._search()}
 
     def places(self) -> Mapping[str, str]:
         home, settings = self._home, self._settings
@@ -56,10 +64,14 @@ class TheHouse:
             database = self._database()
             with database.reading() as rows:
                 entries = rows.row("select count(*) from journal")
-                records = documents.counts(rows)
+                records, waiting = counts(rows), self._searching().vectors.waiting(rows)
         except Refusal:
             return {}  # the status of a house whose store is away is asked for most urgently
-        told = {"database_bytes": database.size(), "journal_entries": entries[0] if entries else 0}
+        told = {
+            "database_bytes": database.size(),
+            "journal_entries": entries[0] if entries else 0,
+            "embedding_queue": waiting,
+        }
         return told | {f"records_{module}": count for module, count in records.items()}
 
     def recent(self, principal: Principal, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
@@ -73,6 +85,16 @@ class TheHouse:
         except Refusal as error:
             return {"ok": False, "says": error.message}
         return {"ok": True, "says": self._database().kind}
+
+    def _search(self) -> dict[str, Any]:
+        """By words it always works; by meaning with an embedding provider, once that has answered."""
+        searching = self._searching()
+        worker = searching.worker
+        if worker is None:
+            return {"ok": True, "says": "by words alone: no embedding provider is set"}
+        if worker.problem:
+            return {"ok": False, "says": f"by words; {searching.model} is waited for: {worker.problem}"}
+        return {"ok": True, "says": f"by words and by meaning ({searching.model})"}
 
     def _disk(self) -> dict[str, Any]:
         try:

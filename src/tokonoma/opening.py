@@ -6,8 +6,9 @@ from pathlib import Path
 from tokonoma.auth import keys
 from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
+from tokonoma.embed import queue
 from tokonoma.journal import strand
-from tokonoma.search import documents
+from tokonoma.search import tables, vectors_tables
 from tokonoma.store.backup import backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate
@@ -15,7 +16,9 @@ from tokonoma.store.migrate import migrate
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
     "auth": keys.TABLES,
-    "search": documents.TABLES,
+    "search": tables.TABLES,
+    "embed": queue.TABLES,
+    "vectors": vectors_tables.TABLES,
 }
 """The tables of the house itself, under the names that their migrations are recorded by."""
 

@@ -99,6 +99,25 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("time_limit", 60.0, "seconds that one call may run", seconds),
     Setting("rate_limit", "", "calls that one credential may make, like 120/minute; empty: no limit", rate),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
+    Setting(
+        "embed_provider",
+        "none",
+        "who makes vectors: none, builtin, openai (any endpoint that speaks like OpenAI's), fastembed,"
+        " sentence-transformers or model2vec",
+        one_of("none", "builtin", "openai", "fastembed", "sentence-transformers", "model2vec"),
+    ),
+    Setting("embed_model", "", "the embedding model, as its provider calls it", text),
+    Setting("embed_url", (), "addresses of that model, like https://host/v1; the next is for when one is away", names),
+    Setting("embed_api_key", (), "keys of those addresses, in the same order", names, secret=True),
+    Setting(
+        "embed_dimension", 0, "numbers a vector, for models that let one choose; 0: the model's own", whole(0, 16_000)
+    ),
+    Setting("embed_query_prefix", "", "what the model wants before a question", text),
+    Setting("embed_document_prefix", "", "what the model wants before a text that is stored", text),
+    Setting("embed_folder", "", "folder of a local model's files; empty: found or downloaded by its library", text),
+    Setting("embed_batch", 64, "texts that are embedded at once", whole(1, 2_048)),
+    Setting("embed_reach", 2_000, "characters that one vector speaks for; longer texts are cut", whole(100, 100_000)),
+    Setting("embed_timeout", 30.0, "seconds that an embedding endpoint may take", seconds),
     Setting("telemetry", False, "send OpenTelemetry spans (extra `otel`; placed by OTEL_* variables)", yes_or_no),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}

@@ -40,7 +40,7 @@ class Query:
     metric: Metric = "cosine"
     limit: int = 10
     minimum: float | None = None  # similarity below which a vector hit does not count
-    neighbours: float = 0.5  # what two records on each side in the same thread lend; 0: nothing
+    neighbours: bool = True  # two records on each side in the same thread lend weight
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
     explain: bool = False  # say how each score came about
     expect: str | None = None  # an address: if it is not among the hits, say why not

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tokonoma.core.call import Call, Principal
@@ -11,6 +11,7 @@ from tokonoma.core.directory import Directory
 from tokonoma.core.errors import Missing
 from tokonoma.core.house import House
 from tokonoma.core.policy import Policy
+from tokonoma.core.query import Hits, Query, Where
 from tokonoma.core.spaces import inside
 from tokonoma.pipeline.visible import expanded, unguarded
 
@@ -27,6 +28,7 @@ class Rooms:
     writing: Callable[[Call], AbstractContextManager[Statements]]  # stores the call's journal entry before the commit
     put: Callable[[Statements, Document, Label], None]
     drop: Callable[[Statements, str], None]
+    find: Callable[[Call, Query, Where], Hits]  # inside the walls around the call's principal
 
 
 class CallDesk:
@@ -69,6 +71,19 @@ class CallDesk:
         if record is None or record.label not in sees or not inside(record.space, who.root):
             raise Missing(f"There is no record at {address}.", address=address)
         return record
+
+    def find(self, query: Query, where: Where) -> Hits:
+        seen = self._seen(where)
+        return self._rooms.find(self.call, query, seen) if seen is not None else Hits([], query.mode)
+
+    def _seen(self, where: Where) -> Where | None:
+        """Modules that this credential must not see are not searched either; None if nothing is left."""
+        who = self.principal
+        if who.modules is None and not who.mask:
+            return where
+        seen = {shelf.name for shelf in self.house.shelves(who)}
+        asked = tuple(sorted(seen.intersection(where.modules or seen)))
+        return replace(where, modules=asked) if asked else None
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         self.call.report(progress, total, message)

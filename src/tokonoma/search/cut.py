@@ -1,113 +1,133 @@
-"""Cutting: a text becomes tokens. The same for records and questions, so that both databases only compare. Pure.
+"""Text → tokens, the same for documents and for questions. Pure; linear in the text's length.
 
-Japanese, Chinese, Korean and Thai are cut into pairs of characters, with single kanji and katakana beside them, so that
-鍵 and 解約 are found. Words of alphabets are stemmed; identifiers are kept whole and split: `getUserById`, `foo_bar`.
-"""
+Japanese, Chinese, Korean and Thai are cut into pairs of neighbouring characters, with single kanji, katakana and hangul
+beside them, so that words of one and two characters are found. Kana enter by their sound (りんご/リンゴ). Scripts with
+spaces are cut into words (words.py)."""
 
 import re
-import unicodedata
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Iterator
+from itertools import chain
 from operator import add
-from typing import cast
+from typing import NamedTuple
 
-from snowballstemmer.english_stemmer import EnglishStemmer
+from tokonoma.search.fold import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, tidy
+from tokonoma.search.forms import SOUNDS
+from tokonoma.search.words import Token, texts, tokens
 
-from tokonoma.search.fold import fold
-
-LONGEST = 48  # characters of a token; what is longer is told apart by its start alone
-
-_HIRAGANA, _KATAKANA = "ぁ-ゟ", "ァ-ヺー-ヿ"
-_KANJI = "\u2e80-\u2fdf々〆〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_OTHERS = "ᄀ-ᇿ가-힣ก-๛ກ-ໟက-႟ក-៿"  # Hangul, Thai, Lao, Burmese, Khmer: cut into pairs as well
-_PAIRED = re.compile(f"[{_HIRAGANA}{_KATAKANA}{_KANJI}{_OTHERS}]+")
-_NOT_PAIRED = f"[^\\W_{_HIRAGANA}{_KATAKANA}{_KANJI}{_OTHERS}]"
-_COMPOUND = re.compile(f"{_NOT_PAIRED}+(?:[-_./:@'+#&\\\\]+{_NOT_PAIRED}+)*")
-_PARTS = re.compile(r"[-_./:@'+#&\\]+")
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_NUMBERED = re.compile(f"([{_KANJI}])(\\d+)|(\\d+)([{_HIRAGANA}{_KATAKANA}{_KANJI}])")
-_SINGLE = re.compile(f"[^{_HIRAGANA}ー]")
-_IS_HIRAGANA = re.compile(f"[{_HIRAGANA}]")
-_IS_KATAKANA = re.compile(f"[{_KATAKANA}]")
-
-_STOP_WORDS = """
-a an the and or but if then of in on at by for with from to into onto as is am are was were be been being do does did
-done doing have has had having i me my mine we us our ours you your yours he him his she her hers it its they them their
-theirs this that these those what which who whom whose when where why how not no nor so than too very can could will
-would shall should may might must there here about up down out over under again some any each all both few more most
-other such only own same just also s t d ll m re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn
-haven hadn
-"""
-_STOPPED = frozenset(_STOP_WORDS.split())
-
-_stemmer = EnglishStemmer()
+_THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces
+_PAIRED = f"{HAN}{HIRAGANA}{KATAKANA}{HANGUL}{_THAI}"
+_RUN = re.compile(f"[{_PAIRED}]+")
+# Letters and digits of any other script; vowel signs of India are marks, which \\w leaves out.
+_LETTER = rf"(?:[^\W_{_PAIRED}]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0980-\u0dff])"
+_WORD = re.compile(rf"{_LETTER}+(?:[-_.'/\\:@=&?#%~+]{{1,3}}{_LETTER}+)*(?:[+#]{{1,2}}(?![\w+#]))?")
+_SIGN = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
+_COUNTED = re.compile(rf"([0-9]+)([{HAN}{KATAKANA}])")  # 3条, 1947年
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NOT_ALONE = re.compile(f"[{HIRAGANA}ー{_THAI}]+")  # characters that mean nothing by themselves
+_SKIPPED = re.compile(f"(?=([{HAN}])[{OKURIGANA}]([{HAN}]))")
 
 
-@lru_cache(100_000)
-def stemmed(word: str) -> str:
-    return cast("str", _stemmer.stemWord(word))[:LONGEST]  # pyright: ignore[reportUnknownMemberType] - no types
+# What a term of each kind weighs in a question, and how steeply a frequent one falls off (score.py).
+_WEIGHTS = {
+    "word": (1.0, 0.0),
+    "number": (1.0, 0.0),
+    "counted": (1.0, 0.0),
+    "whole": (1.0, 0.0),
+    "sign": (1.0, 0.0),
+    "part": (0.5, 0.0),
+    "family": (0.3, 0.0),
+    "stop": (0.0, 0.0),
+    "pair": (1.0, 0.0),
+    "mixed": (0.4, 0.0),  # half grammar: を食
+    "soft": (1.0, 2.0),  # hiragana alone: grammar where it is frequent, a word where it is rare
+    "han": (0.7, 0.0),
+    "katakana": (0.5, 0.0),
+    "hangul": (0.5, 0.0),
+}
 
 
-def counted(text: str) -> Counter[str]:
-    """A record's tokens and how often each occurs."""
-    found: Counter[str] = Counter()
-    for compound in _COMPOUND.findall(_humped(text)):
-        found.update(_words(compound))
-    folded = fold(text)
-    for run in _PAIRED.findall(folded):
-        found.update(map(add, run, run[1:]))
-        found.update(_SINGLE.findall(run))
-    found.update("".join(part) for part in _NUMBERED.findall(folded))
-    return found
+class Cut(NamedTuple):
+    counts: Counter[str]
+    length: int
 
 
-def weighed(text: str) -> dict[str, float]:
-    """A question's tokens and how much each matters. What tells nothing is left out, unless there is nothing else."""
-    tokens = counted(text[:20_000])
-    weights = {token: weight for token in tokens if (weight := weight_of(token))}
-    return weights or dict.fromkeys(tokens, 1.0)
+class Term(NamedTuple):
+    """A token of a question. A weight of 0 means: it need not be looked up."""
+
+    text: str
+    weight: float
+    steep: float = 0.0
 
 
-def length_of(tokens: Counter[str]) -> int:
-    """How long a text is, in the tokens that make up its length: words and pairs, not what is cut out of them again."""
-    return sum(count for token, count in tokens.items() if len(token) > 1 or token.isascii())
+def cut(text: str) -> Cut:
+    """A document's tokens with their counts, and its length in words."""
+    text = _ready(text)
+    runs = _RUN.findall(text)
+    words = _WORD.findall(text)
+    counts = Counter(chain.from_iterable(map(texts, words)))
+    counts.update(_SIGN.findall(text))
+    length = len(words)
+    if runs:
+        length += _run_length(runs)
+        counts.update(left + right for left, right in _COUNTED.findall(text))
+        for run in runs:
+            counts.update(left + right for left, right in _SKIPPED.findall(run))
+            sound = run.translate(SOUNDS)
+            counts.update(map(add, sound, sound[1:]) if len(run) > 1 else _NOT_ALONE.findall(sound))
+        counts.update(_NOT_ALONE.sub("", "".join(runs)).translate(SOUNDS))
+    return Cut(counts, length)
 
 
-def weight_of(token: str) -> float:
-    first = token[0]
-    if not _PAIRED.match(first) or len(token) > 2:
-        return 0.0 if token in _STOPPED else 1.0
-    hiragana = [_IS_HIRAGANA.match(letter) is not None for letter in token]
-    if len(token) == 1:
-        return 0.0 if hiragana[0] else 0.5 if _IS_KATAKANA.match(token) else 0.7
-    return 0.0 if all(hiragana) else 0.4 if any(hiragana) else 1.0
+def terms(text: str) -> list[Term]:
+    """A question's tokens with their weights. If all are stop words, they count after all."""
+    weights: dict[str, tuple[float, float]] = {}
+    for token in _asked(text):
+        weights[token.text] = max(_WEIGHTS[token.kind], weights.get(token.text, (0.0, 0.0)))
+    if not any(weight for weight, _ in weights.values()):
+        return [Term(text, 1.0) for text in weights]
+    return [Term(text, *weight) for text, weight in weights.items()]
 
 
-def _humped(text: str) -> str:
-    """Folded in width but not in case: the humps of `getUserById` must still be seen."""
-    return unicodedata.normalize("NFKC", text).replace("’", "'")
+def _asked(text: str) -> Iterator[Token]:
+    text = _ready(text)
+    yield from chain.from_iterable(map(tokens, _WORD.findall(text)))
+    yield from (Token(sign, "sign") for sign in _SIGN.findall(text))
+    yield from (Token(left + right, "counted") for left, right in _COUNTED.findall(text))
+    yield from chain.from_iterable(map(_run_tokens, _RUN.findall(text)))
 
 
-@lru_cache(50_000)
-def _words(compound: str) -> tuple[str, ...]:
-    """A compound's tokens: each word of it stemmed, the parts of humped words, and itself."""
-    if compound.endswith(("'s", "'S")):
-        compound = compound[:-2]
-    found: list[str] = []
-    segments = [segment for segment in _PARTS.split(compound) if segment]
-    for segment in segments:
-        found.append(_word(segment))
-        humps = _HUMPS.findall(segment)
-        if 1 < len(humps) <= 20:
-            found += [_word(hump) for hump in humps]
-    if len(segments) > 1:
-        found.append(fold(compound)[:LONGEST])
-        joined = fold("".join(segments))
-        if joined.isalpha():
-            found.append(stemmed(joined[:LONGEST]))
-    return tuple(token for token in found if token)
+def _ready(text: str) -> str:
+    text = tidy(text)
+    return _THOUSANDS.sub("", text) if "," in text else text
 
 
-def _word(word: str) -> str:
-    folded = fold(word)[:LONGEST]
-    return folded if not folded.isalpha() else stemmed(folded)
+def _run_length(runs: list[str]) -> int:
+    """Pairs, less those of hiragana alone."""
+    soft = _NOT_ALONE.findall("　".join(runs))
+    return max(1, sum(map(len, runs)) - len(runs) - sum(map(len, soft)) + len(soft))
+
+
+def _run_tokens(run: str) -> Iterator[Token]:
+    sound = run.translate(SOUNDS)
+    kinds = [*map(_kind, run)]
+    if kinds == ["soft"]:
+        yield Token(sound, "pair")
+    for place in range(len(run) - 1):
+        soft = (kinds[place] == "soft") + (kinds[place + 1] == "soft")
+        yield Token(sound[place : place + 2], ("pair", "mixed", "soft")[soft])
+    for left, right in _SKIPPED.findall(run):
+        yield Token(left + right, "pair")
+    for character, kind in zip(sound, kinds, strict=True):
+        if kind not in {"soft", "bar", "thai"}:
+            yield Token(character, kind)
+
+
+def _kind(character: str) -> str:
+    if "\u3041" <= character <= "\u309f":
+        return "soft"
+    if "\u30a1" <= character <= "\u30ff":
+        return "katakana" if character != "ー" else "bar"
+    if "\uac00" <= character <= "\ud7a3":
+        return "hangul"
+    return "thai" if _NOT_ALONE.match(character) else "han"

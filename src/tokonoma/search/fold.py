@@ -1,8 +1,8 @@
 """Text made comparable. Pure, linear in the text's length, and total: any str goes in, lone surrogates and NULs too.
 
-    tidy    width, compatibility forms, accents, dashes, kana and kanji that are the same; upper and lower case kept
-    fold    the first form: tidy, and case folded. What a reader takes for the same text
-    loosen  the second form: kana of one sound, long vowels, okurigana, hyphens, dots, brackets and slashes joined as well
+tidy    width, compatibility forms, accents, dashes, and the spellings of kana and kanji that are one word; case kept
+fold    the first form: tidy, and case folded. What a reader takes for the same text
+loosen  the second form: kana by their sound, okurigana, hyphens, dots, brackets and slashes joined as well
 """
 
 import re
@@ -23,7 +23,8 @@ _MARKS_KEPT = 30
 _ODD = re.compile(
     "["
     "\ud800-\udfff\u0000-\u0008\u000e-\u001f\u007f-\u009f"  # halves of pairs and control characters
-    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"  # unseen
+    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"  # what is not seen
+    "\ufff9-\ufffb\U000e0000-\U000e0fff"
     "\u2010-\u2015\u2043\u2212\u2018\u2019\u201b\u02bc\u2032"  # dashes and apostrophes
     "\u00c0-\u024f\u0300-\u036f\u0370-\u03ff\u1e00-\u1fff"  # Latin and Greek letters, loose accents
     "\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u0660-\u0669\u06f0-\u06f9\u0966-\u096f"
@@ -35,13 +36,16 @@ _APOSTROPHES = frozenset("\u2018\u2019\u201b\u02bc\u2032")
 _VU = re.compile("ヴ[ァィェォュ]?|ゔ")
 _COMPANY = re.compile(r"\([株有]\)")
 
-# Okurigana that is often left out between two kanji (申し込み/申込み, 受け付け/受付). に, へ and で are particles there.
-OKURIGANA = re.compile(f"(?<=[{HAN}])[いきぎしじちびみりえけげせめれべ](?=[{HAN}])")
+# データ・ベース, データ-ベース, アン=マリー
+_JOINED = re.compile("(?<=[ァ-ヺー])[・=-](?=[ァ-ヺ])")
 # サーバー/サーバ: a long vowel at the end of a katakana word of four characters or more. カバー is not カバ.
-LONG_END = re.compile("(?<=[ァ-ヺー]{3})ー+(?![ァ-ヺー])")
+_LONG_END = re.compile("(?<=[ァ-ヺー]{3})ー+(?![ァ-ヺー])")
+# Often left out between two kanji: 申し込み/申込み, 受け付け/受付. に, へ and で are particles there.
+OKURIGANA = "いきぎしじちびみりえけげせめれべ"
+_OKURIGANA = re.compile(f"(?<=[{HAN}])[{OKURIGANA}](?=[{HAN}])")
 _PUNCTUATION = re.compile(r"[^\w\s.]+|_+|(?<!\d)\.+|\.+(?!\d)")
-_SPACE_BESIDE = re.compile(rf"\s+(?=[{HAN}ぁ-ヿ]|$)|(?<=[{HAN}ぁ-ヿ])\s+|^\s+")
 _SPACES = re.compile(r"\s+")
+_SPACE_BESIDE = re.compile(f" (?=[{HAN}ぁ-ヿ])|(?<=[{HAN}ぁ-ヿ]) ")
 
 
 class _Plain(dict[str, str]):
@@ -65,21 +69,23 @@ def _plain(odd: str) -> str:
     if kind in {"Mn", "Cf", "Lm"}:
         return ""
     base = unicodedata.normalize("NFD", odd)[:1]
-    return base if base.isalpha() else odd
+    return LETTERS.get(base, base) if base.isalpha() else odd
 
 
 _plains = _Plain(KANA | KANJI | LETTERS)
 
 
 def tidy(text: str) -> str:
-    """One spelling for what differs in width, accents, dashes, kana and kanji variants. Case is kept."""
+    """One spelling for what differs in width, accents, dashes, long vowels, kana and kanji variants. Case is kept."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", _UNCOMMON.sub(_fewer_marks, text))
     text = _ODD.sub(_plain_of, text)
     if "ヴ" in text or "ゔ" in text:
         text = _VU.sub(lambda found: VU[found[0]], text)
-    return _COMPANY.sub(lambda found: COMPANIES[found[0]], text) if "(" in text else text
+    if "(" in text:
+        text = _COMPANY.sub(lambda found: COMPANIES[found[0]], text)
+    return _LONG_END.sub("", _JOINED.sub("", text))
 
 
 def fold(text: str) -> str:
@@ -95,11 +101,10 @@ def fold(text: str) -> str:
 
 
 def loosen(text: str) -> str:
-    """The second form: what a patient reader would still take for the same word. loosen(loosen(text)) == loosen(text)."""
-    text = _PUNCTUATION.sub("", fold(text))
-    text = OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
-    text = LONG_END.sub("", text.translate(SOUNDS))
-    return _SPACES.sub(" ", text)
+    """The second form: what a patient reader still takes for the same word. loosen(loosen(text)) == loosen(text)."""
+    text = _SPACES.sub(" ", _PUNCTUATION.sub("", fold(text))).strip()
+    text = _OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
+    return _LONG_END.sub("", text.translate(SOUNDS))
 
 
 def _plain_of(found: re.Match[str]) -> str:

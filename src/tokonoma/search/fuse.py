@@ -9,7 +9,7 @@ so a vector can raise what words have found, and never push it down. Ranks are n
 list should count as much as the tenth of a good one is what makes fusion by ranks lose against one leg alone.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 _DAY = 86_400_000
 _DIGITS = 6
@@ -40,6 +40,7 @@ class Fused:
     score: float
     vector: float | None  # the similarity, brought to the scale of words
     decay: float
+    weights: Weights | None = None  # by which the legs were joined
 
     @property
     def order(self) -> tuple[float, int, int]:
@@ -69,16 +70,12 @@ def fused(found: Found, weights: Weights, now: int, half_life: float | None = No
     vector = None if found.similarity is None else calibrated(found.similarity, weights)
     decay = decay_of(found.at, now, half_life)
     score = joined(found.text or 0.0, vector or 0.0, weights) * decay
-    return Fused(found, round(score, _DIGITS), vector, decay)
+    return Fused(found, round(score, _DIGITS), vector, decay, weights)
 
 
 def alone(found: Found, now: int, half_life: float | None = None) -> Fused:
     """One leg was asked: its own scale is the score. With neither, what is left is age."""
     raw = found.similarity if found.similarity is not None else found.text
     decay = decay_of(found.at, now, half_life)
-    score = (1.0 if raw is None else min(max(raw, 0.0), 1.0)) * decay
+    score = (1.0 if raw is None else raw) * decay
     return Fused(found, round(score, _DIGITS), None, decay)
-
-
-def with_similarity(found: Found, similarity: float) -> Found:
-    return replace(found, similarity=similarity)

@@ -21,9 +21,16 @@ _EACH = {
     "sqlite": "json_each(:ids) j cross join document d on d.id = j.value",
     "postgresql": "unnest(cast(:ids as bigint[])) j (value) join document d on d.id = j.value",
 }
-_FETCH = """select d.id, d.at, d.thread <> '', d.length, t.data
+_FETCH = """select d.id, d.at, d.place, d.thread, d.space, d.module, t.data
 from {each} join terms t on t.document = d.id where {filter}"""
-_NEWEST = "select d.id, d.at from document d where {driven}{filter} order by d.at desc, d.id desc limit :most"
+_SHOWN = "select d.id, d.address, d.module, d.space, d.title from {each} where {filter}"
+_DRIVEN = {
+    "sqlite": "({driver}) x cross join document d on d.id = x.id",
+    "postgresql": "({driver}) x join document d on d.id = x.id",
+}
+# Without figures about the data SQLite takes an index of the filter, and sorts all that it lets through.
+_BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "document d"}
+_NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
 _BESIDE = """select d.id from document d
 where d.thread = c.thread and d.space = c.space and d.module = c.module
 and (d.place, d.id) {sign} (c.place, c.id) and {filter} order by d.place {way}, d.id {way} limit :most"""
@@ -40,8 +47,8 @@ _NEIGHBOURS = {
 class Candidate:
     id: int
     at: int
-    threaded: bool
-    length: int
+    place: int
+    thread: tuple[str, str, str] | None  # the name alone does not make it: it is one of a module and a space
     data: bytes
 
 
@@ -50,7 +57,7 @@ class Pool:
 
     def __init__(self, kind: Kind, rows: Rows, filter: Filter) -> None:
         self._kind: Kind = kind
-        self._rows = rows
+        self.rows = rows
         self.filter = filter
 
     def few(self) -> list[int] | None:
@@ -58,8 +65,11 @@ class Pool:
         driver = self._driver
         if driver is None:
             return None
-        sql = f"select d.id from document d where d.id in ({driver}) and {self.filter.sql}"
-        return [row[0] for row in self._rows.rows(sql, **self.filter.params)]
+        sql = f"select distinct d.id from {self._driven(driver)} where {self.filter.sql}"
+        return [row[0] for row in self.rows.rows(sql, **self.filter.params)]
+
+    def _driven(self, driver: str) -> str:
+        return _DRIVEN[self._kind].replace("{driver}", driver)
 
     @cached_property
     def _driver(self) -> str | None:
@@ -69,7 +79,7 @@ class Pool:
             return None
         # Each is counted only until it is clear that it is not the one.
         counted = [f"(select count(*) from (select 1 from ({driver}) x limit :most) y)" for driver in drivers]
-        row = self._rows.row(f"select {', '.join(counted)}", most=FEW + 1, **self.filter.params)
+        row = self.rows.row(f"select {', '.join(counted)}", most=FEW + 1, **self.filter.params)
         assert row is not None
         fewest = min(row)
         return drivers[row.index(fewest)] if fewest <= FEW else None
@@ -78,25 +88,35 @@ class Pool:
         if not ids:
             return []
         sql = self._filled(_FETCH.replace("{each}", _EACH[self._kind]))
-        found = self._rows.rows(sql, ids=self._listed(ids), **self.filter.params)
-        return [Candidate(number, at, bool(threaded), length, data) for number, at, threaded, length, data in found]
+        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
+        return [
+            Candidate(number, at, place, (*thread,) if thread[0] else None, data)
+            for number, at, place, *thread, data in found
+        ]
+
+    def shown(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
+        """Address, module, space and title."""
+        if not ids:
+            return {}
+        sql = self._filled(_SHOWN.replace("{each}", _EACH[self._kind]))
+        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
+        return {number: (address, module, space, title) for number, address, module, space, title in found}
 
     def newest(self, most: int) -> list[tuple[int, int]]:
         """Ids and times, newest first."""
-        driven = f"d.id in ({self._driver}) and " if self._driver else ""
-        sql = self._filled(_NEWEST).replace("{driven}", driven)
-        return [(number, at) for number, at in self._rows.rows(sql, most=most, **self.filter.params)]
+        source = self._driven(self._driver) if self._driver else _BY_TIME[self._kind]
+        sql = self._filled(_NEWEST).replace("{source}", source)
+        return [(number, at) for number, at in self.rows.rows(sql, most=most, **self.filter.params)]
 
-    def neighbours(self, ids: Iterable[int], reach: int) -> dict[int, tuple[list[int], list[int]]]:
-        """For each document its neighbours in its thread inside the filter: before and after it, the nearest first."""
-        listed = self._listed(ids)
-        found: dict[int, tuple[list[int], list[int]]] = {}
+    def rows_around(self, ids: Iterable[int], reach: int) -> list[list[int]]:
+        """Each document with its neighbours in its thread, inside the filter: so many on each side, in their order."""
+        listed, found = self._listed(ids), dict[int, tuple[list[int], list[int]]]()
         for side, (sign, way) in enumerate((("<", "desc"), (">", "asc"))):
             sql = self._filled(_NEIGHBOURS[self._kind].replace("{beside}", _BESIDE))
             sql = sql.replace("{sign}", sign).replace("{way}", way)
-            for document, neighbour in self._rows.rows(sql, ids=listed, most=reach, **self.filter.params):
+            for document, neighbour in self.rows.rows(sql, ids=listed, most=reach, **self.filter.params):
                 found.setdefault(document, ([], []))[side].append(neighbour)
-        return found
+        return [[*reversed(before), document, *after] for document, (before, after) in found.items()]
 
     def _filled(self, sql: str) -> str:
         return sql.replace("{filter}", self.filter.sql)

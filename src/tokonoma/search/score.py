@@ -1,148 +1,166 @@
-"""Scoring: how well a record answers a question, from its term counts alone. One pure function for both databases."""
+"""One ranking for both databases: how well candidates answer a question, from their forms alone. Pure.
+
+    score = words × coverage ^ COVERAGE + title
+
+words     BM25: rare terms and several occurrences count more, long documents less. A document of a thread borrows from
+          the two before and the two after it: their counts enter its own, at NEAR each.
+coverage  the matched share of what the question's terms are worth together.
+title     what the terms found in the title are worth, times the share of the title that the question names.
+
+The figures were chosen on several collections at once (docs/adr/0012-words.md)."""
 
 import math
-import sys
-import zlib
-from array import array
-from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
-from tokonoma.search.cut import counted, length_of
+from tokonoma.search.cut import Term
+from tokonoma.search.form import counts_in, length_of, number_of, title_of
 
-FORM = 1
-"""The form of the term data; a record whose data has another form is indexed anew."""
+K1 = 1.2
+B = 0.5
+COVERAGE = 0.5
+TITLE_GAIN = 2.0
+NEAR = 0.4
+MAX_TERMS = 48  # of a long question, the terms that are worth most
 
-K1, B = 1.2, 0.4
-COVERAGE = 0.8  # how much it matters that all of a question is there
-TITLE_COUNT = 2  # a word in the title counts as so many in the body
-TITLE_BONUS, TITLE_SHARE = 2.0, 0.5  # a title that is wholly in the question says more than one that is partly
-_HEAD = 2
+_SEATS = (-2, -1, 1, 2)
+
+
+class Candidate(NamedTuple):
+    """`seat` is the place in the thread; documents of a thread whose seats differ by one or two are neighbours."""
+
+    key: int
+    form: bytes
+    thread: Hashable = None
+    seat: int = 0
+
+
+class Scored(NamedTuple):
+    key: int
+    score: float
+    level: float  # the same, between 0 and 1, and comparable from question to question
+    words: float
+    coverage: float
+    title: float
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A record's words: what the database proposes by, and what is scored."""
+class Question:
+    """A question with what the index knows about its terms. Made once, used for every candidate."""
 
-    counts: Mapping[str, int]
-    length: int
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, ready to be compared: the weight of each term by its hash."""
-
-    terms: Mapping[int, float]
+    gains: Mapping[int, float]  # term number → what an occurrence is worth
+    total: float
+    ascending: Sequence[int]
     wanted: frozenset[int]
-    total: float  # the weight of all its terms, also of those that no record holds
+    named: frozenset[int]  # every term, also those that are worth nothing: a title may be made of them
+    average: float
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    score: float  # what the order follows; not comparable between questions
-    share: float  # 0..1, in the same order
-    parts: Mapping[str, Any]
+class _Found:
+    counts: Mapping[int, int]
+    length: int
 
 
-def wording_of(title: str, text: str) -> Wording:
-    head, body = counted(title), counted(text)
-    together = head + body
-    length = TITLE_COUNT * length_of(head) + length_of(body)
-    rows = sorted((hashed(token), min(255, body[token]), min(255, head[token])) for token in together)
-    hashes = array("I", [row[0] for row in rows])
-    if sys.byteorder == "big":
-        hashes.byteswap()
-    told = min(65_535, length_of(head)).to_bytes(_HEAD, "little")
-    data = told + hashes.tobytes() + bytes(row[1] for row in rows) + bytes(row[2] for row in rows)
-    return Wording(together, length, data)
+def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int, average: float) -> Question:
+    """`frequencies`: in how many documents each term of a weight above 0 occurs. `average`: the mean length."""
+    gains: dict[int, float] = {}
+    for term in terms:
+        gain = gain_of(term, frequencies.get(term.text, 0), documents)
+        if gain > 0:
+            number = number_of(term.text)
+            gains[number] = max(gain, gains.get(number, 0.0))
+    best = dict(sorted(gains.items(), key=lambda item: -item[1])[:MAX_TERMS])
+    named = frozenset(number_of(term.text) for term in terms)
+    return Question(best, sum(best.values()), sorted(best), frozenset(best), named, max(average, 1.0))
 
 
-def hashed(token: str) -> int:
-    return zlib.crc32(token.encode("utf-8", "surrogatepass"))
+def gain_of(term: Term, frequency: int, documents: int) -> float:
+    """What one term is worth: its rarity, times the weight of its kind, less for a kind that is steep."""
+    frequency = min(frequency, documents)
+    rarity = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+    if not term.steep:
+        return term.weight * rarity
+    return term.weight * rarity * (rarity / math.log(2 + 2 * documents)) ** term.steep
 
 
-def asked_of(weights: Mapping[str, float], frequencies: Mapping[str, int], documents: int) -> Asked:
-    """`weights` of the question's tokens, in how many of the `documents` each of them occurs."""
-    terms: dict[int, float] = {}
-    total = 0.0
-    for token, weight in weights.items():
-        held = min(frequencies.get(token, 0), documents)
-        value = weight * math.log(1 + (documents - held + 0.5) / (held + 0.5))
-        total += value
-        if held:
-            terms[hashed(token)] = value
-    return Asked(terms, frozenset(terms), total)
+def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
+    """The candidates that hold any of the question's terms, or border on one that does, best first."""
+    seats = {(each.thread, each.seat): each.key for each in candidates if each.thread is not None}
+    beside: dict[int, list[int]] = {}
+    for each in candidates:
+        if each.thread is not None:
+            keys = (seats.get((each.thread, each.seat + step)) for step in _SEATS)
+            beside[each.key] = [key for key in keys if key is not None]
+    return score_beside(question, {each.key: each.form for each in candidates}, beside)
 
 
-def score(
-    asked: Asked, data: bytes, length: int, average: float, beside: Sequence[tuple[bytes, int]] = (), near: float = 0.0
-) -> Scored:
-    """BM25 times coverage, plus what the title says; neighbours (`beside`) lend `near` of each term's value."""
-    held = _Held(asked, data)
-    values = held.values(length, average)
-    shares = dict.fromkeys(values, 1.0)
-    for other, size in beside:
-        for term, value in _Held(asked, other).values(size, average).items():
-            values[term] = values.get(term, 0.0) + near * value
-            shares.setdefault(term, near)
-    body = sum(values.values())
-    matched = sum(asked.terms[term] * share for term, share in shares.items())
-    coverage = matched / asked.total if asked.total else 0.0
-    bonus = held.title()
-    result = body * coverage**COVERAGE + bonus
-    share = result / (result + asked.total) if result else 0.0
-    parts = {"bm25": round(body, 4), "coverage": round(coverage, 4), "title": round(bonus, 4)}
-    return Scored(result, share, parts)
+def score_beside(
+    question: Question,
+    forms: Mapping[int, bytes],
+    beside: Mapping[int, Sequence[int]],
+    only: Iterable[int] | None = None,
+) -> list[Scored]:
+    """The same for whoever knows the neighbours: `beside` names those of each document, and `forms` holds them all.
+
+    `only`: the documents to be scored, if the others are there as neighbours alone. Each form is read once."""
+    found = {
+        key: _Found(counts_in(form, question.wanted, question.ascending), length_of(form))
+        for key, form in forms.items()
+    }
+    scored: list[Scored] = []
+    for key in forms if only is None else only:
+        own = found[key]
+        near = [found[other] for other in beside.get(key, ()) if other in found]
+        words, matched = _among(question, own, near) if near else _alone(question, own)
+        if words:
+            scored.append(_scored(question, key, forms[key], words, matched))
+    scored.sort(key=lambda each: (-each.score, each.key))
+    return scored
 
 
-def proposing(frequencies: Mapping[str, int], weights: Mapping[str, float], documents: int) -> list[str]:
-    """The terms that propose candidates: the rarest, until they reach about a tenth of the index."""
-    room = max(2_000, documents // 10)
-    chosen: list[str] = []
-    for token in sorted(_held(frequencies, weights), key=lambda token: (frequencies[token], token)):
-        if chosen and frequencies[token] > room:
-            break
-        chosen.append(token)
-        room -= frequencies[token]
-    return chosen
+def _alone(question: Question, own: _Found) -> tuple[float, float]:
+    rest = K1 * (1 - B + B * own.length / question.average)
+    gains = question.gains
+    words = matched = 0.0
+    for number, count in own.counts.items():
+        gain = gains[number]
+        matched += gain
+        words += gain * count / (count + rest)
+    return words * (K1 + 1), matched
 
 
-def _held(frequencies: Mapping[str, int], weights: Mapping[str, float]) -> Collection[str]:
-    return [token for token in weights if frequencies.get(token)]
+def _among(question: Question, own: _Found, near: Iterable[_Found]) -> tuple[float, float]:
+    lent: dict[int, float] = {}
+    length, weight = float(own.length), 1.0
+    for each in near:
+        length += NEAR * each.length
+        weight += NEAR
+        for number, count in each.counts.items():
+            lent[number] = lent.get(number, 0.0) + NEAR * count
+    rest = K1 * (1 - B + B * length / weight / question.average)
+    words = matched = 0.0
+    for number in own.counts.keys() | lent.keys():
+        gain = question.gains[number]
+        count = own.counts.get(number, 0)
+        matched += gain if count else gain * NEAR
+        count += lent.get(number, 0.0)
+        words += gain * count / (count + rest)
+    return words * (K1 + 1), matched
 
 
-class _Held:
-    """The question's terms that one record holds, with their places in its data."""
+def _scored(question: Question, key: int, form: bytes, words: float, matched: float) -> Scored:
+    coverage = matched / question.total
+    title = _title(question, form)
+    total = words * coverage**COVERAGE + title
+    return Scored(key, total, total / (total + question.total), words, coverage, title)
 
-    __slots__ = ("_asked", "_data", "_places", "_size")
 
-    def __init__(self, asked: Asked, data: bytes) -> None:
-        self._asked, self._data = asked, data
-        self._size = (len(data) - _HEAD) // 6
-        hashes = array("I")
-        hashes.frombytes(data[_HEAD : _HEAD + 4 * self._size])
-        if sys.byteorder == "big":
-            hashes.byteswap()
-        # The intersection runs in C: most records hold only a few of the terms.
-        self._places = [(term, bisect_left(hashes, term)) for term in asked.wanted.intersection(hashes)]
-
-    def values(self, length: int, average: float) -> dict[int, float]:
-        """Of each term its BM25 value in this record."""
-        norm = K1 * (1 - B + B * length / average) if average else K1
-        data, terms, bodies = self._data, self._asked.terms, _HEAD + 4 * self._size
-        heads = bodies + self._size
-        values: dict[int, float] = {}
-        for term, at in self._places:
-            count = data[bodies + at] + TITLE_COUNT * data[heads + at]
-            values[term] = terms[term] * count * (K1 + 1) / (count + norm)
-        return values
-
-    def title(self) -> float:
-        length = int.from_bytes(self._data[:_HEAD], "little")
-        if not length:
-            return 0.0
-        heads = _HEAD + 5 * self._size
-        there = [self._asked.terms[term] for term, at in self._places if self._data[heads + at]]
-        return TITLE_BONUS * sum(there) * min(1.0, len(there) / length) ** TITLE_SHARE
+def _title(question: Question, form: bytes) -> float:
+    title = title_of(form)
+    if not title:
+        return 0.0
+    shared = question.named.intersection(title)
+    gains = question.gains
+    return TITLE_GAIN * sum(gains.get(number, 0.0) for number in shared) * len(shared) / len(title)

@@ -4,11 +4,11 @@
 taken from the index, and each document is worth what its terms are worth together; the rest is left to the scores.
 """
 
-import zlib
 from collections.abc import Collection, Mapping
 
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.search.filters import Filter
+from tokonoma.search.form import number_of
 from tokonoma.search.proposal import Proposal
 
 _INSERT = """insert into words (document, tokens) values (:id, cast(:tokens as integer[]))
@@ -24,9 +24,9 @@ _PROPOSE = """select g.document from (
 ) g where exists (select 1 from document d where d.id = g.document and {filter}) limit :most"""
 
 
-def hashed(token: str) -> int:
+def signed(token: str) -> int:
     """32 bits with a sign. That two tokens share one is rare, and proposes a document too many, never one too few."""
-    return zlib.crc32(token.encode("utf-8", "surrogatepass")) - 2**31
+    return number_of(token) - 2**31
 
 
 class PostgresWords:
@@ -34,22 +34,22 @@ class PostgresWords:
         self, statements: Statements, document_id: int, counts: Mapping[str, int], marks: Collection[str], new: bool
     ) -> None:
         del new
-        statements.run(_INSERT, id=document_id, tokens=list({hashed(token) for token in (*counts, *marks)}))
+        statements.run(_INSERT, id=document_id, tokens=list({signed(token) for token in (*counts, *marks)}))
 
     def erase(self, statements: Statements, document_id: int) -> None:
         statements.run(_DELETE, id=document_id)
 
     def count(self, rows: Rows, terms: Collection[str]) -> dict[str, int]:
-        hashes = {term: hashed(term) for term in terms}
+        hashes = {term: signed(term) for term in terms}
         found = dict(rows.rows(_COUNT, tokens=list(set(hashes.values()))))
         return {term: found[number] for term, number in hashes.items()}
 
     def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]:
-        marks = [hashed(mark) for mark in proposal.marks]
+        marks = [signed(mark) for mark in proposal.marks]
         params: dict[str, object] = {}
         holding: list[str] = []
-        for number, (token, weight) in enumerate(proposal.terms):
-            params |= {f"w{number}": weight, f"t{number}": [hashed(token), *marks]}
+        for number, (token, weight) in enumerate(proposal.terms.items()):
+            params |= {f"w{number}": weight, f"t{number}": [signed(token), *marks]}
             holding.append(_HOLDING.replace("{weight}", f":w{number}").replace("{tokens}", f":t{number}"))
         sql = _PROPOSE.replace("{holding}", " union all ".join(holding)).replace("{filter}", filter.sql)
         return [row[0] for row in rows.rows(sql, most=proposal.most, **params, **filter.params)]

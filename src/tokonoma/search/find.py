@@ -1,0 +1,176 @@
+"""Finding: the filter first, then words and vectors inside it, one score, and on request how it came about."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Rows
+from tokonoma.core.errors import Missing, Unavailable
+from tokonoma.core.query import Hit, Hits, Mode, Query, Reach, Where
+from tokonoma.search.by_words import Leg, asked_of, by_words
+from tokonoma.search.filters import compiled
+from tokonoma.search.fuse import Found, Fused, Weights, alone, fused
+from tokonoma.search.legs import Vector, VectorLeg
+from tokonoma.search.pool import Pool
+from tokonoma.search.proposal import Words
+from tokonoma.search.statistics import Frequencies, corpus
+from tokonoma.search.why_not import why_not
+from tokonoma.store.dialect import Kind
+
+_FUSED = 100
+"""Of each leg, at least, that are compared with the other's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a search is done with; the index has one set a process."""
+
+    kind: Kind
+    words: Words
+    frequencies: Frequencies
+    vectors: VectorLeg | None
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Everything that was compared, best first."""
+
+    items: Sequence[Fused]
+    mode: Mode
+    leg: Leg | None = None
+
+
+def asked_vector(tools: Tools, query: Query) -> Vector | None:
+    """The question as a vector. It may have to be fetched from afar: nobody should hold a transaction meanwhile."""
+    if query.mode == "text" or not query.text.strip() or query.pivot is not None or tools.vectors is None:
+        return None
+    return tools.vectors.embed_query(query.text)
+
+
+def find(tools: Tools, rows: Rows, query: Query, where: Where, reach: Reach, vector: Vector | None) -> Hits:
+    at = now()
+    pool = Pool(tools.kind, rows, compiled(where, reach, at))
+    if query.pivot is not None:
+        ranked = _by_pivot(tools, pool, query, reach, at)
+    elif not query.text.strip():
+        ranked = _newest(pool, query, at)
+    elif query.mode == "vector":
+        ranked = _by_vector(tools, pool, query, vector, at)
+    else:
+        ranked = _by_both(tools, pool, query, vector, at)
+    waiting = tools.vectors.waiting(rows) if tools.vectors is not None and ranked.mode != "text" else 0
+    hits = _hits(pool, query, ranked)
+    told = None
+    if query.expect is not None and all(hit.address != query.expect for hit in hits):
+        told = why_not(tools.vectors, pool, query, reach, ranked.items, ranked.leg, ranked.mode)
+    return Hits(hits, ranked.mode, told, waiting)
+
+
+def _newest(pool: Pool, query: Query, at: int) -> Ranked:
+    found = pool.newest(query.limit)
+    return Ranked([alone(Found(number, made), at, query.half_life) for number, made in found], query.mode)
+
+
+def _by_pivot(tools: Tools, pool: Pool, query: Query, reach: Reach, at: int) -> Ranked:
+    """The pivot needs not lie inside what is asked for, but inside the caller's walls."""
+    walls = compiled(Where(), reach, at)
+    sql = f"select d.id from document d where d.address = :pivot and {walls.sql}"  # noqa: S608 - see filters.py
+    row = pool.rows.row(sql, pivot=query.pivot, **walls.params)
+    if row is None:
+        raise Missing(f"There is no record at {query.pivot}.", address=query.pivot)
+    if tools.vectors is None or tools.vectors.state(pool.rows, row[0]) != "embedded":
+        raise Unavailable(f"The record at {query.pivot} has no vector yet.", reason="not_embedded")
+    return _by_vector(tools, pool, query, row[0], at)
+
+
+def _by_vector(tools: Tools, pool: Pool, query: Query, asked: Vector | int | None, at: int) -> Ranked:
+    if tools.vectors is None or asked is None:
+        raise Unavailable(
+            "Nothing can be searched by meaning now: there is no embedding model, or it does not answer."
+            ' Ask by words (mode "text").',
+            reason="embedder",
+        )
+    near = _near(tools.vectors, pool, query, asked)
+    times = {each.id: each.at for each in pool.fetch(list(near))}
+    found = [Found(number, times[number], similarity=near[number]) for number in near if number in times]
+    return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "vector")
+
+
+def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: int) -> Ranked:
+    asked = asked_of(pool, query.text, corpus(pool.rows), tools.frequencies)
+    vectors = None if vector is None else tools.vectors
+    near = {} if vectors is None else dict(_near(vectors, pool, query, vector))
+    leg = by_words(tools.words, pool, asked, query.limit, neighbours=query.neighbours, others=near.keys())
+    if vectors is None:
+        found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
+        return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
+    best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
+    lacking = [each.key for each in best if each.key not in near]
+    if lacking:
+        near |= _counting(vectors.similarities(pool.rows, vector, lacking, query.metric).items(), query)
+    levels = {each.key: each.level for each in leg.scored.values()}
+    kept = {each.key for each in best} | near.keys()
+    both = [
+        fused(Found(number, one.at, levels.get(number), near.get(number)), tools.weights, at, query.half_life)
+        for number, one in leg.candidates.items()
+        if number in kept
+    ]
+    return Ranked(_sorted(each for each in both if each.score > 0), "hybrid", leg)
+
+
+def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> Mapping[int, float]:
+    most = max(_FUSED, 2 * query.limit)
+    return _counting(vectors.near(pool.rows, asked, pool.filter, query.metric, most), query)
+
+
+def _counting(near: Iterable[tuple[int, float]], query: Query) -> dict[int, float]:
+    return {number: value for number, value in near if query.minimum is None or value >= query.minimum}
+
+
+def _sorted(items: Iterable[Fused]) -> list[Fused]:
+    return sorted(items, key=lambda each: each.order)
+
+
+def _hits(pool: Pool, query: Query, ranked: Ranked) -> list[Hit]:
+    chosen = ranked.items[: query.limit]
+    rows = pool.shown([each.found.id for each in chosen])
+    return [
+        Hit(
+            *rows[each.found.id],
+            score=each.score,
+            text_score=each.found.text,
+            similarity=each.found.similarity,
+            parts=explained(each, ranked) if query.explain else {},
+        )
+        for each in chosen
+    ]
+
+
+def explained(one: Fused, ranked: Ranked) -> dict[str, Any]:
+    """Every number that the score was made of: see fuse.py for how."""
+    parts: dict[str, Any] = {"mode": ranked.mode, "score": one.score, "decay": round(one.decay, 6)}
+    leg, found = ranked.leg, one.found
+    if leg is not None and found.text is not None:
+        parts["text"] = _told(leg, found.id)
+    if found.similarity is not None:
+        parts["vector"] = {"similarity": found.similarity, "share": one.vector}
+    if one.weights is not None:
+        parts["weights"] = {"words": one.weights.words, "vectors": one.weights.vectors}
+    return parts
+
+
+def _told(leg: Leg, number: int) -> dict[str, Any]:
+    """score = words × coverage ^ 0.5 + title; level = score / (score + total): see score.py."""
+    told = leg.scored[number]
+    return {
+        "level": told.level,
+        "score": told.score,
+        "total": leg.asked.question.total,
+        "words": told.words,
+        "coverage": told.coverage,
+        "title": told.title,
+        "terms": leg.terms(number),
+        "neighbours": leg.neighbours(number),
+    }

@@ -1,0 +1,99 @@
+"""A document's words in a few bytes: what the index keeps in its row, and what a candidate is scored from. Pure.
+
+    12 bytes   number of terms, number of terms in the title, length
+    4 n bytes  term numbers, ascending
+    n bytes    their counts, at most 255 each; an occurrence in the title counts TITLE times
+    4 m bytes  the numbers of the title's terms, ascending
+
+All numbers are little-endian and unsigned. A term's number is the CRC-32 of its text: two terms out of a hundred
+thousand may share one, which costs a hair of ranking and nothing else."""
+
+import struct
+import sys
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+from tokonoma.search.cut import cut
+
+VERSION = 1  # of everything between a text and its form: another number means that the index has to be rebuilt
+TITLE = 2
+
+_HEAD = struct.Struct("<III")
+_FEW = 128  # below this many terms, going through all is quicker than searching each
+
+
+class Form(NamedTuple):
+    """What the index keeps of a document: tokens to propose it by, the form to score it from, its length."""
+
+    counts: Counter[str]
+    length: int
+    packed: bytes
+
+
+def number_of(token: str) -> int:
+    return crc32(token.encode())
+
+
+def form_of(text: str, title: str = "") -> Form:
+    """The form of a document. Its title counts more than its body, and is kept apart as well."""
+    body, head = cut(text), cut(title)
+    counts = body.counts
+    for token, count in head.counts.items():
+        counts[token] += TITLE * count
+    length = body.length + TITLE * head.length
+    return Form(counts, length, _pack(counts, head.counts, length))
+
+
+def length_of(form: bytes) -> int:
+    return _HEAD.unpack_from(form)[2]
+
+
+def counts_in(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> dict[int, int]:
+    """Those of the wanted terms that stand in the document, with their counts. `ascending` is `wanted`, sorted."""
+    size = _HEAD.unpack_from(form)[0]
+    end = _HEAD.size + 4 * size
+    numbers = _numbers(form, _HEAD.size, end)
+    if size <= _FEW:
+        return {number: form[end + bisect_left(numbers, number)] for number in wanted.intersection(numbers)}
+    found: dict[int, int] = {}
+    place = 0
+    for number in ascending:
+        place = bisect_left(numbers, number, place)
+        if place == size:
+            break
+        if numbers[place] == number:
+            found[number] = form[end + place]
+    return found
+
+
+def title_of(form: bytes) -> Sequence[int]:
+    """The numbers of the title's terms."""
+    titled = _HEAD.unpack_from(form)[1]
+    return _numbers(form, len(form) - 4 * titled, len(form)) if titled else ()
+
+
+def _pack(counts: Counter[str], titled: Iterable[str], length: int) -> bytes:
+    # Two tokens of one number are joined: the greater count stands.
+    numbered = dict(sorted((number_of(token), min(count, 255)) for token, count in counts.items()))
+    title = sorted({number_of(token) for token in titled})
+    head = _HEAD.pack(len(numbered), len(title), length)
+    return b"".join((head, _bytes(numbered), bytes(numbered.values()), _bytes(title)))
+
+
+def _numbers(form: bytes, start: int, end: int) -> "array[int]":
+    numbers = array("I")
+    numbers.frombytes(form[start:end])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def _bytes(numbers: Iterable[int]) -> bytes:
+    packed = array("I", numbers)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()

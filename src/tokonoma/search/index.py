@@ -1,0 +1,158 @@
+"""The one shared index over all modules: a row for every record, its words and its facts, written with the record.
+
+Whatever is put here is in the same transaction as the module's own rows: what is saved can be found at once, and what
+is not saved cannot be found. Only vectors come later, from a queue that is filled in the same transaction too.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Document, Label, Row, Rows, Statements
+from tokonoma.core.directory import parts_of
+from tokonoma.core.query import Hits, Query, Reach, Where
+from tokonoma.search.facts import fact_rows
+from tokonoma.search.find import Tools, asked_vector, find
+from tokonoma.search.form import VERSION, form_of
+from tokonoma.search.fuse import Weights
+from tokonoma.search.legs import Vector, VectorLeg
+from tokonoma.search.proposal import Words, marks_of
+from tokonoma.search.statistics import Frequencies, changed
+from tokonoma.search.words_postgres import PostgresWords
+from tokonoma.search.words_sqlite import SqliteWords
+from tokonoma.store.dialect import Kind
+
+Enqueue = Callable[[Statements, int], None]
+
+_OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at
+from document where address = :address {for_update}"""
+_INSERT = """insert into document
+    (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form)
+values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form)
+on conflict (address) do nothing returning id"""
+_UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
+    changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread, length = :length, form = :form
+where id = :id"""
+_TERMS = """insert into terms (document, data) values (:id, :data)
+on conflict (document) do update set data = excluded.data"""
+_FACTS = "select key, text, number from fact where document = :id"
+_FORGET_FACTS = "delete from fact where document = :id"
+_FACT = "insert into fact (document, key, text, number) values (:id, :key, :text, :number)"
+_COUNTS = "select module, count(*) from document group by module order by module"
+
+
+class Index:
+    """One a process. `enqueue` is told of every document whose text is new."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        vectors: VectorLeg | None = None,
+        enqueue: Enqueue | None = None,
+        weights: Weights | None = None,
+    ) -> None:
+        self.kind: Kind = kind
+        self.words: Words = SqliteWords() if kind == "sqlite" else PostgresWords()
+        self._enqueue = enqueue
+        self._tools = Tools(kind, self.words, Frequencies(self.words.count), vectors, weights or Weights())
+
+    def vector(self, query: Query) -> Vector | None:
+        """The question as a vector, to be had before a transaction is begun, for it may come from afar."""
+        return asked_vector(self._tools, query)
+
+    def find(self, rows: Rows, query: Query, where: Where, reach: Reach, vector: Vector | None = None) -> Hits:
+        return find(self._tools, rows, query, where, reach, vector)
+
+    def put(self, statements: Statements, document: Document, label: Label, *, anew: bool = False) -> None:
+        """Only what has changed is written; `anew` writes the words again all the same."""
+        old = statements.row(_OLD, address=document.address)
+        row = _row(document, label)
+        if old is None:
+            old = self._insert(statements, document, row)
+            if old is None:
+                return
+        self._update(statements, document, row, old, anew)
+
+    def _insert(self, statements: Statements, document: Document, row: dict[str, Any]) -> Row | None:
+        """None if it is done; else the row that somebody put at the same moment."""
+        words = form_of(document.text, document.title)
+        made = statements.row(_INSERT, **row, length=words.length, form=VERSION)
+        if made is None:
+            return statements.row(_OLD, address=document.address)
+        number: int = made[0]
+        self.words.write(statements, number, words.counts, marks_of(row["module"], document.space), new=True)
+        statements.run(_TERMS, id=number, data=words.packed)
+        self._write_facts(statements, number, document, [])
+        changed(self.kind, statements, number, 1, words.length)
+        if self._enqueue is not None:
+            self._enqueue(statements, number)
+        return None
+
+    def _update(self, statements: Statements, document: Document, row: dict[str, Any], old: Row, anew: bool) -> None:
+        number, digest, form, length, _module, space, *_ = old
+        said = digest != row["digest"]
+        if not document.at and not said:
+            row["at"] = old[9]
+        if said or form != VERSION or anew or space != document.space:
+            words = form_of(document.text, document.title)
+            marks = marks_of(row["module"], document.space)
+            self.words.write(statements, number, words.counts, marks, new=form == 0)
+            statements.run(_TERMS, id=number, data=words.packed)
+            changed(self.kind, statements, number, 1 if form == 0 else 0, words.length - length)
+            length = words.length
+        fresh = (row["digest"], VERSION, length, *(row[name] for name in _COMPARED))
+        if fresh != tuple(old[1:]):
+            statements.run(_UPDATE, **_but(row, "address", "module"), id=number, length=length, form=VERSION)
+        self._write_facts(statements, number, document, statements.rows(_FACTS, id=number))
+        if said and self._enqueue is not None:
+            self._enqueue(statements, number)
+
+    def _write_facts(self, statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
+        facts = fact_rows(document)
+        if len(facts) == len(old) and set(facts) == set(old):
+            return
+        if old:
+            statements.run(_FORGET_FACTS, id=number)
+        if facts:
+            params = [{"id": number, "key": key, "text": text, "number": value} for key, text, value in facts]
+            statements.many(_FACT, params)
+
+    def drop(self, statements: Statements, address: str) -> None:
+        old = statements.row(_OLD, address=address)
+        if old is None:
+            return
+        number, _, form, length, *_ = old
+        if form:
+            self.words.erase(statements, number)
+            changed(self.kind, statements, number, -1, -length)
+        statements.run("delete from document where id = :id", id=number)
+
+
+_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at")
+
+
+def counts(rows: Rows) -> dict[str, int]:
+    """Records by module."""
+    return dict(rows.rows(_COUNTS))
+
+
+def _row(document: Document, label: Label) -> dict[str, Any]:
+    at = now()
+    said = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
+    return {
+        "address": document.address,
+        "module": parts_of(document.address)[0],
+        "space": document.space,
+        "label": label,
+        "title": document.title,
+        "digest": hashlib.sha256(said).hexdigest(),
+        "changed_at": at,
+        "at": document.at or at,
+        "expires_at": document.expires_at,
+        "thread": document.thread,
+    }
+
+
+def _but(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}

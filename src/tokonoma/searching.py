@@ -1,0 +1,78 @@
+"""Searching, joined: the shared index, the vectors beside it, and the worker that makes them."""
+
+from collections.abc import Callable
+
+from tokonoma.core.call import Call
+from tokonoma.core.desk import Label, Record, Rows, Statements
+from tokonoma.core.query import Hits, Query, Reach, Where
+from tokonoma.embed import queue
+from tokonoma.embed.embedders import Embedders
+from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.queries import Queries
+from tokonoma.embed.recipe import Access, Recipe, endpoints_of
+from tokonoma.embed.worker import Worker
+from tokonoma.search.index import Index
+from tokonoma.search.vectors import Vectors, texts_of
+from tokonoma.settings import Settings
+from tokonoma.store.database import Database
+
+
+class Searching:
+    """One a process. Without an embedding provider it goes by words alone, and no vector is ever made up."""
+
+    def __init__(self, database: Database, settings: Settings, record: Callable[[Rows, str], Record | None]) -> None:
+        self._database = database
+        recipe = recipe_of(settings)
+        embeds = recipe.provider != "none"
+        self._embedders = Embedders(recipe, access_of(settings), embedder_of)
+        queries = Queries(self._embedders.of)
+        self.vectors = Vectors(database, queue, texts_of(record), queries.vector if embeds else None)
+        self.worker = Worker(database, self._embedders.current, recipe, self.vectors) if embeds else None
+        self.index = Index(database.kind, self.vectors if embeds else None, self._changed if embeds else None)
+        self.model = recipe.name
+
+    def find(self, call: Call, query: Query, where: Where, labels: tuple[Label, ...]) -> Hits:
+        """Inside the walls around the caller."""
+        vector = self.index.vector(query)  # it may come from afar: no snapshot is held meanwhile
+        with self._database.reading(call.stop) as rows:
+            return self.index.find(rows, query, where, Reach(call.who.root, labels), vector)
+
+    def waiting(self) -> int:
+        """Records whose vector is still to be made."""
+        with self._database.reading() as rows:
+            return self.vectors.waiting(rows)
+
+    def resume(self) -> None:
+        """Go on with what the last process left in the queue."""
+        if self.worker is not None:
+            self.worker.resume()
+
+    def close(self) -> None:
+        if self.worker is not None:
+            self.worker.close()
+        self._embedders.close()
+
+    def _changed(self, statements: Statements, document_id: int) -> None:
+        self.vectors.changed(statements, document_id)
+        if self.worker is not None:
+            self.worker.wake()
+
+
+def recipe_of(settings: Settings) -> Recipe:
+    return Recipe(
+        settings.text("embed_provider"),
+        settings.text("embed_model"),
+        settings.number("embed_dimension"),
+        settings.text("embed_query_prefix"),
+        settings.text("embed_document_prefix"),
+    )
+
+
+def access_of(settings: Settings) -> Access:
+    return Access(
+        endpoints_of(settings.names("embed_url"), settings.names("embed_api_key")),
+        settings.seconds("embed_timeout"),
+        settings.number("embed_batch"),
+        settings.number("embed_reach"),
+        settings.text("embed_folder"),
+    )
