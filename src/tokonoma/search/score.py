@@ -105,10 +105,8 @@ def score_beside(
     """The same for whoever knows the neighbours: `beside` names those of each document, and `forms` holds them all.
 
     `only`: the documents to be scored, if the others are there as neighbours alone. Each form is read once."""
-    found = {
-        key: _Found(counts_in(form, question.wanted, question.ascending), length_of(form))
-        for key, form in forms.items()
-    }
+    wanted, ascending = question.wanted, question.ascending
+    found = {key: _Found(counts_in(form, wanted, ascending), length_of(form)) for key, form in forms.items()}
     scored: list[Scored] = []
     for key in forms if only is None else only:
         own = found[key]
