@@ -68,7 +68,7 @@ def path(ctx: click.Context) -> None:
 def _value(app: App, setting: Setting) -> object:
     value = app.settings.values[setting.name]
     if setting.secret and value:
-        return shown(str(value))
+        return shown(str(value)) if setting.name == "database_url" else "(set)"
     return list(value) if isinstance(value, tuple) else value
 
 

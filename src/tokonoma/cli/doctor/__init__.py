@@ -7,7 +7,7 @@ import click
 from tokonoma.app import App, environment, home_of
 from tokonoma.cli import show
 from tokonoma.cli.backups import sqlite_file
-from tokonoma.cli.doctor import around, machine
+from tokonoma.cli.doctor import around, machine, meaning
 from tokonoma.cli.doctor.finding import Finding, found
 from tokonoma.cli.doctor.stored import stored
 from tokonoma.cli.flags import command, flags_of
@@ -48,6 +48,7 @@ def examine(ctx: click.Context) -> list[Finding]:
     findings += found("file system", lambda: machine.disk(folder, sqlite_there=file is not None))
     findings += found("plugins", lambda: around.plugins(app.home))
     findings += found("port", lambda: around.port(app.settings.text("host"), app.settings.number("port")))
+    findings += found("embedding", lambda: meaning.embedding(app.settings))
     return findings + found("database", lambda: stored(app))
 
 

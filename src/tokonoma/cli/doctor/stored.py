@@ -6,12 +6,13 @@ from tokonoma.app import App
 from tokonoma.auth import keys
 from tokonoma.cli.backups import exists, known_tables
 from tokonoma.cli.doctor.finding import Finding, found
+from tokonoma.cli.doctor.meaning import vectors
 from tokonoma.cli.places import shown
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Migration
 from tokonoma.journal import verify
-from tokonoma.search import documents
+from tokonoma.search.index import counts as counted
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import applied, check_order
 
@@ -36,6 +37,7 @@ def stored(app: App) -> Iterator[Finding]:
         yield from found("journal", lambda: journal(database))
         yield from found("keys", lambda: expired(database))
         yield from found("records", lambda: records(database))
+        yield from found("vectors", lambda: vectors(database, app.settings))
     finally:
         database.close()
 
@@ -101,7 +103,7 @@ def records(database: Database) -> Iterator[Finding]:
     with database.reading() as rows:
         if not _has(database, rows, "document"):
             return
-        counts = documents.counts(rows)
+        counts = counted(rows)
     told = ", ".join(f"{count} in {module}" for module, count in sorted(counts.items()))
     yield Finding("records", "ok", told or "none yet")
 

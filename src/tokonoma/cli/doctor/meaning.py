@@ -1,0 +1,83 @@
+"""Searching by meaning: whether there is a model, whether it answers, and how far it has come."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from tokonoma.cli.doctor.finding import Finding
+from tokonoma.core.errors import Refusal
+from tokonoma.embed import queue
+from tokonoma.embed.embedder import PROBE
+from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.recipe import Access
+from tokonoma.search import vectors_store
+from tokonoma.searching import access_of, recipe_of
+from tokonoma.settings import Settings
+from tokonoma.store.database import Database
+
+_PATIENCE = 5.0
+_NEAR = ("127.0.0.1", "::1", "localhost")
+
+
+def embedding(settings: Settings) -> Iterator[Finding]:
+    """The model is asked for one vector."""
+    access = access_of(settings)
+    embedder = embedder_of(recipe_of(settings), access)
+    if embedder is None:
+        remedy = "To search by meaning too, set embed_provider and embed_model."
+        yield Finding("embedding", "ok", "no model: search goes by words alone", remedy)
+        return
+    yield from _open_keys(access)
+    try:
+        size = embedder.embed([PROBE], "document", _PATIENCE).shape[1]
+    except Refusal as error:
+        remedy = "Records are kept and found by words; they are embedded when the model answers."
+        yield Finding("embedding", "warn", error.message, remedy)
+    else:
+        yield Finding("embedding", "ok", f"{embedder.model} answers with {size} numbers a vector")
+    finally:
+        embedder.close()
+
+
+def vectors(database: Database, settings: Settings) -> Iterator[Finding]:
+    recipe = recipe_of(settings)
+    if recipe.provider == "none":
+        return
+    model = recipe.name
+    with database.reading() as rows:
+        if ("embedding_queue",) not in rows.rows(database.dialect.tables):
+            return
+        waiting = queue.length(rows)
+        stuck = rows.rows("select problem, count(*) from embedding_queue where problem <> '' group by problem limit 3")
+        known = vectors_store.models(rows)
+    current = next((each for each in known if each.current), None)
+    if current is not None and current.name != model:
+        yield Finding("vectors", "ok", f"those of {current.name} are in use until {model} has made new ones")
+    told = f"{waiting} records wait to be embedded" if waiting else "every record is embedded"
+    if stuck:
+        yield Finding("vectors", "warn", f"{told}; {'; '.join(row[0] for row in stuck)}")
+    else:
+        yield Finding("vectors", "ok", told)
+    if database.kind == "postgresql":
+        yield from _pgvector(database)
+
+
+def _pgvector(database: Database) -> Iterator[Finding]:
+    from tokonoma.search.vectors_postgres import Extension, extension
+
+    with database.reading() as rows:
+        found = extension(rows)
+    if isinstance(found, Extension):
+        yield Finding("pgvector", "ok", f"version {found.version // 1000}.{found.version % 1000}")
+    elif found == "offered":
+        remedy = "Let somebody who may run: create extension vector"
+        yield Finding("pgvector", "warn", "is installed on the server, not in this database.", remedy)
+    else:
+        remedy = "Install pgvector on the server; until then every vector is looked at, which is right but slow."
+        yield Finding("pgvector", "warn", "is not installed on the server.", remedy)
+
+
+def _open_keys(access: Access) -> Iterator[Finding]:
+    for endpoint in access.endpoints:
+        parts = urlsplit(endpoint.url)
+        if endpoint.key and parts.scheme == "http" and parts.hostname not in _NEAR:
+            yield Finding("embedding", "warn", f"The key of {endpoint.shown} travels unencrypted.", "Use https.")
