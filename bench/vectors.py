@@ -1,0 +1,213 @@
+"""`python -m bench.vectors`: the vector leg beside exact search in numpy, over the same vectors, in the same run.
+
+--sizes 10000,100000    how many vectors
+--million               1 000 000 as well (2 GB of disk, 5 GB of memory, some minutes)
+--postgres [URL]        on PostgreSQL too; without a URL on a server of the tests' own
+--vectors FILE.npy      real vectors instead of made ones; the last 200 are the questions
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokonoma.core.desk import LABELS
+from tokonoma.core.log import set_level
+from tokonoma.core.query import Reach, Where
+from tokonoma.embed import queue
+from tokonoma.search import tables, vectors_tables
+from tokonoma.search.filters import Filter, compiled
+from tokonoma.search.vectors import Asked, Vectors
+from tokonoma.store.database import Database, open_database, sqlite_url
+from tokonoma.store.migrate import migrate
+
+from .report import Goal, Row, table
+from .rounds import percentile
+
+Floats = NDArray[np.float32]
+DIMENSION = 384
+QUESTIONS = 200
+EVERYWHERE = Reach("/", LABELS)
+GOALS = {10_000: 5.0, 100_000: 5.0, 1_000_000: 25.0}  # milliseconds, p95
+_PAGE = 10_000
+_DOCUMENT = """insert into document (address, module, space, label, title, digest, changed_at, at)
+values (:address, 'memory', :space, 'internal', '', '', 0, :at)"""
+SPACES = {"/half": 2, "/tenth": 10, "/few": 1000}  # one in so many lies there
+
+
+def like_texts(count: int, seed: int) -> Floats:
+    """As models place texts: in clumps of clumps, most of the spread in few directions, and all leaning one way."""
+    random, common = np.random.default_rng(seed), np.random.default_rng(0)
+    spread = (np.arange(1, DIMENSION + 1) ** -0.35).astype(np.float32)
+    topics = common.standard_normal((200, DIMENSION)).astype(np.float32) * spread
+    corners = common.standard_normal((20_000, DIMENSION)).astype(np.float32) * spread * np.float32(0.9)
+    lean = common.standard_normal(DIMENSION).astype(np.float32) * np.float32(0.2)
+    made = np.empty((count, DIMENSION), np.float32)
+    for start in range(0, count, _PAGE):
+        part = made[start : start + _PAGE]
+        at = random.integers(0, len(corners), len(part))
+        part[:] = random.standard_normal(part.shape, np.float32) * spread * np.float32(0.7)
+        part += topics[at % len(topics)] + corners[at] + lean
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
+    return made
+
+
+def fill(database: Database, vectors: Floats) -> Vectors:
+    for name, steps in (("search", tables.TABLES), ("vectors", vectors_tables.TABLES), ("embed", queue.TABLES)):
+        migrate(database, name, steps, lambda _reason: None)
+    leg = fresh(database)
+    with database.writing() as statements:
+        leg.adopt(statements, "bench", "{}", vectors[0])
+        leg.note_filled(statements, 1, None)
+    for start in range(0, len(vectors), _PAGE):
+        with database.writing() as statements:
+            for number in range(start, min(start + _PAGE, len(vectors))):
+                space = next((name for name, share in reversed(SPACES.items()) if number % share == 0), "/")
+                statements.run(_DOCUMENT, address=f"tokonoma://memory/{number}", space=space, at=number)
+                leg.store(statements, 1, number + 1, vectors[number : number + 1])
+    leg.settle(1)
+    return leg
+
+
+def fresh(database: Database) -> Vectors:
+    return Vectors(database, queue, lambda _rows, _ids: {}, None)
+
+
+def asked(leg: Vectors, database: Database, question: Floats, filter: Filter, limit: int) -> list[int]:
+    with database.reading() as rows:
+        return [document for document, _ in leg.near(rows, Asked(1, question), filter, "cosine", limit)]
+
+
+@dataclass(frozen=True)
+class Timed:
+    answers: list[list[int]]
+    wall: list[float]  # milliseconds
+    cpu: list[float]  # what it would take on an idle core; without what a server of databases spends
+
+
+def timed(work: Callable[[Floats], Sequence[int]], questions: Floats) -> Timed:
+    found = Timed([], [], [])
+    for question in questions:
+        begin, used = time.perf_counter(), time.process_time()
+        found.answers.append(list(work(question)))
+        found.wall.append((time.perf_counter() - begin) * 1e3)
+        found.cpu.append((time.process_time() - used) * 1e3)
+    return found
+
+
+def exact(vectors: Floats, limit: int, chosen: NDArray[np.int64] | None = None) -> Callable[[Floats], list[int]]:
+    """What is compared with: every product, in numpy."""
+
+    def work(question: Floats) -> list[int]:
+        products = (vectors if chosen is None else vectors[chosen]) @ question
+        most = min(limit, len(products))
+        best = np.argpartition(-products, most - 1)[:most]
+        best = best[np.argsort(-products[best])]
+        return ((best if chosen is None else chosen[best]) + 1).tolist()
+
+    return work
+
+
+def recall(answers: list[list[int]], wanted: list[list[int]]) -> float:
+    shares = [len(set(a) & set(w)) / len(w) for a, w in zip(answers, wanted, strict=True) if w]
+    return sum(shares) / len(shares)
+
+
+def measure(database: Database, vectors: Floats, questions: Floats) -> list[Row]:
+    title = f"{database.kind} {len(vectors):,}".replace(",", " ")
+    begin = time.perf_counter()
+    leg = fill(database, vectors)
+    filling = time.perf_counter() - begin
+    goal = GOALS.get(len(vectors))
+    slack = 3 if database.kind == "postgresql" else 1
+    cold = fresh(database)
+    begin = time.perf_counter()
+    asked(cold, database, questions[0], Filter(), 10)
+    first = (time.perf_counter() - begin) * 1e3
+    plain = timed(exact(vectors, 10), questions)
+    ten = timed(lambda each: asked(leg, database, each, Filter(), 10), questions)
+    hundred = timed(lambda each: asked(leg, database, each, Filter(), 100), questions)
+    deep = recall(hundred.answers, timed(exact(vectors, 100), questions).answers)
+    limit = Goal("≤", goal * slack) if goal else None
+    rows = [
+        Row(f"{title}: 10 nearest, p95", "ms", _p(ten.wall, plain.wall, 0.95), limit),
+        Row(f"{title}: 10 nearest, p50", "ms", _p(ten.wall, plain.wall, 0.5)),
+        Row(f"{title}: 10 nearest, CPU p95", "ms", _p(ten.cpu, plain.cpu, 0.95), limit),
+        Row(f"{title}: 10 nearest, CPU p50", "ms", _p(ten.cpu, plain.cpu, 0.5)),
+        Row(f"{title}: 100 nearest, CPU p95", "ms", {"tokonoma": percentile(hundred.cpu, 0.95)}),
+        Row(f"{title}: recall@10", "", {"tokonoma": recall(ten.answers, plain.answers)}, Goal("≥", 0.99)),
+        Row(f"{title}: recall@100", "", {"tokonoma": deep}),
+        Row(f"{title}: first search of a process", "ms", {"tokonoma": first}, Goal("≤", 1000.0)),
+        Row(f"{title}: memory of codes", "MB", {"tokonoma": leg.memory() / 1e6, "floor": vectors.nbytes / 1e6}),
+        Row(f"{title}: filled in", "s", {"tokonoma": filling}),
+    ]
+    return rows + _filtered(title, leg, database, vectors, questions[:50])
+
+
+def _filtered(title: str, leg: Vectors, database: Database, vectors: Floats, questions: Floats) -> list[Row]:
+    rows: list[Row] = []
+    numbers = np.arange(len(vectors))
+    for name in SPACES:
+        lies = [next((each for each, share in reversed(SPACES.items()) if n % share == 0), "/") for n in range(1000)]
+        chosen = numbers[np.asarray([each == name for each in lies])[numbers % 1000]]
+        filter = compiled(Where(space=name), EVERYWHERE)
+        found = timed(lambda each, kept=filter: asked(leg, database, each, kept, 10), questions)
+        right = recall(found.answers, timed(exact(vectors, 10, chosen), questions).answers)
+        what = f"{title}: within {len(chosen) / len(vectors):.1%} of them"
+        rows.append(Row(f"{what}, CPU p95", "ms", {"tokonoma": percentile(found.cpu, 0.95)}))
+        rows.append(Row(f"{what}, recall@10", "", {"tokonoma": right}, Goal("≥", 0.99)))
+    return rows
+
+
+def _p(mine: list[float], floor: list[float], share: float) -> dict[str, float]:
+    return {"tokonoma": percentile(mine, share), "floor": percentile(floor, share)}
+
+
+def _opened(stack: ExitStack, name: str) -> Database:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tokonoma-vectors-")))
+    if name == "sqlite":
+        database = open_database(sqlite_url(folder / "bench.db"), durable=False)
+    elif name == "own":
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        server = import_module("stores.server").PostgresServer(folder)
+        stack.callback(server.stop)
+        database = open_database(server.url(server.take()), durable=False)
+    else:
+        database = open_database(name, durable=False)
+    stack.callback(database.close)
+    return database
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="bench.vectors", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--million", action="store_true")
+    parser.add_argument("--postgres", nargs="?", const="own")
+    parser.add_argument("--vectors", type=Path)
+    options = parser.parse_args()
+    set_level("error")
+    sizes = [int(size) for size in options.sizes.split(",") if size] + [1_000_000] * options.million
+    real: Floats | None = np.load(options.vectors, mmap_mode="r") if options.vectors else None
+    rows: list[Row] = []
+    for size in sizes:
+        vectors = like_texts(size, 1) if real is None else np.array(real[:size], np.float32)
+        questions = like_texts(QUESTIONS, 2) if real is None else np.array(real[-QUESTIONS:], np.float32)
+        for name in ["sqlite", *([options.postgres] if options.postgres and size <= 100_000 else [])]:
+            print(f"measuring: {size} on {name}", file=sys.stderr, flush=True)
+            with ExitStack() as stack:
+                rows += measure(_opened(stack, name), vectors, questions)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
