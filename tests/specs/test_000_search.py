@@ -1,0 +1,193 @@
+"""specs/000, memory.search: words, metadata, namespaces, refusals, over the wire, on both databases."""
+
+import random
+
+import pytest
+from talk import Http, Lines
+
+from tokonoma.auth import keys
+from tokonoma.auth.keys import Grant
+
+MEMOS = [
+    {
+        "content": "玄関の鍵を新しくした。合鍵は引き出しにある。",
+        "metadata": {"room": "玄関", "n": 1, "tags": ["家", "鍵"]},
+    },
+    {"content": "動画配信を解約する手順を調べる", "metadata": {"room": "居間", "n": 2, "done": False}},
+    {"content": "サーバーは毎朝三時に再起動する", "metadata": {"n": 3, "deep": {"er": "x"}}},
+    {"content": "call getUserById before foo_bar runs", "title": "API notes", "metadata": {"n": 4, "done": True}},
+    {"content": "The quick brown foxes were jumping", "metadata": {"n": 5.5, "room": "garden"}},
+]
+
+
+@pytest.fixture
+def ids(talk):
+    told = talk.call("memory", "save", namespace="notes/today", memos=MEMOS)
+    return [each["memo_id"] for each in told["items"]]
+
+
+def found(talk, ids, **params):
+    items = talk.call("memory", "search", **params)["items"]
+    return [ids.index(item["memo_id"]) for item in items]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("鍵", 0),
+        ("解約", 1),
+        ("ｻｰﾊﾞ", 2),
+        ("サーバ 再起動", 2),
+        ("get user", 3),
+        ("foo_bar", 3),
+        ("GETUSERBYID", 3),
+        ("API", 3),
+        ("jumps fox", 4),
+    ],
+)
+def test_words_find_the_memo_first_in_both_languages(talk, ids, query, first):
+    assert found(talk, ids, query=query)[0] == first
+
+
+FILTERS = {
+    "exact text": ({"room": "玄関"}, {0}),
+    "exact number": ({"n": 2}, {1}),
+    "exact truth": ({"done": True}, {3}),
+    "one of a list": ({"tags": "鍵"}, {0}),
+    "nested by dots": ({"deep.er": "x"}, {2}),
+    "nested by objects": ({"deep": {"er": "x"}}, {2}),
+    "contains": ({"room": {"contains": "関"}}, {0}),
+    "prefix": ({"room": {"prefix": "gar"}}, {4}),
+    "in": ({"n": {"in": [1, 3]}}, {0, 2}),
+    "between": ({"n": {"gte": 2, "lte": 4}}, {1, 2, 3}),
+    "from": ({"n": {"gte": 5}}, {4}),
+    "exists": ({"done": {"exists": True}}, {1, 3}),
+    "not there": ({"done": {"exists": False}}, {0, 2, 4}),
+    "two at once": ({"room": {"exists": True}, "n": {"lte": 1}}, {0}),
+    "nothing": ({"room": "cellar"}, set()),
+}
+
+
+@pytest.mark.parametrize(("wanted", "hits"), FILTERS.values(), ids=FILTERS)
+def test_metadata_alone_finds_newest_first(talk, ids, wanted, hits):
+    told = talk.call("memory", "search", metadata_filter=wanted)
+    assert told["mode"] == "metadata"
+    assert {ids.index(item["memo_id"]) for item in told["items"]} == hits
+
+
+def test_metadata_narrows_words(talk, ids):
+    assert found(talk, ids, query="鍵 解約 サーバ", metadata_filter={"n": {"lte": 2}}) in ([0, 1], [1, 0])
+
+
+def test_a_search_looks_below_its_namespace_and_nowhere_else(talk, ids):
+    assert found(talk, ids, query="鍵", namespace="notes") == [0]
+    assert found(talk, ids, query="鍵", namespace="notes/today") == [0]
+    assert found(talk, ids, query="鍵", namespace="notes/tod") == []
+    assert found(talk, ids, query="鍵", namespace="elsewhere") == []
+
+
+def test_what_is_changed_deleted_or_restored_is_found_accordingly(talk, ids):
+    talk.call("memory", "save", memo_id=ids[0], content="窓を直した")
+    assert found(talk, ids, query="合鍵") == []
+    assert found(talk, ids, query="窓") == [0]
+    talk.call("memory", "delete", memo_id=ids[1])
+    assert found(talk, ids, query="解約") == []
+    talk.call("memory", "restore", memo_id=ids[1])
+    assert found(talk, ids, query="解約") == [1]
+
+
+def test_a_long_memo_comes_as_the_part_that_answers(talk):
+    content = "前置き。" * 2000 + "目印は赤い郵便受け。" + "後書き。" * 2000
+    talk.call("memory", "save", content=content)
+    (item,) = talk.call("memory", "search", query="郵便受け")["items"]
+    assert item["content_truncated"] is True
+    assert "郵便受け" in item["content"]
+    assert len(item["content"]) <= 2000
+
+
+def test_scores_are_explained_and_absence_too(talk, ids):
+    told = talk.call("memory", "search", query="鍵", explain=True, expect_memo_id=ids[4])
+    details = told["items"][0]["score_details"]
+    assert details["text"]["terms"]["鍵"] > 0
+    assert 0 < told["items"][0]["score"] < 1
+    assert told["why_not"]
+
+
+BAD = {
+    "query and pivot": ({"query": "x", "pivot_memo_id": "y"}, "INVALID_ARGUMENT"),
+    "a least similarity with l2": (
+        {"query": "x", "minimum_similarity": 0.5, "distance_metric": "l2"},
+        "INVALID_ARGUMENT",
+    ),
+    "k of 0": ({"query": "x", "k": 0}, "INVALID_ARGUMENT"),
+    "k of 101": ({"query": "x", "k": 101}, "INVALID_ARGUMENT"),
+    "an unknown mode": ({"query": "x", "mode": "magic"}, "INVALID_ARGUMENT"),
+    "an unknown operator": ({"metadata_filter": {"a": {"contains": "x", "like": "y"}}}, "INVALID_ARGUMENT"),
+    "a list as a value": ({"metadata_filter": {"a": [1]}}, "INVALID_ARGUMENT"),
+    "above the root": ({"query": "x", "namespace": "../.."}, "INVALID_ARGUMENT"),
+    "a pivot that does not exist": ({"pivot_memo_id": "0190a000-0000-7000-8000-000000000000"}, "NOT_FOUND"),
+    "vectors where there are none": ({"query": "x", "mode": "vector"}, "UNAVAILABLE"),
+}
+
+
+@pytest.mark.parametrize(("params", "code"), BAD.values(), ids=BAD)
+def test_bad_searches_are_refused_in_words(talk, ids, params, code):
+    error = talk.refused("memory", "search", **params)
+    assert error["code"] == code
+    assert error["message"]
+
+
+def test_a_pivot_without_a_vector_says_so(talk, ids):
+    assert talk.refused("memory", "search", pivot_memo_id=ids[0])["code"] == "UNAVAILABLE"
+
+
+PIECES = [
+    *("'", '"', "--", ";", "drop table memo", "OR 1=1", "*", "NEAR(", "^", ":", "{visible}", "%", "_", "\\", ")", "("),
+    *("AND", "NOT", "union select", "\u0000", "$1", "%(x)s", ":id", "?", "]", "[", "json_each", "/*", "*/", "鍵"),
+]
+
+
+def test_no_syntax_of_a_database_means_anything_in_any_text(app):
+    """500 strings in a soak's spirit: each goes into every text field; nothing leaks, no row is lost."""
+    talk, dice = Lines(app), random.Random(3)
+    talk.call("memory", "save", content="keep me", namespace="kept")
+    for _ in range(100):
+        text = " ".join(dice.choices(PIECES, k=dice.randint(1, 6)))
+        for tool, params in (
+            ("search", {"query": text}),
+            ("search", {"query": "keep", "namespace": text.replace("/", "-").replace("\u0000", "")}),
+            ("search", {"metadata_filter": {text: text}}),
+            ("search", {"metadata_filter": {"a": {"contains": text}}}),
+            ("save", {"content": text + "x", "title": text, "thread": text[:200], "metadata": {text: text}}),
+            ("get", {"memo_id": text}),
+            ("list", {"thread": text}),
+            ("relation.list", {"tag": text[:64], "sourceMemoId": text}),
+        ):
+            result = talk.tool("call", module="memory", tool_name=tool, params=params)
+            assert "INTERNAL" not in result["content"][0]["text"], (tool, text)
+    assert [item["content"] for item in talk.call("memory", "search", query="keep me", namespace="kept")["items"]] == [
+        "keep me"
+    ]
+
+
+def test_two_keys_never_see_each_others_memos(app):
+    """Random operations of two keys with separate roots; whatever one is shown is its own."""
+    dice = random.Random(5)
+    with app.database.writing() as statements:
+        tokens = [keys.create(statements, Grant(name, root=f"/{name}")) for name in ("a", "b")]
+    talks = [Http(app, token) for token in tokens]
+    own: list[list[str]] = [[], []]
+    for step in range(60):
+        side = dice.randrange(2)
+        talk, mine, theirs = talks[side], own[side], own[1 - side]
+        word = dice.choice(["鍵", "server", "memo"])
+        told = talk.call("memory", "save", content=f"{word} {step}", namespace=dice.choice(["", "x", "/y"]))
+        mine.append(told["memo_id"])
+        shown = [item["memo_id"] for item in talk.call("memory", "search", query=word, k=100)["items"]]
+        shown += [item["memo_id"] for item in talk.call("memory", "list", namespace="/", limit=200)["items"]]
+        assert set(shown) <= set(mine)
+        if theirs:
+            stranger = dice.choice(theirs)
+            for tool in ("get", "delete", "restore"):
+                assert talk.refused("memory", tool, memo_id=stranger)["code"] == "NOT_FOUND"
+            assert talk.refused("memory", "search", pivot_memo_id=stranger)["code"] == "NOT_FOUND"
