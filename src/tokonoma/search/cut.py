@@ -25,6 +25,7 @@ _SIGN = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f
 _COUNTED = re.compile(rf"([0-9]+)([{HAN}{KATAKANA}])")  # 3条, 1947年
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT_ALONE = re.compile(f"[{HIRAGANA}ー{_THAI}]+")  # characters that mean nothing by themselves
+_NEVER_ALONE = frozenset({"soft", "bar", "thai"})
 _SKIPPED = re.compile(f"(?=([{HAN}])[{OKURIGANA}]([{HAN}]))")
 
 
@@ -74,7 +75,9 @@ def cut(text: str) -> Cut:
         for run in runs:
             counts.update(left + right for left, right in _SKIPPED.findall(run))
             sound = run.translate(SOUNDS)
-            counts.update(map(add, sound, sound[1:]) if len(run) > 1 else _NOT_ALONE.findall(sound))
+            counts.update(map(add, sound, sound[1:]))
+            if len(run) == 1 and _NOT_ALONE.match(run):
+                counts[sound] += 1
         counts.update(_NOT_ALONE.sub("", "".join(runs)).translate(SOUNDS))
     return Cut(counts, length)
 
@@ -111,7 +114,7 @@ def _run_length(runs: list[str]) -> int:
 def _run_tokens(run: str) -> Iterator[Token]:
     sound = run.translate(SOUNDS)
     kinds = [*map(_kind, run)]
-    if kinds == ["soft"]:
+    if len(run) == 1 and kinds[0] in _NEVER_ALONE:
         yield Token(sound, "pair")
     for place in range(len(run) - 1):
         soft = (kinds[place] == "soft") + (kinds[place + 1] == "soft")
@@ -119,7 +122,7 @@ def _run_tokens(run: str) -> Iterator[Token]:
     for left, right in _SKIPPED.findall(run):
         yield Token(left + right, "pair")
     for character, kind in zip(sound, kinds, strict=True):
-        if kind not in {"soft", "bar", "thai"}:
+        if kind not in _NEVER_ALONE:
             yield Token(character, kind)
 
 

@@ -12,7 +12,7 @@ from tokonoma.search.stem import stem
 
 MAX_TOKEN = 64  # bytes
 _MAX_WORD = 256  # characters; longer ones are data, not words: nobody asks for their insides
-_BEGINNING = 5  # characters
+_BEGINNING, _UNSTEMMED_BEGINNING = 5, 4  # characters
 
 # What carries a sentence but not its subject. They are indexed, so that a question made of nothing else still finds;
 # in any other question they count for nothing.
@@ -82,10 +82,11 @@ def _name(name: str) -> list[Token]:
         # A letter or a digit alone (k8s, E1) says nothing.
         parts = (_stemmed(hump.casefold()) for hump in humps if len(hump) > 1)
         return [Token(short, "word"), *(Token(part, "part") for part in parts)]
-    if len(short) < _BEGINNING or not lower.isalpha():
-        return [Token(short, "word")]
     # Words of one family share their beginning (programmer/programming, книга/книги): weak, but no stemmer finds it.
-    return [Token(short, "word"), Token(short[:_BEGINNING] + "~", "family")]
+    size = _BEGINNING if lower.isascii() else _UNSTEMMED_BEGINNING
+    if len(short) < size or not lower.isalpha():
+        return [Token(short, "word")]
+    return [Token(short, "word"), Token(short[:size] + "~", "family")]
 
 
 def _stemmed(lower: str) -> str:

@@ -1,0 +1,124 @@
+"""One ranking, from forms alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.search.cut import terms
+from tokonoma.search.form import form_of, length_of
+from tokonoma.search.score import MAX_TERMS, Candidate, Question, Scored, gain_of, score, score_beside, weigh
+
+TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
+
+
+def corpus(*texts: str | tuple[str, str]) -> list[Candidate]:
+    """Documents numbered in order; a pair is a title and a text."""
+    pairs = [(text, "") if isinstance(text, str) else (text[1], text[0]) for text in texts]
+    return [Candidate(key, form_of(*pair).packed) for key, pair in enumerate(pairs)]
+
+
+def asked(question: str, documents: list[Candidate], frequencies: dict[str, int] | None = None) -> Question:
+    average = sum(length_of(each.form) for each in documents) / len(documents)
+    known = {term.text: 1 for term in terms(question)} if frequencies is None else frequencies
+    return weigh(terms(question), known, max(10, len(documents)), average)
+
+
+def order(question: str, *texts: str | tuple[str, str], frequencies: dict[str, int] | None = None) -> list[int]:
+    documents = corpus(*texts)
+    return [each.key for each in score(asked(question, documents, frequencies), documents)]
+
+
+def test_only_what_holds_a_term_is_found():
+    assert order("cat", "a dog", "a cat", "") == [1]
+    assert order("鍵", "鍵を替えた", "錠を替えた") == [0]
+    assert order("zebra", "a dog", "a cat") == []
+
+
+def test_a_rare_term_is_worth_more_than_a_frequent_one():
+    assert order("cat dog", "a cat", "a dog", frequencies={"cat": 9, "dog": 1}) == [1, 0]
+
+
+def test_who_holds_more_of_the_question_is_first():
+    assert order("cat dog bird", "cat cat cat cat cat", "cat dog bird")[0] == 1
+
+
+def test_a_short_text_is_before_a_long_one_that_says_the_same():
+    assert order("cat", "cat " + "and dogs and birds " * 20, "cat and dogs") == [1, 0]
+
+
+def test_a_title_that_the_question_names_counts_most():
+    assert order("how to install the agent", ("Install", "Run it."), ("Upgrade", "Install it again."))[0] == 0
+
+
+def test_the_more_of_a_title_is_named_the_better():
+    assert order("install the agent", ("Install plugins for old editors", "x"), ("Install", "x")) == [1, 0]
+
+
+def test_equals_come_in_the_order_of_their_keys():
+    assert order("cat", "a cat", "a cat", "a cat") == [0, 1, 2]
+
+
+def threaded(*texts: str) -> list[Candidate]:
+    return [each._replace(thread="talk", seat=seat) for seat, each in enumerate(corpus(*texts))]
+
+
+def test_neighbours_lend_to_each_other():
+    documents = threaded("where did you buy the violin", "in Kyoto", "how nice", "see you", "bye")
+    found = {each.key: each for each in score(asked("violin", documents), documents)}
+    assert found.keys() == {0, 1, 2}  # two on each side, no further
+    assert found[0].score > found[1].score
+    assert found[1].coverage < found[0].coverage == 1.0
+
+
+def test_a_text_among_matching_neighbours_is_before_one_that_stands_alone():
+    documents = threaded("my violin", "the violin", "a violin")
+    documents += [Candidate(3, documents[0].form), Candidate(4, documents[0].form, "other", 0)]
+    assert [each.key for each in score(asked("violin", documents), documents)] == [0, 1, 2, 3, 4]
+
+
+def test_neighbours_can_be_named_instead():
+    documents = threaded("my violin", "in Kyoto", "how nice")
+    question = asked("violin", documents)
+    forms = {each.key: each.form for each in documents}
+    beside = {0: [1, 2], 1: [0, 2], 2: [0, 1]}
+    assert score_beside(question, forms, beside) == score(question, documents)
+    assert [each.key for each in score_beside(question, forms, beside, only=[1])] == [1]
+    assert [each.key for each in score_beside(question, forms, {1: [77]})] == [0]  # one that was filtered out
+
+
+@given(TEXTS, st.text(alphabet="アイ漢字仮abc ", min_size=1, max_size=12))
+def test_the_level_lies_between_0_and_1_and_keeps_the_order(texts, question):
+    documents = corpus(*texts)
+    found = score(asked(question, documents), documents)
+    levels = [each.level for each in found]
+    assert all(0 < level < 1 for level in levels)
+    assert levels == sorted(levels, reverse=True)
+    assert all(each.score == pytest.approx(each.words * each.coverage**0.5 + each.title) for each in found)
+    assert all(0 < each.coverage <= 1 + 1e-9 for each in found)
+
+
+def test_a_question_without_terms_or_without_documents_finds_nothing():
+    assert score(weigh([], {}, 5, 3.0), corpus("a cat")) == []
+    assert score(weigh(terms("cat"), {"cat": 1}, 1, 3.0), []) == []
+    assert score(weigh(terms("cat"), {}, 0, 0.0), []) == []
+
+
+def test_frequencies_that_have_aged_do_no_harm():
+    assert all(gain_of(term, 99, 3) > 0 for term in terms("cat りんご"))
+
+
+def test_of_a_long_question_the_terms_that_are_worth_most_are_kept():
+    words = [f"{chr(97 + number // 26)}{chr(97 + number % 26)}q" for number in range(200)]
+    frequencies = {word: number + 1 for number, word in enumerate(words)}
+    question = weigh(terms(" ".join(words)), frequencies, 1000, 10.0)
+    assert len(question.gains) == MAX_TERMS
+    assert min(question.gains.values()) > gain_of(terms(words[-1])[0], 200, 1000)
+
+
+def test_the_parts_say_where_a_score_comes_from():
+    documents = corpus(("Keys", "a violin"), "a violin")
+    first = score(asked("violin keys", documents), documents)[0]
+    assert isinstance(first, Scored)
+    assert first.key == 0
+    assert first.title > 0
+    assert first.words > 0
