@@ -28,7 +28,8 @@ class Searching:
         queries = Queries(self._embedders.of)
         self.vectors = Vectors(database, queue, texts_of(record), queries.vector if embeds else None)
         self.worker = Worker(database, self._embedders.current, recipe, self.vectors) if embeds else None
-        self.index = Index(database.kind, self.vectors if embeds else None, self._changed if embeds else None)
+        # Also without a provider the queue is kept: when one is set, nothing is missing, and no old vector is left.
+        self.index = Index(database.kind, self.vectors if embeds else None, self._changed)
         self.model = recipe.name
 
     def find(self, call: Call, query: Query, where: Where, labels: tuple[Label, ...]) -> Hits:

@@ -59,8 +59,10 @@ class Worker:
     def resume(self) -> None:
         """At the start of a server: go on where the last process ended, or begin with a new model."""
         with self._database.reading() as rows:
-            known = self._known(rows)
-            if known is None or not known.current or known.filled is not None or queue.length(rows):
+            models = self._keep.models(rows)
+            mine = next((each for each in models if each.name == self._recipe.name), None)
+            changed = bool(models) and (mine is None or not mine.current or mine.filled is not None)
+            if changed or queue.ready(rows):
                 self.wake()
 
     def close(self, grace: float = 1.0) -> None:
