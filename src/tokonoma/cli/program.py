@@ -27,6 +27,7 @@ COMMANDS = {
     "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
     "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
     "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),
+    "reindex": ("tokonoma.cli.reindex:reindex_command", "Make the search index anew from what is stored."),
     "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
     "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
     "journal": ("tokonoma.cli.journal:journal", "Look at the journal of calls, or verify its chain."),

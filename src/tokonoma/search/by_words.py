@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tokonoma.search import score as scoring
-from tokonoma.search.cut import Term, question
+from tokonoma.search.cut import Term, terms
 from tokonoma.search.form import number_of
 from tokonoma.search.plan_words import plan_words
 from tokonoma.search.pool import Candidate, Pool
@@ -16,6 +16,7 @@ from tokonoma.search.score import Question, Scored
 from tokonoma.search.seats import Seat, seats_of, seats_of_rows
 from tokonoma.search.statistics import Corpus, Frequencies
 
+_LOOKED_UP = 500  # terms of a query; of a text that is pasted as one, its beginning
 _PROPOSED = 300
 _TELLING = 0.4  # a mark that more than this share of the documents carry would not spare any work
 _ORDERING = 0.6  # of the index: postings of further terms that are read to put the proposed ones in order
@@ -100,10 +101,10 @@ class Leg:
 
 
 def asked_of(pool: Pool, text: str, corpus: Corpus, frequencies: Frequencies) -> Asked:
-    terms = [term for term in question(text) if term.weight > 0]
-    counted = frequencies.of(pool.rows, [*(term.text for term in terms), *marks_for(pool.filter)], corpus)
-    weighed = scoring.weigh(terms, counted, corpus.documents, corpus.average)
-    return Asked(terms, counted, weighed, corpus)
+    said = terms(text)[:_LOOKED_UP]
+    wanted = [term.text for term in said if term.weight > 0]
+    counted = frequencies.of(pool.rows, [*wanted, *marks_for(pool.filter)], corpus)
+    return Asked(said, counted, scoring.weigh(said, counted, corpus.documents, corpus.average), corpus)
 
 
 def by_words(
@@ -111,13 +112,15 @@ def by_words(
 ) -> Leg:
     """`others` were found by somebody else, and are scored as well."""
     leg = Leg(asked, pool)
-    few = pool.few() if asked.question.gains else []
+    known = any(asked.frequencies[term.text] for term in asked.terms if term.weight > 0)
+    few = pool.few() if known else []
     if few is not None:
         leg.take({*few, *others})
         if neighbours:
             leg.sit()
         return leg
-    leg.take({*words.propose(pool.rows, _proposal(pool, asked, max(_PROPOSED, 3 * limit)), pool.filter), *others})
+    proposal = _proposal(pool, asked, max(_PROPOSED, 3 * limit))
+    leg.take({*words.propose(pool.rows, proposal, pool.filter), *others})
     if neighbours:
         leg.lend()
     return leg
@@ -139,4 +142,5 @@ def _proposal(pool: Pool, asked: Asked, most: int) -> Proposal:
         also={text: worth[text] for text in ordering},
         marks=[mark for mark in marks_for(pool.filter) if counted[mark] <= telling],
         most=most,
+        average=asked.corpus.average,
     )

@@ -88,7 +88,9 @@ def _space(tree: str, number: int, params: dict[str, Any]) -> Part:
 def _label(reach: Reach) -> Part:
     # Classes are our own fixed words, never a caller's text.
     listed = ", ".join(f"'{label}'" for label in LABELS if label in reach.labels)
-    return Part("class", f"d.label in ({listed})" if listed else "1 = 0")
+    if not listed:
+        return Part("class", "1 = 0", "select id from document where 1 = 0")
+    return Part("class", f"d.label in ({listed})", f"select id from document where label in ({listed})")
 
 
 def _module(modules: Sequence[str], params: dict[str, Any]) -> Part:

@@ -32,13 +32,16 @@ _INSERT = """insert into document
 values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form)
 on conflict (address) do nothing returning id"""
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
-    changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread, length = :length, form = :form
+    changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
+    place = case when form = 0 then :at else place end, length = :length, form = :form
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
 _FACTS = "select key, text, number from fact where document = :id"
 _FORGET_FACTS = "delete from fact where document = :id"
 _FACT = "insert into fact (document, key, text, number) values (:id, :key, :text, :number)"
+_PAGE = "select address from document where module = :module and address > :after"
+_SKIPPING = {"sqlite": "", "postgresql": " for update skip locked"}
 _COUNTS = "select module, count(*) from document group by module order by module"
 
 
@@ -127,6 +130,23 @@ class Index:
             self.words.erase(statements, number)
             changed(self.kind, statements, number, -1, -length)
         statements.run("delete from document where id = :id", id=number)
+
+
+    def lock(
+        self, statements: Statements, module: str, after: str, last: str | None, seen: Sequence[str]
+    ) -> tuple[set[str], set[str]]:
+        """The rows of a page of a module, which nobody else writes until we are done; whatever somebody writes just now
+        is left to them. Then those of `seen` that the index lacked: they have a row now, without words."""
+        upto = "" if last is None else " and address <= :last"
+        sql = f"{_PAGE}{upto} order by address{_SKIPPING[self.kind]}"
+        held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
+        lacked: set[str] = set()
+        for address in seen:
+            if address not in held:
+                row = _row(Document(address, "/", ""), "secret")
+                if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0):
+                    lacked.add(address)
+        return held, lacked
 
 
 _COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at")

@@ -12,9 +12,11 @@ _MODULE, _SPACE = "\uf8ffm", "\uf8ffs"  # no word begins with a private characte
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    terms: Sequence[tuple[str, float]]  # each with its weight; a document that holds one of them is proposed
+    terms: Mapping[str, float]  # each with its weight; a document that holds one of them is proposed
+    also: Mapping[str, float]  # further terms by which the proposed ones are put in order
     marks: Sequence[str]  # all of which it must carry
     most: int
+    average: float = 1.0  # length of a document
 
 
 class Words(Protocol):

@@ -36,6 +36,7 @@ _MORE_OF_A_DOCUMENT = (
     "alter table document add column form integer not null default 0",
     "create index document_space on document (space, at)",
     "create index document_at on document (at, id)",
+    "create index document_label on document (label)",
     "create index document_thread on document (thread, space, module, place, id) where thread <> ''",
     "create index document_expires on document (expires_at) where expires_at is not null",
     """create table terms (

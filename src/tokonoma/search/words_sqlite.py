@@ -5,7 +5,7 @@ are written with their other ASCII characters moved into Unicode's private area,
 token stays one, and no token can mean anything in a query, where each stands in quotes.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import orjson
 
@@ -49,8 +49,14 @@ class SqliteWords:
         return {names[term]: count for term, count in found}
 
     def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]:
-        match = " OR ".join(f'"{written(token)}"' for token, _ in proposal.terms)
-        if proposal.marks:
-            match = f"({match})" + "".join(f' AND "{written(mark)}"' for mark in proposal.marks)
+        match = _any(proposal.terms)
+        if proposal.also:
+            # Nothing more is found by this; but FTS5 ranks by all words that it was asked for.
+            match = f"{match} AND {_any([*proposal.terms, *proposal.also])}"
+        match += "".join(f' AND "{written(mark)}"' for mark in proposal.marks)
         sql = _PROPOSE.replace("{filter}", filter.sql)
         return [row[0] for row in rows.rows(sql, match=match, most=proposal.most, **filter.params)]
+
+
+def _any(tokens: Iterable[str]) -> str:
+    return "(" + " OR ".join(f'"{written(token)}"' for token in tokens) + ")"
