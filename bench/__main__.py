@@ -62,6 +62,8 @@ def main() -> None:
         "load_average": {"before": load_before, "after": machine.load()},
     }
     print(report.table(rows))
+    if load_before > 0.75 * described["cores"]:
+        print("\nothers were at work: only ratios of CPU time can be trusted; run it again on a quiet machine")
     missed = [row.what for row in rows if row.ok is False]
     print(f"\n{len(missed)} goals missed" + (": " + "; ".join(missed) if missed else ""))
     whole = not failed and len(options.only) == len(PARTS) and len(options.peers) == len(NAMES)
