@@ -5,6 +5,7 @@ import uuid
 from transfer.houses import house, lines, put, take
 from transfer.reading import files
 
+from tokonoma.transfer import jsonl
 from tokonoma.transfer.carried import Memo, Relation, Remark
 from tokonoma.transfer.ship import Shipment
 
@@ -53,6 +54,19 @@ def test_a_rehearsal_says_what_would_happen_and_writes_nothing(tmp_path, databas
         assert (would.memos, would.relations) == (did.memos, did.relations) == ({"saved": 3}, {"saved": 3})
         again = take(app, vault, dry_run=True)
         assert (again.memos, again.relations) == ({"unchanged": 3}, {"unchanged": 3})
+
+
+def test_one_that_the_store_refuses_does_not_hold_up_its_batch(tmp_path, postgres_at):
+    texts = ["a\0b" if number in (3, 77) else "x" for number in range(90)]
+    memos = [Memo(str(uuid.UUID(int=number + 1)), "/", text, version=1) for number, text in enumerate(texts)]
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(jsonl.first() + b"".join(map(jsonl.line, memos)) + jsonl.last(90, 0))
+    with house(tmp_path / "home", postgres_at) as app:
+        tally = take(app, path)
+        assert tally.memos == {"saved": 88, "skipped": 2}
+        assert [each.place for each in tally.skipped.items] == ["x.jsonl:5", "x.jsonl:79"]
+        assert all("NUL" in each.why for each in tally.skipped.items)
+        assert len(lines(app)) == 88
 
 
 def test_the_same_memo_twice_in_one_batch(tmp_path):

@@ -11,6 +11,7 @@ _MARKS = (  # the longer ones first: UTF-32's begins like UTF-16's
 )
 _NAMES = {"cp932": "Shift_JIS", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32-le": "UTF-32"}
 _LOOKED_AT = 8192
+_OURS = b"---\ntokonoma:"  # a memo of ours, which may hold anything
 
 
 class Undecodable(Exception):
@@ -27,7 +28,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return _strict(raw[len(mark) :], name), "" if name == "utf-8" else _said(name)
-    if b"\0" in raw[:_LOOKED_AT]:
+    if b"\0" in raw[:_LOOKED_AT] and not raw.startswith(_OURS):
         raise Undecodable("It is not text (it holds NUL bytes).")
     try:
         return raw.decode(), ""

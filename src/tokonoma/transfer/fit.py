@@ -20,8 +20,9 @@ def fitted(memo: Memo) -> Iterator[Memo | Remark]:
     if len(memo.namespace) > _NAMESPACE:
         yield Remark(memo.place, f"Its namespace would have more than {_NAMESPACE} characters.")
         return
-    metadata, said = _metadata(memo.metadata)
-    memo, more = _texts(replace(memo, metadata=metadata))
+    memo, said = _texts(memo)
+    metadata, more = _metadata(memo.metadata)
+    memo = replace(memo, metadata=metadata)
     for why in (*said, *more):
         yield Remark(memo.place, why, lost=False)
     parts = pieces(memo.content, MOST_CONTENT)
@@ -82,7 +83,7 @@ def _cut(memo: Memo, parts: list[str]) -> Iterator[Memo]:
 def _texts(memo: Memo) -> tuple[Memo, list[str]]:
     said: list[str] = []
     content, title, thread = memo.content, memo.title, memo.thread
-    if any("\0" in text for text in (content, title, thread)):
+    if any("\0" in text for text in (content, title, thread)) or "\\x00" in repr(memo.metadata):
         content, title, thread = (text.replace("\0", "") for text in (content, title, thread))
         said.append("NUL characters were taken out.")
     if len(title) > _TITLE:

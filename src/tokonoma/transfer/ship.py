@@ -1,12 +1,14 @@
 """What was read, sent into the house in batches, and what became of it there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tokonoma.core.errors import Invalid
 from tokonoma.transfer.carried import Carried, Memo, Relation, Remark
 
+Record = Memo | Relation
 Landed = Mapping[str, str]  # outcome, and why
 Send = Callable[[Sequence[Memo], Sequence[Relation], Sequence[str]], Mapping[str, Sequence[Landed]]]
 """memos, relations, ids of memos that are taken to be there → what became of each"""
@@ -41,7 +43,7 @@ class Tally:
     def remark(self, remark: Remark) -> None:
         (self.skipped if remark.lost else self.notes).add(remark.place, remark.why)
 
-    def count(self, record: Memo | Relation, landed: Landed) -> None:
+    def count(self, record: Record, landed: Landed) -> None:
         outcome = landed["outcome"]
         (self.memos if isinstance(record, Memo) else self.relations)[outcome] += 1
         if outcome in ("skipped", "kept"):
@@ -88,14 +90,30 @@ class Shipment:
             return
         self._memos, self._relations, self._letters = [], [], 0
         ends = {end for each in relations for end in (each.source, each.target)}
-        landed = self._send(memos, relations, sorted(ends & (self._coming or set())))
-        for record, fate in zip([*memos, *relations], [*landed["memos"], *landed["relations"]], strict=True):
+        coming = sorted(ends & (self._coming or set()))
+        for record, fate in self._landed([*memos, *relations], coming):
             self.tally.count(record, fate)
             if self._coming is not None and isinstance(record, Memo) and fate["outcome"] == "saved":
                 self._coming.add(record.memo_id)
         self._told(self.tally)
 
+    def _landed(self, records: list[Record], coming: Sequence[str]) -> Iterator[tuple[Record, Landed]]:
+        """What became of each. A batch that the store refuses is halved until the one is found that is to blame."""
+        memos = [each for each in records if isinstance(each, Memo)]
+        relations = [each for each in records if isinstance(each, Relation)]
+        try:
+            landed = self._send(memos, relations, coming)
+        except Invalid as error:
+            if len(records) == 1:
+                yield records[0], {"outcome": "skipped", "why": error.message}
+                return
+            middle = len(records) // 2
+            yield from self._landed(records[:middle], coming)
+            yield from self._landed(records[middle:], coming)
+            return
+        yield from zip(records, [*landed["memos"], *landed["relations"]], strict=True)
 
-def as_params(record: Memo | Relation) -> dict[str, Any]:
+
+def as_params(record: Record) -> dict[str, Any]:
     """As the house takes it in: everything but where it stood."""
     return {name: getattr(record, name) for name in record.__slots__ if name != "place"}

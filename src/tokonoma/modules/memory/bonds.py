@@ -119,8 +119,6 @@ def _check(carried: CarriedRelation) -> None:
         raise Invalid("weight lies between 0.00 and 1.00.")
     if len(carried["reason"]) > 10_000:
         raise Invalid("reason has more than 10000 characters.")
-    if any("\0" in text for text in (carried["tag"], carried["reason"], carried["namespace"])):
-        raise Invalid("It holds a NUL character.")
     if carried["version"] is not None and not 1 <= carried["version"] < 2**53:
         raise Invalid("version counts from 1.")
     for moment in (carried["created_at"], carried["updated_at"]):

@@ -16,7 +16,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.desk import LABELS
 from tokonoma.core.errors import Invalid
 from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.metadata import Metadata, checked, leaves
+from tokonoma.modules.memory.metadata import Metadata, checked
 from tokonoma.modules.memory.save import LONGEST, check_content
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "skipped"]
@@ -116,8 +116,6 @@ def _memo(carried: Mapping[str, Any], who: Principal, at: int) -> Memo:
         marked: Metadata = {**memo.metadata, DIGEST: digest(memo)}
         memo = replace(memo, metadata=marked)
     checked(memo.metadata)
-    if any("\0" in key or (isinstance(value, str) and "\0" in value) for key, value in leaves("", memo.metadata)):
-        raise Invalid("metadata holds a NUL character.")
     return memo
 
 
@@ -128,8 +126,6 @@ def _check(carried: Mapping[str, Any]) -> None:
     for name, most in _LENGTHS.items():
         if len(carried[name]) > most:
             raise Invalid(f"{name} has more than {most} characters.")
-    if any("\0" in carried[name] for name in ("content", "title", "thread", "namespace")):
-        raise Invalid("It holds a NUL character.")
     if carried["boundary"] not in LABELS:
         raise Invalid(f"boundary is one of {', '.join(LABELS)}.")
     if carried["version"] is not None and not 1 <= carried["version"] < 2**53:

@@ -43,7 +43,7 @@ def checked(metadata: Metadata, place: str = "metadata") -> str:
 def facts(metadata: Mapping[str, Any]) -> list[tuple[str, Scalar]]:
     """What a memo can be filtered by: nested keys joined by dots, each element of a list on its own."""
     found: list[tuple[str, Scalar]] = []
-    for key, value in leaves("", metadata):
+    for key, value in _leaves("", metadata):
         found.append((key, value[:_FACT_LENGTH] if isinstance(value, str) else value))
         if len(found) == _MOST_FACTS:
             break
@@ -124,14 +124,13 @@ def _bad(path: str, what: str) -> Invalid:
     return Invalid(f"metadata_filter: {path!r} {what}.", field=f"metadata_filter.{path}", operators=sorted(_OPERATORS))
 
 
-def leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:
-    """Every text, number, true and false in it, with its keys joined by dots."""
+def _leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:
     if isinstance(node, dict):
         for key, value in cast("Metadata", node).items():
-            yield from leaves(f"{prefix}.{key}" if prefix else key, value)
+            yield from _leaves(f"{prefix}.{key}" if prefix else key, value)
     elif isinstance(node, list):
         for value in cast("list[Any]", node):
-            yield from leaves(prefix, value)
+            yield from _leaves(prefix, value)
     elif isinstance(node, str | bool):
         yield prefix, node
     elif isinstance(node, int | float):
