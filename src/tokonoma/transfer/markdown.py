@@ -63,11 +63,6 @@ def read(origin: Origin) -> Iterator[Carried]:
         yield from jsonl.read(Origin(more, origin.format, origin.namespace, origin.name))
 
 
-def is_ours(text: str) -> bool:
-    block, _ = front.split(text)
-    return block is not None and block.startswith("tokonoma:")
-
-
 def _read(origin: Origin, inside: str) -> tuple[Metadata, str] | Remark:
     """The front matter and the rest of one of our files."""
     root = origin.path if origin.path.is_dir() else origin.path.parent
