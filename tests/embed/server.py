@@ -104,17 +104,17 @@ class EmbeddingServer:
         ]
         match mood:
             case "ragged":
-                data[-1]["embedding"] = data[-1]["embedding"][:-1]
+                data[0]["embedding"] = data[0]["embedding"][:-1]
             case "nan":
-                data[-1]["embedding"][0] = float("nan")
+                data[0]["embedding"][0] = float("nan")
             case "zero":
-                data[-1]["embedding"] = [0.0] * dimension
+                data[0]["embedding"] = [0.0] * dimension
             case "short":
-                data = data[:-1]
+                data = data[1:]
             case "twice":
-                data[-1]["index"] = len(data)
+                data[0]["index"] = len(data)
             case "words":
-                data[-1]["embedding"] = "not numbers"
+                data[0]["embedding"] = "not numbers"
             case _:
                 pass
         data.reverse()  # the order is in the index, not in the list

@@ -36,8 +36,9 @@ def test_vectors_come_in_the_order_of_the_texts_with_length_one(server: Embeddin
 def test_many_texts_go_in_batches(server: EmbeddingServer) -> None:
     asked = embedder(server.url, batch=4)
     assert asked.embed([f"t{n}" for n in range(10)], "document").shape == (10, 16)
-    assert [len(texts) for texts in server.asked] == [1, 4, 4, 2]  # the first asks which model it is
-    assert server.requests[0] == {"model": "m", "input": [PROBE], "encoding_format": "float"}
+    assert asked.batch == 3
+    assert [len(texts) for texts in server.asked] == [4, 4, 4, 2]  # the probe is with each
+    assert server.requests[3] == {"model": "m", "input": ["t9", PROBE], "encoding_format": "float"}
     asked.close()
 
 
@@ -46,7 +47,10 @@ def test_prefixes_and_dimensions_are_the_model_s(server: EmbeddingServer) -> Non
     assert asked.dimension == 8
     assert asked.embed(["a"], "query").shape == (1, 8)
     asked.embed(["b"], "document")
-    assert [request["input"][0][:9] for request in server.requests] == ["passage: ", "query: a", "passage: "]
+    assert [request["input"] for request in server.requests] == [
+        ["query: a", f"passage: {PROBE}"],
+        ["passage: b", f"passage: {PROBE}"],
+    ]
     assert {request["dimensions"] for request in server.requests} == {8}
     assert asked.model == Recipe("openai", "m", 8, "query: ", "passage: ").name != Recipe("openai", "m", 8).name
     asked.close()
@@ -143,6 +147,33 @@ def test_the_next_endpoint_is_asked_when_the_first_is_away(server: EmbeddingServ
     server.mood = "well"
     assert asked.embed(["a text"], "document") == pytest.approx(first)
     asked.close()
+
+
+def test_another_model_behind_the_same_address_is_noticed_at_once(server: EmbeddingServer) -> None:
+    asked = embedder(server.url)
+    asked.embed(["a text"], "document")
+    server.seed = 1
+    with pytest.raises(Unsound, match="another model"):
+        asked.embed(["a text"], "document")
+    asked.close()
+
+
+def test_where_endpoints_differ_the_one_named_first_is_right(server: EmbeddingServer) -> None:
+    stranger = EmbeddingServer(seed=1)
+    asked = embedder(server.url, stranger.url)
+    server.mood = "down"
+    asked.embed(["a text"], "document")
+    server.mood, stranger.mood = "well", "down"
+    with pytest.raises(Unsound, match="another model"):
+        asked.embed(["a text"], "document")  # whoever relied on the other must look again
+    found = asked.embed(["a text"], "document")[0]
+    wanted = np.asarray(vector("a text", 16))
+    assert found @ wanted / np.linalg.norm(wanted) == pytest.approx(1.0, abs=1e-6)
+    stranger.mood, server.mood = "well", "down"
+    with pytest.raises((Away, Unsound)):
+        asked.embed(["a text"], "document")
+    asked.close()
+    stranger.close()
 
 
 def test_an_endpoint_with_another_model_is_never_used(server: EmbeddingServer) -> None:

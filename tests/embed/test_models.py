@@ -105,6 +105,21 @@ def test_another_model_under_the_same_name_is_refused(houses: Open, small) -> No
     assert models(house) == {"openai:small": 3}
 
 
+def test_a_model_that_is_exchanged_while_the_worker_runs_is_noticed(houses: Open, small) -> None:
+    house = filled(houses, small)
+    small.seed = 7
+    house.save("more", "another note")
+    with pytest.raises(Unsound):
+        house.work()
+    assert models(house) == {"openai:small": 3}
+    small.seed = 1
+    house.worker._model = None  # as the thread does after a failure
+    with pytest.raises(Unsound):
+        house.work()  # the endpoint has changed its model once more
+    house.work()
+    assert models(house) == {"openai:small": 4}
+
+
 def test_going_back_to_a_model_that_is_still_there_embeds_only_what_is_missing(houses: Open, small, large) -> None:
     filled(houses, small)
     both = Both(small, large)

@@ -22,16 +22,21 @@ _LONGEST = 10.0  # seconds that a try is waited for; who asks for more is asked 
 
 
 class HttpEmbedder:
-    """Asks the first endpoint that is not known to be away; the others are there for when it is."""
+    """Asks the first endpoint that is not known to be away; the others are there for when it is.
+
+    Many servers ignore the name of the model and answer with whatever they have loaded. So the probe travels with every
+    request, and an answer counts only if the probe's vector lies where it did before.
+    """
 
     def __init__(self, recipe: Recipe, access: Access) -> None:
         self.model = recipe.name
         self.dimension = recipe.dimension or None
-        self.batch, self.reach = access.batch, access.reach
+        self.batch, self.reach = max(access.batch - 1, 1), access.reach  # and the probe
         self._recipe, self._patience = recipe, access.patience
-        self._lines = [Line(endpoint) for endpoint in access.endpoints]
+        self._lines = [Line(place, endpoint) for place, endpoint in enumerate(access.endpoints)]
         self._client: httpx.Client | None = None
-        self._anchor: Vectors | None = None  # the probe's vector: what all endpoints must agree on
+        self._probe = recipe.prefixed(PROBE, "document")
+        self._anchor: tuple[int, Vectors] | None = None  # which endpoint said where the probe lies, and where
         self._guard = threading.Lock()
         self._closed = threading.Event()
 
@@ -83,21 +88,23 @@ class HttpEmbedder:
         raise next((error for error in failed if isinstance(error, Unsound)), failed[0])
 
     def _ask(self, line: Line, texts: list[str], patience: float) -> "Vectors":
-        if not line.proven:
-            self._prove(line, patience)
-        vectors = checked(self._post(line, texts, patience), len(texts), self.dimension)
+        asked = [*texts, self._probe]
+        vectors = checked(self._post(line, asked, patience), len(asked), self.dimension)
+        self._same(line, vectors[-1])
         line.worked()
-        return vectors
+        return vectors[:-1]
 
-    def _prove(self, line: Line, patience: float) -> None:
-        """An endpoint that has just been reached must serve the same model as the others: many ignore its name."""
-        probe = checked(self._post(line, [self._recipe.prefixed(PROBE, "document")], patience), 1, self.dimension)[0]
+    def _same(self, line: Line, probe: "Vectors") -> None:
+        """All endpoints must serve one model. Where they differ, those that are named first are right."""
         with self._guard:
-            anchor = probe if self._anchor is None else self._anchor
-            self._anchor, self.dimension = anchor, anchor.shape[0]
-        if not same_model(probe, anchor):
-            raise Unsound(f"{line.endpoint.shown} serves another model than the other embedding endpoints.")
-        line.proven = True
+            if self._anchor is None:
+                self._anchor, self.dimension = (line.place, probe), probe.shape[0]
+            place, anchor = self._anchor
+            if same_model(probe, anchor):
+                return
+            if line.place <= place:  # whoever relied on the other is told, and looks again
+                self._anchor = (line.place, probe)
+        raise Unsound(f"{line.endpoint.shown} serves another model than it did, or than another endpoint does.")
 
     def _post(self, line: Line, texts: list[str], patience: float) -> list[Any]:
         body: dict[str, Any] = {"model": self._recipe.model, "input": texts, "encoding_format": "float"}

@@ -21,9 +21,8 @@ _LATER = (408, 409, 425, 429)
 
 
 class Line:
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.endpoint = endpoint
-        self.proven = False  # that it serves the model which the others serve
+    def __init__(self, place: int, endpoint: Endpoint) -> None:
+        self.place, self.endpoint = place, endpoint
         self._failures = 0
         self._until = 0.0
 
@@ -32,7 +31,6 @@ class Line:
         return time.monotonic() < self._until
 
     def failed(self, retry_after: float | None) -> None:
-        self.proven = False  # what comes back after a failure may be another server
         rest = min(_REST * 2**self._failures, _MOST_REST) if retry_after is None else retry_after
         self._failures = min(self._failures + 1, 10)
         self._until = time.monotonic() + rest

@@ -23,7 +23,7 @@ FORM = 1
 
 _CHUNK = 65_536  # rows at a time: what is computed of them stays in the processor's cache
 _FAR = np.uint16(65_535)
-_SAMPLE = 16_384
+_SAMPLE = 8_192
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,7 @@ class Coder:
     def question(self, vector: Floats) -> Question:
         turned = (vector - self._centre) @ self._turn
         bits: Any = np.packbits(turned > 0).view(np.uint64)
-        each = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32)
-        table = 2 * (turned.reshape(-1, 8) @ each.T)
+        table = turned.reshape(-1, 8) @ _octets()
         return Question(bits, np.ascontiguousarray(table, dtype=np.float32), float(turned.sum()))
 
 
@@ -138,6 +137,12 @@ def _ones(words: Words, out: NDArray[np.uint8]) -> None:
         count(words, out=out)
     else:
         np.sum(_counts()[words.view(np.uint16)].reshape(-1, 4), axis=1, dtype=np.uint8, out=out)
+
+
+@lru_cache(maxsize=1)
+def _octets() -> Floats:
+    """(8, 256): the bits of each byte, as 2 and 0."""
+    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32).T * np.float32(2)
 
 
 @lru_cache(maxsize=1)

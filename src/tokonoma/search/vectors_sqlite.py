@@ -38,7 +38,7 @@ class SqliteNear:
         view = memory.view(filter)
         asked = memory.coder.question(vector)
         # Enough that the true nearest are among them: see bench/vectors.py for how often they are.
-        wanted = 100 + 2 * limit + len(view.codes) // 5_000
+        wanted = 60 + 2 * limit + len(view.codes) // 10_000
         ids = view.promising(asked, max(1_000, 8 * wanted, len(view.codes) // 400))
         found, checked = self._checked(rows, ids, vector, filter, wanted)
         if checked >= wanted or len(ids) >= view.open:
