@@ -15,6 +15,7 @@ from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing
 from tokonoma.core.module import Module, Tool
+from tokonoma.core.query import Hits
 from tokonoma.edge.envelope import failure
 from tokonoma.gateway.tools import MODULE, gateway_module
 from tokonoma.pipeline.choose import choose
@@ -128,6 +129,7 @@ class SmallHouse:
             writing=lambda call: database.writing(call.stop),
             put=lambda *_: None,
             drop=lambda *_: None,
+            find=lambda *_: Hits([], "text"),
         )
         self.work = work(self.registry.bound, rooms)
         self.stages = [

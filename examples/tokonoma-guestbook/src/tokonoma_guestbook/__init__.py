@@ -1,7 +1,7 @@
 """guestbook: visitors leave a line, newest first."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma_guestbook.tables import RECORDS, TABLES, read
+from tokonoma_guestbook.tables import RECORDS, TABLES, documents, read
 from tokonoma_guestbook.tools import entries, sign
 
 MODULE = Module(
@@ -14,4 +14,5 @@ MODULE = Module(
     tables=TABLES,
     records=RECORDS,
     read=read,
+    documents=documents,
 )

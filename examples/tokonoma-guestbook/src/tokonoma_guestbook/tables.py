@@ -1,7 +1,9 @@
-"""What the guestbook stores, and how an address leads to one entry of it."""
+"""What the guestbook stores, how an address leads to one entry of it, and how all of them are listed."""
 
-from tokonoma.core.desk import Record, Rows
-from tokonoma.core.directory import parts_of
+from collections.abc import Sequence
+
+from tokonoma.core.desk import Document, Record, Row, Rows
+from tokonoma.core.directory import address_of, parts_of
 from tokonoma.core.module import Migration
 
 TABLES = (
@@ -32,3 +34,20 @@ def read(rows: Rows, address: str) -> Record | None:
         return None
     space, label, signed_by, words = row
     return Record(address, "guestbook", space, label, title=f"{signed_by} in the guestbook", text=words)
+
+
+def document(entry_id: str, space: str, name: str, words: str, signed_at: int) -> Document:
+    """An entry as the shared index knows it: signing puts it there, and so does rebuilding the index."""
+    return Document(address_of("guestbook", entry_id), space, words, title=f"{name} in the guestbook", at=signed_at)
+
+
+def documents(rows: Rows, after: str | None, most: int) -> Sequence[Document]:
+    """A page of all entries for `tokonoma reindex`, by address, after the one named."""
+    last = parts_of(after)[1] if after is not None else ""
+    found: list[Row] = rows.rows(
+        """select id, space, name, words, signed_at from guestbook_entry
+        where id > :last order by id limit :most""",
+        last=last,
+        most=most,
+    )
+    return [document(*row) for row in found]

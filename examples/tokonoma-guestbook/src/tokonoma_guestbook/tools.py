@@ -8,11 +8,12 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as pages
 from tokonoma.core.clock import now
 from tokonoma.core.clock import shown as time_shown
-from tokonoma.core.desk import Desk, Document
+from tokonoma.core.desk import Desk
 from tokonoma.core.directory import address_of
 from tokonoma.core.ids import uuid7
 from tokonoma.core.spaces import resolved
 from tokonoma.core.spaces import shown as space_shown
+from tokonoma_guestbook.tables import document
 
 # The newest entry has the largest id: UUIDv7 counts the time. {visible} keeps to what this caller may see.
 _PAGE = """select id, space, name, words, signed_at from guestbook_entry
@@ -58,7 +59,7 @@ def sign(
             words=words,
             at=at,
         )
-        tx.put(Document(address, space, words, title=f"{name} in the guestbook"))
+        tx.put(document(entry_id, space, name, words, at))
     return {
         "id": entry_id,
         "address": address,
