@@ -1,0 +1,67 @@
+"""The model that comes with the program: Japanese and English, without network, key or further packages.
+
+A text's vector is the sum of the vectors of its pieces, brought to length 1. How it was made is told in
+docs/reference/embedder.md.
+"""
+
+import threading
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tokonoma.embed.builtin_cut import Cutter
+from tokonoma.embed.builtin_file import Weights, read_weights
+from tokonoma.embed.embedder import Kind
+
+if TYPE_CHECKING:
+    from tokonoma.embed.embedder import Vectors
+
+NAME = "tokonoma-ja-en-1"
+DIMENSION = 256
+REACH = 400
+"""Characters that one vector speaks for: on passages and manuals alike, longer texts are found better in pieces."""
+
+_FILE = Path(__file__).parent / "data" / f"{NAME}.bin"
+
+
+class BuiltinEmbedder:
+    dimension = DIMENSION
+    batch = 256
+    reach = REACH
+
+    def __init__(self, model: str = f"builtin:{NAME}", path: Path = _FILE) -> None:
+        self.model = model
+        self._path = path
+        self._loaded: tuple[Cutter, Weights] | None = None
+        self._guard = threading.Lock()
+
+    def embed(self, texts: Sequence[str], kind: Kind, patience: float | None = None) -> "Vectors":
+        import numpy as np
+
+        cutter, weights = self._loaded or self._load()
+        rows = np.empty((len(texts), DIMENSION), np.float32)
+        for place, text in enumerate(texts):
+            numbers = cutter.cut(text)
+            row = weights.scales[numbers] @ weights.matrix[numbers].astype(np.float32)
+            length = float(np.sqrt(row @ row))
+            rows[place] = row / length if length > 1e-6 else _by_itself(text)
+        return rows
+
+    def close(self) -> None:
+        self._loaded = None
+
+    def _load(self) -> tuple[Cutter, Weights]:
+        with self._guard:
+            if self._loaded is None:
+                weights = read_weights(self._path)
+                self._loaded = Cutter(weights.pieces, weights.scores.tolist()), weights
+            return self._loaded
+
+
+def _by_itself(text: str) -> "Vectors":
+    """A text without a known piece is like itself and like nothing else."""
+    import numpy as np
+
+    row = np.random.default_rng(zlib.crc32(text.encode("utf-8", "surrogatepass"))).standard_normal(DIMENSION)
+    return (row / np.sqrt(row @ row)).astype(np.float32)

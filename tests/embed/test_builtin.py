@@ -1,0 +1,169 @@
+"""The model in the package: what it cuts, what it finds, and that it needs nothing else."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.embed.builtin import DIMENSION, NAME, BuiltinEmbedder
+from tokonoma.embed.builtin_cut import MARK, Cutter, chunks, humps
+from tokonoma.embed.builtin_file import Weights, read_weights, write_weights
+
+DATA = Path(sys.modules[BuiltinEmbedder.__module__].__file__ or "").parent / "data"
+PARAPHRASES = Path(__file__).parents[2] / "training" / "paraphrases.jsonl"
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
+
+
+@pytest.fixture(scope="module")
+def weights() -> Weights:
+    return read_weights(DATA / f"{NAME}.bin")
+
+
+@pytest.fixture(scope="module")
+def cutter(weights) -> Cutter:
+    return Cutter(weights.pieces, weights.scores.tolist())
+
+
+def test_chunks_are_words_and_runs_of_japanese():
+    assert chunks("APIサーバーを、Ｋｕｂｅで起動。C++ (v1.2)") == [
+        "API",
+        "サーバを",
+        "Kube",
+        "で起動",
+        "C++",
+        "v1",
+        "2",
+    ]
+
+
+def test_words_are_cut_at_their_humps():
+    assert humps("JSONResponse") == ["json", "response"]
+    assert humps("NetworkPolicy") == ["network", "policy"]
+    assert humps("URLs") == ["urls"]
+
+
+def test_the_likeliest_cut_wins_over_the_longest_piece():
+    cutter = Cutter(["東", "京", "都", "東京", "京都", "東京都"], [-9.0, -9.0, -3.0, -2.0, -2.0, -20.0])
+    assert cutter.cut("東京都") == [3, 2]
+    assert cutter.likeliest("東京都")[1] == -5.0
+
+
+def test_an_unknown_letter_is_passed_over():
+    assert Cutter(["東京"], [-2.0]).cut("東京𠮷東京") == [0, 0]
+    assert Cutter(["東京"], [-2.0]).cut("한국어 Привет 😀") == []
+
+
+def test_everyday_words_are_whole(weights, cutter):
+    for word in ("解約", "議事録", "家賃", "案件", "引っ越し", "歯医者"):
+        assert [weights.pieces[number] for number in cutter.cut(word)] == [word]
+    assert [weights.pieces[number] for number in cutter.cut("the Meeting")] == [f"{MARK}the", f"{MARK}meeting"]
+
+
+def test_what_is_remembered_changes_no_cut(weights, cutter):
+    texts = [row["note"] for row in map(json.loads, PARAPHRASES.read_text("utf-8").splitlines())]
+    warm = [cutter.cut(text) for text in texts for _ in range(2)][1::2]
+    fresh = Cutter(weights.pieces, weights.scores.tolist())
+    assert warm == [fresh.cut(text) for text in texts]
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_a_vector_of_length_one(embedder, text):
+    row = embedder.embed([text], "document")
+    assert row.shape == (1, DIMENSION)
+    assert row.dtype == np.float32
+    assert abs(float(np.linalg.norm(row)) - 1.0) < 1e-4
+
+
+def test_a_text_without_known_pieces_is_like_itself_alone(embedder):
+    one, same, other, word = embedder.embed(["😀😀", "😀😀", "☂", "cat"], "document")
+    assert float(one @ same) > 0.999
+    assert abs(float(one @ other)) < 0.4
+    assert abs(float(one @ word)) < 0.4
+
+
+def test_a_batch_gives_what_each_text_gives_alone(embedder):
+    texts = ["会議の議事録", "minutes of the meeting", "猫"]
+    together = embedder.embed(texts, "document")
+    assert np.array_equal(together, np.concatenate([embedder.embed([text], "query") for text in texts]))
+
+
+def test_meaning_goes_across_languages(embedder):
+    notes = ["家賃は毎月25日に引き落とし。", "猫の予防接種は五月。", "会議は来週に延期された。", "弟は卵アレルギーだ。"]
+    asked = ["when is the rent due", "cat vaccination", "the meeting was postponed", "food allergy"]
+    near = embedder.embed(asked, "query") @ embedder.embed(notes, "document").T
+    assert near.argmax(1).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("languages", ["ja-ja", "en-en", "ja-en", "en-ja"])
+def test_paraphrases_are_found_among_each_other(embedder, languages):
+    rows = [json.loads(line) for line in PARAPHRASES.read_text("utf-8").splitlines()]
+    rows = [row for row in rows if f"{row['query_lang']}-{row['note_lang']}" == languages]
+    near = embedder.embed([row["query"] for row in rows], "query")
+    near = near @ embedder.embed([row["note"] for row in rows], "document").T
+    ranks = (near > np.diagonal(near)[:, None]).sum(1) + 1
+    assert float((1 / ranks).mean()) > 0.65
+
+
+def test_threads_load_it_once_and_agree():
+    embedder, rows = BuiltinEmbedder(), []
+    threads = [threading.Thread(target=lambda: rows.append(embedder.embed(["床の間"], "query"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(rows) == 8
+    assert all(np.array_equal(rows[0], row) for row in rows)
+
+
+def test_it_can_be_used_again_after_closing(embedder):
+    before = embedder.embed(["床の間"], "query")
+    embedder.close()
+    assert np.array_equal(before, embedder.embed(["床の間"], "query"))
+
+
+def test_no_texts_no_rows(embedder):
+    assert embedder.embed([], "document").shape == (0, DIMENSION)
+
+
+def test_the_file_comes_back_as_it_was_written(tmp_path):
+    written = Weights(
+        {"name": "tiny"},
+        ["▁a", "床", "の間"],
+        np.array([-1.0, -2.5, -3.25], np.float32),
+        np.array([0.5, 0.25, 2.0], np.float32),
+        np.arange(12, dtype=np.int8).reshape(3, 4),
+    )
+    write_weights(tmp_path / "tiny.bin", written)
+    found = read_weights(tmp_path / "tiny.bin")
+    assert found.pieces == written.pieces
+    assert (found.about["name"], found.about["dimension"]) == ("tiny", 4)
+    for name in ("scores", "scales", "matrix"):
+        assert np.array_equal(getattr(found, name), getattr(written, name))
+
+
+def test_the_shipped_file_is_what_it_says(weights, embedder):
+    assert weights.about["name"] == NAME
+    assert embedder.model == f"builtin:{NAME}"
+    assert weights.matrix.shape == (len(weights.pieces), DIMENSION)
+    assert len(set(weights.pieces)) == len(weights.pieces)
+    assert sum(path.stat().st_size for path in DATA.iterdir()) <= 16_000_000
+    assert (DATA / "NOTICE.md").exists()
+
+
+def test_nothing_is_loaded_before_a_vector_is_needed():
+    code = (
+        "import sys; from tokonoma.embed.builtin import BuiltinEmbedder; e = BuiltinEmbedder();"
+        "assert 'numpy' not in sys.modules; e.embed(['床'], 'query');"
+        "assert not {'torch', 'sentencepiece', 'onnxruntime', 'tokenizers'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

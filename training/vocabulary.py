@@ -1,0 +1,119 @@
+"""Step 1: which pieces the model has vectors for.
+
+    python -m training.vocabulary PAIRS OUT.tsv [--words words.txt | --synonyms] [--attribution-only]
+
+SentencePiece learns two unigram vocabularies, of the words in Latin letters and of the runs of Japanese, each from the
+distinct ones with their counts. Everyday words that it would cut into single kanji are added whole.
+"""
+
+import argparse
+import math
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import sentencepiece
+
+from tokonoma.embed.builtin_cut import Cutter, chunks, humps, is_japanese
+from training.parallel import over
+from training.sources import EVERYDAY, Pair, pairs, say
+
+_WEIGHTS = dict.fromkeys(EVERYDAY, 8) | {"edict": 3, "wordnet": 2, "sudachi": 3}
+_BONUS = 1.0  # by which a word added whole is likelier than its parts
+
+
+def counted(batch: list[Pair]) -> tuple[Counter[str], Counter[str]]:
+    latin, japanese = Counter[str](), Counter[str]()
+    for pair in batch:
+        weight = _WEIGHTS.get(pair.src, 1)
+        for chunk in chunks(pair.en + "\n" + pair.ja):
+            if is_japanese(chunk):
+                japanese[chunk] += weight
+            else:
+                for part in humps(chunk):
+                    latin[part] += weight
+    return latin, japanese
+
+
+def learn(counts: Counter[str], size: int, *, latin: bool, folder: Path) -> dict[str, float]:
+    name = folder / ("latin" if latin else "japanese")
+    lines = (f"{text}\t{count}" for text, count in counts.items() if len(text) < 200 and (count > 1 or not latin))
+    name.with_suffix(".tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(name.with_suffix(".tsv")),
+        input_format="tsv",
+        model_prefix=str(name),
+        model_type="unigram",
+        vocab_size=size + 3,
+        character_coverage=0.9999 if latin else 0.9997,
+        normalization_rule_name="identity",
+        add_dummy_prefix=latin,
+        max_sentencepiece_length=16 if latin else 12,
+        seed_sentencepiece_size=600_000,
+        num_threads=8,
+        hard_vocab_limit=False,
+        minloglevel=1,
+    )
+    model = sentencepiece.SentencePieceProcessor(model_file=str(name.with_suffix(".model")))
+    found = ((model.id_to_piece(number), model.get_score(number)) for number in range(3, model.get_piece_size()))
+    return {piece: score for piece, score in found if piece != "▁"}
+
+
+def by_use(words: list[str], runs: Counter[str]) -> list[str]:
+    """Those that occur, commonest first."""
+    wanted, uses = set(words), Counter[str]()
+    for run, count in runs.items():
+        for start in range(len(run)):
+            for end in range(start + 2, min(start + 8, len(run)) + 1):
+                if run[start:end] in wanted:
+                    uses[run[start:end]] += count
+    return [word for word, count in uses.most_common() if count >= 3]
+
+
+def add_whole(scores: dict[str, float], words: list[str], room: int) -> None:
+    """Short words first: longer ones may consist of them."""
+    whole = (chunks(word) for word in words)
+    missing = [found[0] for found in whole if len(found) == 1 and is_japanese(found[0]) and found[0] not in scores]
+    chosen = list(dict.fromkeys(missing))[: max(room, 0)]
+    for length in range(2, 12):
+        cutter = Cutter(list(scores), list(scores.values()))
+        for word in chosen:
+            if len(word) == length:
+                scores[word] = min(max(cutter.likeliest(word)[1] + _BONUS, -18.0), -8.0)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("pairs", type=Path)
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("--words", type=Path)
+    arguments.add_argument("--synonyms", action="store_true", help="take the whole words from the pairs of sudachi")
+    arguments.add_argument("--attribution-only", action="store_true")
+    arguments.add_argument("--size", type=int, default=57_000)
+    arguments.add_argument("--latin", type=int, default=20_000)
+    arguments.add_argument("--japanese", type=int, default=24_000)
+    given = arguments.parse_args()
+
+    latin, japanese, words = Counter[str](), Counter[str](), list[str]()
+    for some_latin, some_japanese in over(counted, pairs(given.pairs, attribution_only=given.attribution_only)):
+        latin.update(some_latin)
+        japanese.update(some_japanese)
+    say(f"{len(latin)} distinct Latin words, {len(japanese)} runs of Japanese")
+    if given.words:
+        words = given.words.read_text("utf-8").split()
+    elif given.synonyms:
+        words = by_use([pair.ja for pair in pairs(given.pairs) if pair.src == "sudachi"], japanese)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        one = pool.submit(learn, latin, given.latin, latin=True, folder=Path(folder))
+        other = pool.submit(learn, japanese, given.japanese, latin=False, folder=Path(folder))
+        scores = one.result() | other.result()
+    say(f"{len(scores)} pieces learned")
+    add_whole(scores, words, given.size - len(scores))
+    say(f"{len(scores)} pieces with whole words")
+    assert all(map(math.isfinite, scores.values()))
+    given.out.write_text("".join(f"{piece}\t{score:.4f}\n" for piece, score in scores.items()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
