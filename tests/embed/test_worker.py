@@ -93,6 +93,40 @@ def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(house: Hou
     assert all(tries >= 1 for (tries,) in house.rows("select tries from embedding_queue"))
 
 
+def test_a_record_that_cannot_be_read_does_not_hold_up_the_others(house: House) -> None:
+    for number in range(6):
+        house.save(f"n{number}", f"note {number}")
+    broken = house.id("n2")
+    real = house.vectors.texts
+
+    def texts(rows, ids):
+        if broken in ids:
+            rows.rows("select * from no_such_table")
+        return real(rows, ids)
+
+    house.vectors.texts = texts
+    house.work()
+    assert house.embedded() == 5
+    assert "cannot be read" in house.rows("select problem from embedding_queue")[0][0]
+    house.vectors.texts = real
+    with house.database.writing() as statements:
+        statements.run("update embedding_queue set due = 0")
+    house.work()
+    assert house.embedded() == 6
+
+
+def test_documents_without_a_vector_are_found_again_by_a_refill(houses: Open, server: EmbeddingServer) -> None:
+    house = houses([server.url])
+    house.save("a", "a note")
+    house.work()
+    with house.database.writing() as statements:
+        statements.run("delete from embedding")
+        house.vectors.refill(statements)
+    later = houses([server.url])
+    later.worker.resume()
+    _until(lambda: later.embedded() == 1)
+
+
 def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(house: House, server: EmbeddingServer) -> None:
     house.save("a", "before")
     house.save("b", "stays")

@@ -58,9 +58,7 @@ class Portions:
         return finished
 
     def _all(self, model: Model, claims: list[Claim]) -> int:
-        with self._database.reading() as rows:
-            texts = self._keep.texts(rows, [claim.document_id for claim in claims])
-        items = [_Item(each, pieces(texts.get(each.document_id, ""), self._embedder.reach)) for each in claims]
+        items = self._items(claims)
         finished, renew_at = 0, now() + self._lease // 3
         while items:
             if self._closing():
@@ -75,6 +73,31 @@ class Portions:
                 renew_at = now() + self._lease // 3
         return finished
 
+    def _items(self, claims: list[Claim]) -> list[_Item]:
+        try:
+            texts = self._texts(claims)
+        except Exception:  # a module that cannot read one of its records must not hold up the others
+            texts = self._texts_one_by_one(claims)
+        found = [each for each in claims if each.document_id in texts]
+        return [_Item(each, pieces(texts[each.document_id], self._embedder.reach)) for each in found]
+
+    def _texts(self, claims: Sequence[Claim]) -> dict[int, str]:
+        with self._database.reading() as rows:
+            found = self._keep.texts(rows, [claim.document_id for claim in claims])
+        return {claim.document_id: found.get(claim.document_id, "") for claim in claims}
+
+    def _texts_one_by_one(self, claims: Sequence[Claim]) -> dict[int, str]:
+        """Those that cannot be read are tried again much later, and left out."""
+        texts: dict[int, str] = {}
+        for claim in claims:
+            try:
+                texts |= self._texts([claim])
+            except Exception as error:
+                says = error.message if isinstance(error, Refusal) else f"({type(error).__name__})"
+                with self._database.writing() as statements:
+                    self._put_off(statements, claim, f"The record cannot be read: {says}", guilty=True)
+        return texts
+
     def _one(self, model: Model, group: list[_Item]) -> int:
         asked = [item for item in group if item.pieces]
         good, bad = sift(asked, lambda part: self._embedded(model, part))
@@ -86,7 +109,7 @@ class Portions:
                 if queue.done(statements, item.claim):
                     self._keep.store(statements, model.id, item.claim.document_id, vectors)
             for item, error in bad:
-                self._put_off(statements, item.claim, error, guilty=bool(good))
+                self._put_off(statements, item.claim, error.message, guilty=bool(good))
         if asked and not good:
             raise bad[-1][1]
         return len(group) - len(bad)
@@ -102,13 +125,13 @@ class Portions:
             at += len(item.pieces)
         return found
 
-    def _put_off(self, statements: queue.Statements, claim: Claim, error: Unsound, *, guilty: bool) -> None:
+    def _put_off(self, statements: queue.Statements, claim: Claim, problem: str, *, guilty: bool) -> None:
         """A text that failed while others did not waits long; else it only goes behind the others."""
         wait = min(_LATER * 2 ** min(claim.tries, 20), _LATEST) if guilty else 0
         tries = claim.tries + 1 if guilty else claim.tries
-        queue.postpone(statements, claim, now() + wait, tries, error.message)
+        queue.postpone(statements, claim, now() + wait, tries, problem)
         if guilty:
-            log("warning", "embed.text", document=claim.document_id, tries=tries, says=error.message)
+            log("warning", "embed.text", document=claim.document_id, tries=tries, says=problem)
 
     def _give_back(self, claims: Sequence[Claim]) -> None:
         with self._database.writing() as statements:

@@ -16,6 +16,7 @@ from tokonoma.embed.portion import Portions
 from tokonoma.embed.recipe import Recipe
 from tokonoma.store.database import Database
 
+_TOLD = 5_000  # documents after which the log tells how far it is
 _FILL = 2_000  # documents that are put into the queue at once when the model has changed
 
 
@@ -40,7 +41,7 @@ class Worker:
         self._model: Model | None = None
         self._portions: Portions | None = None
         self._filled: int | None = None
-        self._failures = 0
+        self._failures = self._finished = 0
         self._changed = threading.Condition()
         self._woken = self._closing = False
         self._thread: threading.Thread | None = None
@@ -82,8 +83,16 @@ class Worker:
         assert self._portions is not None
         filling = self._filled is not None and self._fill(self._model, self._filled)
         finished = self._portions.work(self._model)
+        self._tell(finished)
         self._keep.settle(self._model.id)
         return finished > 0 or filling or self._keep.retire(self._model.id)
+
+    def _tell(self, finished: int) -> None:
+        """Progress, for whoever follows the log while a new model embeds everything."""
+        before, self._finished = self._finished, self._finished + finished
+        if before // _TOLD != self._finished // _TOLD:
+            with self._database.reading() as rows:
+                log("info", "embed.progress", finished=self._finished, waiting=queue.length(rows))
 
     def _adopted(self) -> tuple[Model, Portions]:
         """The model, once it has shown that it is the one whose vectors are stored under its name."""

@@ -124,6 +124,12 @@ class Vectors:
         stored.forget(statements, document_id)
         self._queue.enqueue(statements, document_id)
 
+    def refill(self, statements: Statements) -> None:
+        """Look again for documents without a vector; the worker does it when it next begins."""
+        for model in stored.models(statements):
+            if model.current:
+                stored.note_filled(statements, model.id, 0)
+
     # What the worker needs
 
     def models(self, rows: Rows) -> list[Model]:
