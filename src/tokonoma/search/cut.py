@@ -29,23 +29,25 @@ _NEVER_ALONE = frozenset({"soft", "bar", "thai"})
 _SKIPPED = re.compile(f"(?=([{HAN}])[{OKURIGANA}]([{HAN}]))")
 
 
-# What a term of each kind weighs in a question, and how steeply a frequent one falls off (score.py).
+# What a term of each kind weighs in a question.
 _WEIGHTS = {
-    "word": (1.0, 0.0),
-    "number": (1.0, 0.0),
-    "counted": (1.0, 0.0),
-    "whole": (1.0, 0.0),
-    "sign": (1.0, 0.0),
-    "part": (0.5, 0.0),
-    "family": (0.3, 0.0),
-    "stop": (0.0, 0.0),
-    "pair": (1.0, 0.0),
-    "mixed": (0.4, 0.0),  # half grammar: を食
-    "soft": (1.0, 2.0),  # hiragana alone: grammar where it is frequent, a word where it is rare
-    "han": (0.7, 0.0),
-    "katakana": (0.5, 0.0),
-    "hangul": (0.5, 0.0),
+    "word": 1.0,
+    "number": 1.0,
+    "counted": 1.0,
+    "whole": 1.0,
+    "sign": 1.0,
+    "part": 0.5,
+    "family": 0.3,
+    "stop": 0.0,
+    "pair": 1.0,
+    "mixed": 0.4,  # half grammar: を食
+    "soft": 1.0,
+    "han": 0.7,
+    "katakana": 0.5,
+    "hangul": 0.5,
 }
+# How steeply a frequent term falls off (score.py). Hiragana alone is grammar where it is frequent, a word where rare.
+_STEEP, _STEEP_SOFT = 0.2, 2.0
 
 
 class Cut(NamedTuple):
@@ -58,7 +60,7 @@ class Term(NamedTuple):
 
     text: str
     weight: float
-    steep: float = 0.0
+    steep: float = _STEEP
 
 
 def cut(text: str) -> Cut:
@@ -84,12 +86,17 @@ def cut(text: str) -> Cut:
 
 def terms(text: str) -> list[Term]:
     """A question's tokens with their weights. If all are stop words, they count after all."""
-    weights: dict[str, tuple[float, float]] = {}
-    for token in _asked(text):
-        weights[token.text] = max(_WEIGHTS[token.kind], weights.get(token.text, (0.0, 0.0)))
-    if not any(weight for weight, _ in weights.values()):
-        return [Term(text, 1.0) for text in weights]
-    return [Term(text, *weight) for text, weight in weights.items()]
+    found: dict[str, Term] = {}
+    for token, kind in _asked(text):
+        term = Term(token, _WEIGHTS[kind], _STEEP if kind != "soft" else _STEEP_SOFT)
+        found[token] = max(found.get(token, term), term, key=_worth)
+    if not any(term.weight for term in found.values()):
+        return [Term(token, 1.0) for token in found]
+    return list(found.values())
+
+
+def _worth(term: Term) -> tuple[float, float]:
+    return term.weight, -term.steep
 
 
 def _asked(text: str) -> Iterator[Token]:

@@ -23,6 +23,7 @@ VERSION = 1  # of everything between a text and its form: another number means t
 TITLE = 2
 
 _HEAD = struct.Struct("<III")
+_LAST = 0xFFFFFFFF
 _FEW = 128  # below this many terms, going through all is quicker than searching each
 
 
@@ -56,16 +57,15 @@ def counts_in(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
     """Those of the wanted terms that stand in the document, with their counts. `ascending` is `wanted`, sorted."""
     size = _HEAD.unpack_from(form)[0]
     end = _HEAD.size + 4 * size
-    numbers = _numbers(form, _HEAD.size, end)
+    numbers = _numbers(form[_HEAD.size : end])
     if size <= _FEW:
         return {number: form[end + bisect_left(numbers, number)] for number in wanted.intersection(numbers)}
+    numbers.append(_LAST)  # so that no place lies behind the end
     found: dict[int, int] = {}
     place = 0
     for number in ascending:
         place = bisect_left(numbers, number, place)
-        if place == size:
-            break
-        if numbers[place] == number:
+        if numbers[place] == number and place < size:
             found[number] = form[end + place]
     return found
 
@@ -73,7 +73,7 @@ def counts_in(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
 def title_of(form: bytes) -> Sequence[int]:
     """The numbers of the title's terms."""
     titled = _HEAD.unpack_from(form)[1]
-    return _numbers(form, len(form) - 4 * titled, len(form)) if titled else ()
+    return _numbers(form[-4 * titled :]) if titled else ()
 
 
 def _pack(counts: Counter[str], titled: Iterable[str], length: int) -> bytes:
@@ -84,9 +84,8 @@ def _pack(counts: Counter[str], titled: Iterable[str], length: int) -> bytes:
     return b"".join((head, _bytes(numbered), bytes(numbered.values()), _bytes(title)))
 
 
-def _numbers(form: bytes, start: int, end: int) -> "array[int]":
-    numbers = array("I")
-    numbers.frombytes(form[start:end])
+def _numbers(packed: bytes) -> "array[int]":
+    numbers = array("I", packed)
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

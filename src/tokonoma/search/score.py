@@ -22,7 +22,7 @@ B = 0.5
 COVERAGE = 0.5
 TITLE_GAIN = 2.0
 NEAR = 0.4
-MAX_TERMS = 48  # of a long question, the terms that are worth most
+MAX_TERMS = 32  # of a long question, the terms that are worth most
 
 _SEATS = (-2, -1, 1, 2)
 
@@ -57,10 +57,9 @@ class Question:
     average: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    counts: Mapping[int, int]
-    length: int
+_Found = tuple[
+    dict[int, int], int
+]  # of the question's terms those that a document holds, with their counts; its length
 
 
 def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int, average: float) -> Question:
@@ -77,11 +76,9 @@ def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int,
 
 
 def gain_of(term: Term, frequency: int, documents: int) -> float:
-    """What one term is worth: its rarity, times the weight of its kind, less for a kind that is steep."""
+    """What one term is worth: the weight of its kind times its rarity, the less so the steeper its kind falls off."""
     frequency = min(frequency, documents)
     rarity = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
-    if not term.steep:
-        return term.weight * rarity
     return term.weight * rarity * (rarity / math.log(2 + 2 * documents)) ** term.steep
 
 
@@ -106,12 +103,11 @@ def score_beside(
 
     `only`: the documents to be scored, if the others are there as neighbours alone. Each form is read once."""
     wanted, ascending = question.wanted, question.ascending
-    found = {key: _Found(counts_in(form, wanted, ascending), length_of(form)) for key, form in forms.items()}
+    found = {key: (counts_in(form, wanted, ascending), length_of(form)) for key, form in forms.items()}
     scored: list[Scored] = []
     for key in forms if only is None else only:
-        own = found[key]
         near = [found[other] for other in beside.get(key, ()) if other in found]
-        words, matched = _among(question, own, near) if near else _alone(question, own)
+        words, matched = _among(question, found[key], near) if near else _alone(question, found[key])
         if words:
             scored.append(_scored(question, key, forms[key], words, matched))
     scored.sort(key=lambda each: (-each.score, each.key))
@@ -119,10 +115,11 @@ def score_beside(
 
 
 def _alone(question: Question, own: _Found) -> tuple[float, float]:
-    rest = K1 * (1 - B + B * own.length / question.average)
+    counts, length = own
+    rest = K1 * (1 - B + B * length / question.average)
     gains = question.gains
     words = matched = 0.0
-    for number, count in own.counts.items():
+    for number, count in counts.items():
         gain = gains[number]
         matched += gain
         words += gain * count / (count + rest)
@@ -130,18 +127,19 @@ def _alone(question: Question, own: _Found) -> tuple[float, float]:
 
 
 def _among(question: Question, own: _Found, near: Iterable[_Found]) -> tuple[float, float]:
+    counts, own_length = own
     lent: dict[int, float] = {}
-    length, weight = float(own.length), 1.0
-    for each in near:
-        length += NEAR * each.length
+    length, weight = float(own_length), 1.0
+    for others, other_length in near:
+        length += NEAR * other_length
         weight += NEAR
-        for number, count in each.counts.items():
+        for number, count in others.items():
             lent[number] = lent.get(number, 0.0) + NEAR * count
     rest = K1 * (1 - B + B * length / weight / question.average)
     words = matched = 0.0
-    for number in own.counts.keys() | lent.keys():
+    for number in counts.keys() | lent.keys():
         gain = question.gains[number]
-        count = own.counts.get(number, 0)
+        count = counts.get(number, 0)
         matched += gain if count else gain * NEAR
         count += lent.get(number, 0.0)
         words += gain * count / (count + rest)
@@ -157,8 +155,8 @@ def _scored(question: Question, key: int, form: bytes, words: float, matched: fl
 
 def _title(question: Question, form: bytes) -> float:
     title = title_of(form)
-    if not title:
-        return 0.0
     shared = question.named.intersection(title)
+    if not shared:
+        return 0.0
     gains = question.gains
-    return TITLE_GAIN * sum(gains.get(number, 0.0) for number in shared) * len(shared) / len(title)
+    return TITLE_GAIN * sum([gains.get(number, 0.0) for number in shared]) * len(shared) / len(title)
