@@ -199,9 +199,7 @@ class App:
     def door(self) -> "Door":
         from tokonoma.auth.door import Door
 
-        # An embedded database answers in microseconds; across a network one second is remembered.
-        remember = lambda: 0.0 if self.database.kind == "sqlite" else 1.0  # noqa: E731
-        return Door(lambda: self.database.reading(), self.settings.flag("require_key"), remember)
+        return Door(lambda: self.database.reading(), self.settings.flag("require_key"))
 
     # Rooms that are opened when they are first needed
 

@@ -11,15 +11,14 @@ from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Unauthenticated
 
 _MOST = 1024  # credentials remembered
+_REMEMBERED = 1.0  # seconds
 
 
 class Door:
-    """`remember` seconds may pass before a revocation made by another process is felt. 0 where asking costs nothing."""
+    """What was found is remembered for a second: within that time a revocation, or a first key, is felt everywhere."""
 
-    def __init__(
-        self, reading: Callable[[], AbstractContextManager[Rows]], require_key: bool, remember: Callable[[], float]
-    ) -> None:
-        self._reading, self._require_key, self._remember = reading, require_key, remember
+    def __init__(self, reading: Callable[[], AbstractContextManager[Rows]], require_key: bool) -> None:
+        self._reading, self._require_key = reading, require_key
         self._known: dict[bytes, tuple[float, Principal]] = {}
         self._closed = (0.0, False)  # until when it is known whether a key is required
 
@@ -39,7 +38,7 @@ class Door:
         if time.monotonic() >= until:
             with self._reading() as rows:
                 required = keys.exist(rows)
-            self._closed = (time.monotonic() + self._remember(), required)
+            self._closed = (time.monotonic() + _REMEMBERED, required)
         return required
 
     def _holder(self, token: str) -> Principal:
@@ -51,7 +50,7 @@ class Door:
             found = keys.principal(rows, token)
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[mark] = (time.monotonic() + self._remember(), found)
+        self._known[mark] = (time.monotonic() + _REMEMBERED, found)
         return found
 
 

@@ -1,12 +1,12 @@
 """`POST /mcp`: one message in, one answer out. Nothing is kept between two requests but the calls under way."""
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, cast
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready
-from tokonoma.core.ids import hex_id
 from tokonoma.edge.http_body import Limits, read
 from tokonoma.edge.http_guard import Halt, Headers, Pairs, accepts, bearer, check_content_type
 from tokonoma.edge.http_stream import Delivery, Event, Outbox, Receive, Send, body, event
@@ -112,7 +112,7 @@ class Posts:
         if message.method == "initialize":
             # A token to find a call again when its client cancels it. Nothing depends on it: any is welcome later,
             # so that a restart of this server breaks no client.
-            extra = [*extra, (b"mcp-session-id", hex_id(16).encode())]
+            extra = [*extra, (b"mcp-session-id", os.urandom(16).hex().encode())]
         if post.json:
             await body(send, 200, answer, extra)
         else:

@@ -1,10 +1,12 @@
 """A journal entry: who called what, when, how it ended, how long it took and how large it was. Never a body."""
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
+
+import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.clock import now
@@ -32,6 +34,7 @@ class Entry:
 
 
 COLUMNS = tuple(each.name for each in fields(Entry))
+_values = attrgetter(*COLUMNS)
 
 
 def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> Entry:
@@ -46,8 +49,8 @@ def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int |
         transport=call.caller.transport,
         remote=call.caller.remote,
         # A name that nobody knows is a caller's text: it may be anything, so only its start is kept.
-        module=entry.module if entry else call.module[:64],
-        tool=entry.name if entry else call.tool[:64],
+        module=entry.module if entry else _start(call.module),
+        tool=entry.name if entry else _start(call.tool),
         outcome=outcome,
         code=code,
         duration_us=duration_us,
@@ -57,11 +60,14 @@ def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int |
     )
 
 
+def _start(name: str) -> str:
+    return name[:64].encode("utf-8", "replace").decode()
+
+
 def digest(before: bytes, strand: str, seq: int, values: Sequence[Any]) -> bytes:
     """The link of the chain: the hash of the entry before it, its place, and all that it says."""
-    said = json.dumps([strand, seq, *values], ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(before + said.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(before + orjson.dumps([strand, seq, *values])).digest()
 
 
 def values(entry: Entry) -> tuple[Any, ...]:
-    return astuple(entry)
+    return _values(entry)

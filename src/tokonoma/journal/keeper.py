@@ -55,14 +55,13 @@ class Keeper:
                 self._changed.notify()
 
     def flush(self) -> None:
-        """Write what waits. An entry leaves the queue only after its transaction has committed."""
-        while self._waiting:
+        """Write what waits now. An entry leaves the queue only after its transaction has committed."""
+        for _ in range(-(-len(self._waiting) // _GROUP)):
             with self._changed:
                 group = [self._waiting[place] for place in range(min(_GROUP, len(self._waiting)))]
                 before = self._dropped
             with self._strands.borrowed() as strand, self._writing(None) as statements:
-                for entry in group:
-                    strand.add(statements, entry)
+                strand.add(statements, *group)
             with self._changed:
                 for _ in range(len(group) - (self._dropped - before)):
                     self._waiting.popleft()

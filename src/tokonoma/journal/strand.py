@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows, Statements
@@ -50,10 +51,14 @@ class Strand:
         self._seq, self._head = 0, b""
         self._next_seq, self._next_head = 0, b""
 
-    def add(self, statements: Statements, entry: Entry) -> None:
+    def add(self, statements: Statements, *entries: Entry) -> None:
         if self._next_seq == 0:
-            self._insert(statements, Entry(now(), "open", anchors=anchors(statements, self.id)))
-        self._insert(statements, entry)
+            entries = (Entry(now(), "open", anchors=anchors(statements, self.id)), *entries)
+        rows = [self._linked(entry) for entry in entries]
+        if len(rows) == 1:
+            statements.run(_INSERT, **rows[0])
+        else:
+            statements.many(_INSERT, rows)
 
     def keep(self) -> None:
         self._seq, self._head = self._next_seq, self._next_head
@@ -62,12 +67,14 @@ class Strand:
     def revert(self) -> None:
         self._next_seq, self._next_head = self._seq, self._head
 
-    def _insert(self, statements: Statements, entry: Entry) -> None:
+    def _linked(self, entry: Entry) -> dict[str, Any]:
+        """The entry as the next link of the chain."""
         said = values(entry)
         head = digest(self._next_head, self.id, self._next_seq, said)
         row = dict(zip(COLUMNS, said, strict=True))
-        statements.run(_INSERT, strand=self.id, seq=self._next_seq, hash=head, **row)
+        row |= {"strand": self.id, "seq": self._next_seq, "hash": head}
         self._next_seq, self._next_head = self._next_seq + 1, head
+        return row
 
 
 class Strands:
