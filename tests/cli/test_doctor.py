@@ -43,7 +43,18 @@ def test_a_fresh_machine_is_well_and_stays_as_it_is(findings, home, tmp_path):
     assert {name: each["state"] for name, each in told.items()} == dict.fromkeys(told, "ok")
     assert "not created yet" in told["home"]["says"]
     assert "not created yet" in told["database"]["says"]
-    looked_at = {"python", "sqlite", "settings", "home", "file system", "room", "plugins", "port", "embedding", "database"}
+    looked_at = {
+        "python",
+        "sqlite",
+        "settings",
+        "home",
+        "file system",
+        "room",
+        "plugins",
+        "port",
+        "embedding",
+        "database",
+    }
     assert looked_at == set(told)
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -1,6 +1,6 @@
 """Cuts a text into the pieces that the built-in model has vectors for. Pure; training uses this very code.
 
-Words in Latin letters carry a mark in front (`▁`), so that `api` is one piece in 「APIサーバー」 and in "the API server".
+Latin words carry a mark in front (`▁`), so that `api` is one piece in 「APIサーバー」 and in "the API server".
 Runs of Japanese are cut as a whole, by the likeliest sequence of pieces (Viterbi over a unigram vocabulary). Spaces
 and punctuation mean too little to be kept.
 """
