@@ -66,22 +66,19 @@ class Term(NamedTuple):
 def cut(text: str) -> Cut:
     """A document's tokens with their counts, and its length in words."""
     text = _ready(text)
-    runs = _RUN.findall(text)
     words = _WORD.findall(text)
-    counts = Counter(chain.from_iterable(map(texts, words)))
-    counts.update(_SIGN.findall(text))
-    length = len(words)
-    if runs:
-        length += _run_length(runs)
-        counts.update(left + right for left, right in _COUNTED.findall(text))
-        for run in runs:
-            counts.update(left + right for left, right in _SKIPPED.findall(run))
-            sound = run.translate(SOUNDS)
-            counts.update(map(add, sound, sound[1:]))
-            if len(run) == 1 and _NOT_ALONE.match(run):
-                counts[sound] += 1
-        counts.update(_NOT_ALONE.sub("", "".join(runs)).translate(SOUNDS))
-    return Cut(counts, length)
+    found = [*chain.from_iterable(map(texts, words)), *_SIGN.findall(text)]
+    runs = _RUN.findall(text)
+    if not runs:
+        return Cut(Counter(found), len(words))
+    joined = "\n".join(runs)
+    found += map("".join, _COUNTED.findall(text))
+    found += map("".join, _SKIPPED.findall(joined))
+    for sound in joined.translate(SOUNDS).split("\n"):
+        found += map(add, sound, sound[1:])
+    found += _NOT_ALONE.sub("", joined).translate(SOUNDS).replace("\n", "")
+    found += (run.translate(SOUNDS) for run in runs if len(run) == 1 and _NOT_ALONE.match(run))
+    return Cut(Counter(found), len(words) + _run_length(joined, len(runs)))
 
 
 def terms(text: str) -> list[Term]:
@@ -112,10 +109,10 @@ def _ready(text: str) -> str:
     return _THOUSANDS.sub("", text) if "," in text else text
 
 
-def _run_length(runs: list[str]) -> int:
+def _run_length(joined: str, runs: int) -> int:
     """Pairs, less those of hiragana alone."""
-    soft = _NOT_ALONE.findall("　".join(runs))
-    return max(1, sum(map(len, runs)) - len(runs) - sum(map(len, soft)) + len(soft))
+    soft = _NOT_ALONE.findall(joined)
+    return max(1, len(joined) - 2 * runs + 1 - sum(map(len, soft)) + len(soft))
 
 
 def _run_tokens(run: str) -> Iterator[Token]:

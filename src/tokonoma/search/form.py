@@ -76,12 +76,12 @@ def title_of(form: bytes) -> Sequence[int]:
     return _numbers(form[-4 * titled :]) if titled else ()
 
 
-def _pack(counts: Counter[str], titled: Iterable[str], length: int) -> bytes:
+def _pack(counts: Counter[str], titled: Counter[str], length: int) -> bytes:
     # Two tokens of one number are joined: the greater count stands.
-    numbered = dict(sorted((number_of(token), min(count, 255)) for token, count in counts.items()))
-    title = sorted({number_of(token) for token in titled})
+    numbered = dict(sorted(zip(map(crc32, map(str.encode, counts)), counts.values(), strict=True)))
+    title = sorted(set(map(crc32, map(str.encode, titled))))
     head = _HEAD.pack(len(numbered), len(title), length)
-    return b"".join((head, _bytes(numbered), bytes(numbered.values()), _bytes(title)))
+    return b"".join((head, _bytes(numbered), bytes([min(count, 255) for count in numbered.values()]), _bytes(title)))
 
 
 def _numbers(packed: bytes) -> "array[int]":
