@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tokonoma.edge.http_guard import Pairs
 from tokonoma.edge.wire.exchange import Exchange
@@ -16,22 +17,50 @@ QUICK = 0.05
 """Most calls are over by then; only a slower one costs a task that watches whether its client is still there."""
 
 
+class _Mail:
+    """What worker threads have for one loop. Waking a loop is a system call: it is woken once for all that waits."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[Outbox, bytes, bool]] = deque()
+        self._woken = False
+
+    def put(self, outbox: "Outbox", message: bytes, last: bool) -> None:
+        self._items.append((outbox, message, last))
+        # Looked at after the item is in: whoever has woken the loop has not begun to empty it before that.
+        if not self._woken:
+            self._woken = True
+            try:
+                outbox.loop.call_soon_threadsafe(self._delivered)
+            except RuntimeError:
+                return  # the loop has ended, and every client with it
+
+    def _delivered(self) -> None:
+        self._woken = False
+        while self._items:
+            outbox, message, last = self._items.popleft()
+            outbox.arrived(message, last)
+
+
+_mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _Mail] = WeakKeyDictionary()
+
+
 class Outbox:
     """From worker threads to the one coroutine that sends."""
 
-    __slots__ = ("_items", "_loop", "_waiting", "left")
+    __slots__ = ("_items", "_mail", "_waiting", "left", "loop")
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
+        mail = _mails.get(self.loop)
+        if mail is None:
+            mail = _mails[self.loop] = _Mail()
+        self._mail = mail
         self._items: deque[tuple[bytes, bool]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self.left = False  # the client has gone
 
     def put(self, message: bytes, last: bool) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._arrived, message, last)
-        except RuntimeError:
-            return  # the loop has ended, and every client with it
+        self._mail.put(self, message, last)
 
     def leave(self) -> None:
         self.left = True
@@ -40,8 +69,8 @@ class Outbox:
     async def get(self, seconds: float | None) -> tuple[bytes, bool] | None:
         """The next message and whether it is the last; None when the time is over or the client has gone."""
         if not self._items and not self.left:
-            self._waiting = self._loop.create_future()
-            timer = None if seconds is None else self._loop.call_later(seconds, self._wake)
+            self._waiting = self.loop.create_future()
+            timer = None if seconds is None else self.loop.call_later(seconds, self._wake)
             try:
                 await self._waiting
             finally:
@@ -49,7 +78,7 @@ class Outbox:
                     timer.cancel()
         return self._items.popleft() if self._items else None
 
-    def _arrived(self, message: bytes, last: bool) -> None:
+    def arrived(self, message: bytes, last: bool) -> None:
         self._items.append((message, last))
         self._wake()
 
