@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokonoma.core.errors import Unready
 from tokonoma.embed.builtin import DIMENSION, NAME, BuiltinEmbedder
 from tokonoma.embed.builtin_cut import MARK, Cutter, chunks, humps
 from tokonoma.embed.builtin_file import Weights, read_weights, write_weights
+from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.recipe import Access, Recipe
 
 DATA = Path(sys.modules[BuiltinEmbedder.__module__].__file__ or "").parent / "data"
 PARAPHRASES = Path(__file__).parents[2] / "training" / "paraphrases.jsonl"
@@ -167,3 +170,12 @@ def test_nothing_is_loaded_before_a_vector_is_needed():
         "assert not {'torch', 'sentencepiece', 'onnxruntime', 'tokenizers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_recipe_names_it():
+    found = embedder_of(Recipe("builtin", NAME), Access())
+    assert found is not None
+    assert (found.model, found.dimension) == (f"builtin:{NAME}", DIMENSION)
+    for other in (Recipe("builtin", "another"), Recipe("builtin", NAME, 128)):
+        with pytest.raises(Unready):
+            embedder_of(other, Access())

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tokonoma.core.errors import Unready
 from tokonoma.embed.builtin_cut import Cutter
 from tokonoma.embed.builtin_file import Weights, read_weights
 from tokonoma.embed.embedder import Kind
+from tokonoma.embed.recipe import Recipe
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
@@ -57,6 +59,17 @@ class BuiltinEmbedder:
                 weights = read_weights(self._path)
                 self._loaded = Cutter(weights.pieces, weights.scores.tolist()), weights
             return self._loaded
+
+
+def builtin_embedder(recipe: Recipe) -> BuiltinEmbedder:
+    """The recipe must name this very model, or none: vectors of another one are kept under another name."""
+    if recipe.model not in ("", NAME) or recipe.dimension not in (0, DIMENSION):
+        raise Unready(
+            f"This version comes with the embedding model {NAME} of {DIMENSION} dimensions, and no other."
+            " Leave embed_model and embed_dimension empty, or choose another embed_provider.",
+            reason="embedder",
+        )
+    return BuiltinEmbedder(recipe.name)
 
 
 def _by_itself(text: str) -> "Vectors":

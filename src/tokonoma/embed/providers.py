@@ -1,6 +1,7 @@
 """From a recipe to an embedder. Nothing is loaded or connected before the first text."""
 
 from tokonoma.core.errors import Unready
+from tokonoma.embed.builtin import builtin_embedder
 from tokonoma.embed.embedder import Embedder
 from tokonoma.embed.recipe import Access, Recipe
 
@@ -10,10 +11,7 @@ def embedder_of(recipe: Recipe, access: Access) -> Embedder | None:
     if recipe.provider == "none":
         return None
     if recipe.provider == "builtin":
-        raise Unready(
-            "This version has no built-in embedding model yet. Choose another embed_provider, or none.",
-            reason="embedder",
-        )
+        return builtin_embedder(recipe)
     if not recipe.model:
         raise Unready(f"The embedding provider {recipe.provider} needs a model: set embed_model.", reason="embedder")
     if recipe.provider == "openai":
