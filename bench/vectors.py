@@ -23,7 +23,7 @@ from tokonoma.core.desk import LABELS
 from tokonoma.core.log import set_level
 from tokonoma.core.query import Reach, Where
 from tokonoma.embed import queue
-from tokonoma.search import tables, vectors_tables
+from tokonoma.search import tables, vectors_store, vectors_tables
 from tokonoma.search.filters import Filter, compiled
 from tokonoma.search.vectors import Asked, Vectors
 from tokonoma.store.database import Database, open_database, sqlite_url
@@ -68,13 +68,18 @@ def fill(database: Database, vectors: Floats) -> Vectors:
         leg.adopt(statements, "bench", "{}", vectors[0])
         leg.note_filled(statements, 1, None)
     for start in range(0, len(vectors), _PAGE):
+        numbers = range(start, min(start + _PAGE, len(vectors)))
         with database.writing() as statements:
-            for number in range(start, min(start + _PAGE, len(vectors))):
-                space = next((name for name, share in reversed(SPACES.items()) if number % share == 0), "/")
-                statements.run(_DOCUMENT, address=f"tokonoma://memory/{number}", space=space, at=number)
-                leg.store(statements, 1, number + 1, vectors[number : number + 1])
+            places = [{"address": f"tokonoma://memory/{n}", "space": _space(n), "at": n} for n in numbers]
+            statements.many(_DOCUMENT, places)
+            data = [{"id": n + 1, "data": vectors_store.written(database.kind, vectors[n])} for n in numbers]
+            statements.many("insert into embedding (document_id, model, piece, data) values (:id, 1, 0, :data)", data)
     leg.settle(1)
     return leg
+
+
+def _space(number: int) -> str:
+    return next((name for name, share in reversed(SPACES.items()) if number % share == 0), "/")
 
 
 def fresh(database: Database) -> Vectors:
@@ -156,8 +161,7 @@ def _filtered(title: str, leg: Vectors, database: Database, vectors: Floats, que
     rows: list[Row] = []
     numbers = np.arange(len(vectors))
     for name in SPACES:
-        lies = [next((each for each, share in reversed(SPACES.items()) if n % share == 0), "/") for n in range(1000)]
-        chosen = numbers[np.asarray([each == name for each in lies])[numbers % 1000]]
+        chosen = numbers[np.asarray([_space(number) == name for number in range(1000)])[numbers % 1000]]
         filter = compiled(Where(space=name), EVERYWHERE)
         found = timed(lambda each, kept=filter: asked(leg, database, each, kept, 10), questions)
         right = recall(found.answers, timed(exact(vectors, 10, chosen), questions).answers)

@@ -131,7 +131,6 @@ class Index:
             changed(self.kind, statements, number, -1, -length)
         statements.run("delete from document where id = :id", id=number)
 
-
     def lock(
         self, statements: Statements, module: str, after: str, last: str | None, seen: Sequence[str]
     ) -> tuple[set[str], set[str]]:

@@ -86,4 +86,3 @@ def _page(tx: Statements, index: Index, module: str, listing: Listing, label: Ca
     total = tx.row(_COUNT, module=module)
     assert total is not None
     return Step(module, done, max(total[0], done), finished=last is None)
-
