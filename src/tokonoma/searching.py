@@ -6,6 +6,7 @@ from tokonoma.core.call import Call
 from tokonoma.core.desk import Label, Record, Rows, Statements
 from tokonoma.core.query import Hits, Query, Reach, Where
 from tokonoma.embed import queue
+from tokonoma.embed.builtin import NAME
 from tokonoma.embed.embedders import Embedders
 from tokonoma.embed.providers import embedder_of
 from tokonoma.embed.queries import Queries
@@ -60,9 +61,10 @@ class Searching:
 
 
 def recipe_of(settings: Settings) -> Recipe:
+    provider = settings.text("embed_provider")
     return Recipe(
-        settings.text("embed_provider"),
-        settings.text("embed_model"),
+        provider,
+        NAME if provider == "builtin" else settings.text("embed_model"),  # a later built-in model is another model
         settings.number("embed_dimension"),
         settings.text("embed_query_prefix"),
         settings.text("embed_document_prefix"),
