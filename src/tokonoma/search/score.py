@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tokonoma.search.cut import Term
 from tokonoma.search.form import counts_in, length_of, number_of, title_of
 
-K1 = 1.2
+K1 = 1.0
 B = 0.5
 COVERAGE = 0.5
 TITLE_GAIN = 2.0
