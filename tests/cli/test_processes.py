@@ -38,8 +38,14 @@ def test_a_call_over_stdio_is_in_the_journal_when_the_process_has_ended(spawned,
         "method": "tools/call",
         "params": {"name": "call", "arguments": {"module": "system", "tool_name": "status"}},
     }
-    ended = subprocess.run(**spawned("stdio"), input=lines(HELLO, {"jsonrpc": "2.0", "id": 3, **call}), check=False)
-    assert json.loads(ended.stdout.splitlines()[-1])["result"]["structuredContent"]["version"]
+    with subprocess.Popen(**spawned("stdio"), stdin=subprocess.PIPE) as talking:
+        assert talking.stdin is not None
+        assert talking.stdout is not None
+        talking.stdin.write(lines(HELLO, {"jsonrpc": "2.0", "id": 3, **call}))
+        talking.stdin.flush()
+        answer = next(told for told in map(json.loads, talking.stdout) if told["id"] == 3)
+        talking.communicate()
+    assert answer["result"]["structuredContent"]["version"]
     (entry,) = value("call", "system", "recent")["items"]
     assert (entry["tool"], entry["transport"]) == ("status", "stdio")
 

@@ -52,7 +52,15 @@ def test_without_a_database_there_is_nothing_to_do(run, home):
     assert not (home / "tokonoma.db").exists()
 
 
-@pytest.mark.usefixtures("with_memos")
+@pytest.fixture
+def hears_ctrl_c():
+    """Where the tests run in the background, SIGINT is ignored from the start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("with_memos", "hears_ctrl_c")
 def test_ctrl_c_ends_it_in_order_and_the_next_one_goes_on(home, value, run, monkeypatch):
     listed = MODULE.documents
     assert listed is not None

@@ -28,5 +28,7 @@ def test_a_page_is_what_the_code_says(maker, name):
 
 
 def test_every_page_is_made_and_none_is_left_over(maker):
-    assert sorted(maker.pages()) == sorted(each.name for each in (ROOT / "docs" / "reference").iterdir())
+    by_hand = {"embedder.md"}  # the model card: figures and attributions, not code
+    there = {each.name for each in (ROOT / "docs" / "reference").iterdir()}
+    assert sorted(maker.pages()) == sorted(there - by_hand)
     assert sorted(maker.pages()) == sorted(PAGES)
