@@ -123,7 +123,7 @@ def exact(vectors: Floats, limit: int, chosen: NDArray[np.int64] | None = None) 
 
 def recall(answers: list[list[int]], wanted: list[list[int]]) -> float:
     shares = [len(set(a) & set(w)) / len(w) for a, w in zip(answers, wanted, strict=True) if w]
-    return sum(shares) / len(shares)
+    return 100 * sum(shares) / len(shares)
 
 
 def measure(database: Database, vectors: Floats, questions: Floats) -> list[Row]:
@@ -148,8 +148,8 @@ def measure(database: Database, vectors: Floats, questions: Floats) -> list[Row]
         Row(f"{title}: 10 nearest, CPU p95", "ms", _p(ten.cpu, plain.cpu, 0.95), limit),
         Row(f"{title}: 10 nearest, CPU p50", "ms", _p(ten.cpu, plain.cpu, 0.5)),
         Row(f"{title}: 100 nearest, CPU p95", "ms", {"tokonoma": percentile(hundred.cpu, 0.95)}),
-        Row(f"{title}: recall@10", "", {"tokonoma": recall(ten.answers, plain.answers)}, Goal("≥", 0.99)),
-        Row(f"{title}: recall@100", "", {"tokonoma": deep}),
+        Row(f"{title}: recall@10", "%", {"tokonoma": recall(ten.answers, plain.answers)}, Goal("≥", 99)),
+        Row(f"{title}: recall@100", "%", {"tokonoma": deep}),
         Row(f"{title}: first search of a process", "ms", {"tokonoma": first}, Goal("≤", 1000.0)),
         Row(f"{title}: memory of codes", "MB", {"tokonoma": leg.memory() / 1e6, "floor": vectors.nbytes / 1e6}),
         Row(f"{title}: filled in", "s", {"tokonoma": filling}),
@@ -167,7 +167,7 @@ def _filtered(title: str, leg: Vectors, database: Database, vectors: Floats, que
         right = recall(found.answers, timed(exact(vectors, 10, chosen), questions).answers)
         what = f"{title}: within {len(chosen) / len(vectors):.1%} of them"
         rows.append(Row(f"{what}, CPU p95", "ms", {"tokonoma": percentile(found.cpu, 0.95)}))
-        rows.append(Row(f"{what}, recall@10", "", {"tokonoma": right}, Goal("≥", 0.99)))
+        rows.append(Row(f"{what}, recall@10", "%", {"tokonoma": right}, Goal("≥", 99)))
     return rows
 
 
