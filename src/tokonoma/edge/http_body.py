@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import NoReturn
 
+from tokonoma.edge.alarms import alarms
 from tokonoma.edge.http_guard import Halt, Headers
 from tokonoma.edge.http_stream import Event, Receive
 from tokonoma.edge.wire.protocol import MAX_BYTES
@@ -24,14 +25,21 @@ async def read(receive: Receive, headers: Headers, limits: Limits) -> bytes:
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared[:20]) > limits.body:
         _too_large(limits)
+    task = asyncio.current_task()
+    assert task is not None
+    watch = alarms()
+    alarm = watch.set(limits.body_seconds, task.cancel)
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            first = await receive()
-            if first["type"] == "http.request" and not first.get("more_body"):
-                return _bounded(first.get("body", b""), limits)
-            return await _collect(first, receive, limits)
-    except TimeoutError:
-        raise Halt(408, "The body did not come in time", _CLOSE) from None
+        first = await receive()
+        if first["type"] == "http.request" and not first.get("more_body"):
+            return _bounded(first.get("body", b""), limits)
+        return await _collect(first, receive, limits)
+    except asyncio.CancelledError:
+        if alarm.rang and task.uncancel() == 0:
+            raise Halt(408, "The body did not come in time", _CLOSE) from None
+        raise
+    finally:
+        watch.drop(alarm)
 
 
 async def _collect(part: Event, receive: Receive, limits: Limits) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from tokonoma.edge.alarms import alarms
 from tokonoma.edge.http_guard import Pairs
 from tokonoma.edge.wire.exchange import Exchange
 
@@ -47,7 +48,7 @@ _mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _Mail] = WeakKeyDictionary(
 class Outbox:
     """From worker threads to the one coroutine that sends."""
 
-    __slots__ = ("_items", "_mail", "_waiting", "left", "loop")
+    __slots__ = ("_alarms", "_items", "_mail", "_waiting", "left", "loop")
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -55,6 +56,7 @@ class Outbox:
         if mail is None:
             mail = _mails[self.loop] = _Mail()
         self._mail = mail
+        self._alarms = alarms()
         self._items: deque[tuple[bytes, bool]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self.left = False  # the client has gone
@@ -70,12 +72,12 @@ class Outbox:
         """The next message and whether it is the last; None when the time is over or the client has gone."""
         if not self._items and not self.left:
             self._waiting = self.loop.create_future()
-            timer = None if seconds is None else self.loop.call_later(seconds, self._wake)
+            alarm = None if seconds is None else self._alarms.set(seconds, self._wake)
             try:
                 await self._waiting
             finally:
-                if timer is not None:
-                    timer.cancel()
+                if alarm is not None:
+                    self._alarms.drop(alarm)
         return self._items.popleft() if self._items else None
 
     def arrived(self, message: bytes, last: bool) -> None:

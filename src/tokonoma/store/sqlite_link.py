@@ -93,7 +93,7 @@ class Link:
             self._since = now
         if self._stopped() or now - self._since > self._wait:
             return False
-        time.sleep(random.uniform(0.5, 1.0) * min(0.0002 * 2 ** min(tries, 10), 0.01))  # noqa: S311 - not a secret
+        time.sleep(random.uniform(0.5, 1.0) * min(0.0002 * 2 ** min(tries, 10), 0.001))  # noqa: S311 - not a secret
         return True
 
     def _stopped(self) -> bool:
