@@ -101,6 +101,13 @@ def test_a_batch_asked_again_under_its_key_answers_the_same(value):
     assert again == {**first, "repeated": True}
 
 
+def test_a_batch_takes_its_time_limit_from_the_command_line(run, value):
+    assert value("batch", "-", "--total-time", "30", stdin=STEPS)["ok"] is True
+    result = run("batch", "-", "--total-time", "601", stdin=STEPS)
+    assert result.exit_code == 1
+    assert "600" in json.loads(result.stderr)["error"]["message"]
+
+
 def test_a_pipe_that_is_no_text_is_refused(spawned):
     how = spawned("batch", "-")
     del how["text"]

@@ -38,8 +38,9 @@ def call(ctx: click.Context, module: str, tool: str, params: str) -> None:
 @click.argument("file", metavar="FILE|-")
 @click.option("--dry-run", is_flag=True, help="Check every line, show the plan and run nothing.")
 @click.option("--idempotency-key", help="Asked again with the same key within a day: the first answer, nothing runs.")
+@click.option("--total-time", "total_time", type=float, metavar="SECONDS", help="For all steps together, at most 600.")
 @click.pass_context
-def batch(ctx: click.Context, file: str, dry_run: bool, idempotency_key: str | None) -> None:
+def batch(ctx: click.Context, file: str, dry_run: bool, idempotency_key: str | None, total_time: float | None) -> None:
     """Run the steps of a JSONL file, one JSON object a line.
 
     Prints what the steps with "output": true gave, and every error. The exit code is 1 if any step did not end well.
@@ -49,6 +50,8 @@ def batch(ctx: click.Context, file: str, dry_run: bool, idempotency_key: str | N
         asked["dry_run"] = True
     if idempotency_key is not None:
         asked["idempotency_key"] = idempotency_key
+    if total_time is not None:
+        asked["time_limit"] = total_time
     with entered(ctx) as app:
         answer = ask(app, "batch", asked)
     told = _print(ctx, answer)

@@ -99,6 +99,13 @@ def sqlite_path(url: str) -> Path:
     return found
 
 
+def sqlite_facts() -> tuple[str, bool]:
+    """The version of the SQLite that the driver brings, and whether it can search by words."""
+    import apsw
+
+    return apsw.sqlite_lib_version(), "ENABLE_FTS5" in apsw.compile_options
+
+
 def sqlite_url(path: Path) -> str:
     """The URL of a file: the inverse of `sqlite_path`, for every name that a file can have."""
     return "sqlite://" + path.absolute().as_uri().removeprefix("file://")

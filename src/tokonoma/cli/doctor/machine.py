@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tokonoma.cli.doctor.filesystem import is_network, kind_of, mounts
 from tokonoma.cli.doctor.finding import Finding
-from tokonoma.store.database import open_database, sqlite_url
+from tokonoma.store.database import sqlite_facts
 
 _OLDEST = (3, 11)
 _LOW = 200 * 2**20  # bytes
@@ -36,15 +36,7 @@ def python() -> Iterator[Finding]:
 
 
 def sqlite() -> Iterator[Finding]:
-    """Asked of a database of its own, in a folder that goes away."""
-    with tempfile.TemporaryDirectory(prefix="tokonoma-") as folder:
-        database = open_database(sqlite_url(Path(folder) / "asked.db"), durable=False)
-        try:
-            with database.reading() as rows:
-                row = rows.row("select sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')")
-        finally:
-            database.close()
-    version, words = row or ("?", 0)
+    version, words = sqlite_facts()
     if words:
         yield Finding("sqlite", "ok", f"{version} with FTS5")
     else:
