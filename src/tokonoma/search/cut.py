@@ -11,8 +11,8 @@ from itertools import chain
 from operator import add
 from typing import NamedTuple
 
-from tokonoma.search.fold import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, tidy
-from tokonoma.search.forms import SOUNDS
+from tokonoma.core.fold import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, tidy
+from tokonoma.core.forms import SOUNDS
 from tokonoma.search.words import Token, texts, tokens
 
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces

@@ -8,7 +8,7 @@ loosen  the second form: kana by their sound, okurigana, hyphens, dots, brackets
 import re
 import unicodedata
 
-from tokonoma.search.forms import COMPANIES, KANA, KANJI, LETTERS, SOUNDS, VU
+from tokonoma.core.forms import COMPANIES, KANA, KANJI, LETTERS, SOUNDS, VU
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HIRAGANA = "\u3041-\u3096\u309d-\u309f"
