@@ -17,6 +17,7 @@ BUILT_IN = {
     "gateway": "tokonoma.gateway.tools:MODULE",
     "system": "tokonoma.modules.system:MODULE",
     "memory": "tokonoma.modules.memory:MODULE",
+    "items": "tokonoma.modules.items:MODULE",
 }
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tokonoma.core import errors
-from tokonoma.core.errors import CODES, Refusal, code_of
+from tokonoma.core.errors import CODES, Numbered, Refusal, code_of
 
 WORDS = ["invalid", "unauthenticated", "denied", "missing", "conflict", "expired", "limited", "unready", "unavailable"]
 
@@ -27,3 +27,8 @@ def test_there_are_nine_words_and_each_has_a_code():
 )
 def test_the_most_exact_word_decides_and_the_module_before_the_house(error, codes, code):
     assert code_of(error, codes) == code
+
+
+def test_a_numbered_code_is_told_with_its_type():
+    code = code_of(errors.Missing("x"), {"missing": Numbered(1001, "ItemNotFoundError")})
+    assert str(code) == "1001 ItemNotFoundError"

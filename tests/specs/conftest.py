@@ -3,6 +3,7 @@
 from collections.abc import Generator
 
 import pytest
+from specs.shelf_of_items import Items, items_of
 from talk import Http, Lines, Talk
 
 from tokonoma.app import App
@@ -18,3 +19,8 @@ def app(database_url, tmp_path) -> Generator[App]:
 @pytest.fixture(params=["stdio", "http"])
 def talk(request, app) -> Talk:
     return Lines(app) if request.param == "stdio" else Http(app)
+
+
+@pytest.fixture
+def items(app) -> Items:
+    return items_of(app)

@@ -15,6 +15,7 @@ A bare exception is none of these: it becomes "internal", and its text never lea
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
@@ -66,7 +67,18 @@ class Unavailable(Refusal):
     word = "unavailable"
 
 
-Codes = Mapping[str, str | int]
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A code of a specification that counts its errors: told with `data {type, details, timestamp}`, not `details`."""
+
+    number: int
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.type}"
+
+
+Codes = Mapping[str, str | int | Numbered]
 """A module's table from `word` or `word.reason` to the code that its specification names."""
 
 CODES: Codes = {
@@ -86,7 +98,7 @@ CODES: Codes = {
 }
 
 
-def code_of(error: BaseException, codes: Codes) -> str | int:
+def code_of(error: BaseException, codes: Codes) -> str | int | Numbered:
     """The outer code of an error: the module's own word first, then the house's."""
     if not isinstance(error, Refusal):
         return codes.get("internal", CODES["internal"])

@@ -22,12 +22,36 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Both:
+    """All of these; none: always true."""
+
+    parts: tuple["Test", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of these at least; none: never true."""
+
+    parts: tuple["Test", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neither:
+    """The opposite: a record that lacks the fact altogether passes, too."""
+
+    part: "Test"
+
+
+Test = Condition | Both | Either | Neither
+
+
+@dataclass(frozen=True, slots=True)
 class Where:
     """Filtered inside the query, before anything is ranked. The caller's root and classes are added by the desk."""
 
     modules: tuple[str, ...] = ()  # none: all
     space: str | None = None  # this one and those below it
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Test, ...] = ()
     since: int | None = None  # milliseconds, of the record's own time
     until: int | None = None
 

@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 
 from tokonoma.core.call import Call
-from tokonoma.core.errors import Codes, Refusal, code_of
+from tokonoma.core.clock import now, shown
+from tokonoma.core.errors import Codes, Numbered, Refusal, code_of
 from tokonoma.edge.wire.front import Answer
 
 
@@ -16,15 +17,26 @@ def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
 
 
 def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
-    """`{"error": {code, message, details}, request_id, trace_id}`; a bare exception keeps its text to itself."""
+    """`{"error": {code, message, details}, request_id, trace_id}`, or `data` where a module's codes are numbers; a bare
+    exception keeps its text to itself."""
     if isinstance(error, Refusal):
         message, details = error.message, error.details
         if error.reason:
             details = {"reason": error.reason, **details}
     else:
         message, details = "Something went wrong inside the server. Its log tells more under this request_id.", {}
-    told = {"code": code_of(error, codes), "message": message, "details": details}
-    return {"error": told, "request_id": call.request_id, "trace_id": call.trace_id}
+    return {"error": _told(code_of(error, codes), message, details), **_ids(call)}
+
+
+def _told(code: str | int | Numbered, message: str, details: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(code, Numbered):
+        return {"code": code, "message": message, "details": details}
+    data = {"type": code.type, "details": details, "timestamp": shown(now())}
+    return {"code": code.number, "message": message, "data": data}
+
+
+def _ids(call: Call) -> dict[str, str]:
+    return {"request_id": call.request_id, "trace_id": call.trace_id}
 
 
 def _text(text: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import LABELS
 from tokonoma.core.query import Reach, Where
 from tokonoma.core.spaces import inside
-from tokonoma.search.facts import fact_part
+from tokonoma.search.conditions import part_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def compiled(where: Where, reach: Reach, at: int | None = None) -> Filter:
         parts.append(_label(reach))
     if where.modules:
         parts.append(_module(where.modules, params))
-    narrow = [fact_part(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
+    narrow = [part_of(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
     parts += [Part(*each) for each in narrow]
     parts += _times(where, params)
     parts.append(Part("expiry", "(d.expires_at is null or d.expires_at > :f_now)"))

@@ -1,0 +1,40 @@
+"""Addresses of items as people write them (`docs-12`), and of other modules' records (`tokonoma://memory/…`). Pure."""
+
+import re
+from dataclasses import dataclass
+
+from tokonoma.core.directory import parts_of
+from tokonoma.core.errors import Invalid
+from tokonoma.modules.items.words import MODULE_NAME
+
+_SHORT = re.compile(r"([a-z0-9_]+)-([1-9][0-9]{0,17})")
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+_LONGEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An item by its number, with the type if one was named; or a record of another module by its address."""
+
+    written: str
+    item: int | None = None
+    type: str | None = None  # None: any; `items-12` and `tokonoma://items/12` name none
+    address: str = ""
+
+
+def target_of(written: str) -> Target | None:
+    """What an address leads to; None if it is none."""
+    found = _SHORT.fullmatch(written)
+    if found is not None:
+        return Target(written, int(found[2]), None if found[1] == MODULE_NAME else found[1])
+    try:
+        module, name = parts_of(written) if len(written) <= _LONGEST else ("", "")
+    except Invalid:
+        return None
+    if module == MODULE_NAME:
+        return Target(written, int(name)) if _NUMBER.fullmatch(name) else None
+    return Target(written, address=written) if module and "\0" not in written else None
+
+
+def short(type: str, id: int) -> str:
+    return f"{type}-{id}"

@@ -1,0 +1,78 @@
+"""What is wrong with a call, all of it at once."""
+
+from typing import Any, Literal
+
+from tokonoma.core.errors import Invalid, Missing, Refusal
+
+Kind = Literal["value", "constraint", "missing"]
+_CODES = {"value": 1002, "constraint": 1004, "missing": 1001}
+_SHOWN = 80  # characters of a value that is shown back
+
+
+class Faults:
+    """Gathered while a call is checked. `place` is put before every field: `updates[3].data.` in a bulk update."""
+
+    def __init__(self, place: str = "") -> None:
+        self._place = place
+        self._found: list[dict[str, Any]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def at(self, place: str) -> "Faults":
+        """The same gathering, for fields of this place."""
+        inner = Faults(place)
+        inner._found = self._found
+        return inner
+
+    def value(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("value", field, value, constraint, more)
+
+    def constraint(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("constraint", field, value, constraint, more)
+
+    def missing(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("missing", field, value, constraint, more)
+
+    def _add(self, kind: Kind, field: str, value: Any, constraint: str, more: dict[str, Any]) -> None:
+        told = {
+            "code": _CODES[kind],
+            "field": f"{self._place}{field}",
+            "value": _short(value),
+            "constraint": constraint,
+        }
+        self._found.append({"kind": kind, **told, **more})
+
+    def settle(self) -> None:
+        """Refuse, if there is anything to refuse for. The code is that of the first."""
+        if self._found:
+            raise self._refusal()
+
+    def _refusal(self) -> Refusal:
+        first = self._found[0]
+        errors = [{key: value for key, value in each.items() if key != "kind"} for each in self._found]
+        told = "; ".join(f"{each['field']}: {each['constraint']}" for each in errors[:5])
+        more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
+        message = f"{_SAYS[first['kind']]}: {told}{more}. Nothing was changed."
+        details = {key: value for key, value in errors[0].items() if key != "code"}
+        if len(errors) > 1 or first["kind"] == "missing":
+            details["errors"] = errors
+        if first["kind"] == "missing":
+            return Missing(message, **details)
+        if first["kind"] == "value":
+            return Invalid(message, reason="value", **details)
+        return Invalid(message, reason="constraint", **details)
+
+
+_SAYS = {"value": "Validation failed", "constraint": "Constraint violation", "missing": "Item not found"}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _SHOWN:
+        return f"{value[:_SHOWN]}…"
+    return value
+
+
+def no_such_item(type: str, id: int, **more: Any) -> Missing:
+    requested = f"{type}-{id}"
+    return Missing(f"There is no item {requested[:_SHOWN]} here.", type=type, id=id, requested_id=requested, **more)

@@ -1,0 +1,111 @@
+"""search_items: the query language over the shared index."""
+
+import unicodedata
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core.desk import Desk
+from tokonoma.core.directory import parts_of
+from tokonoma.core.query import Condition, Query, Where
+from tokonoma.core.text import snippet
+from tokonoma.modules.items.item import Brief, Item, body, brief, item_of
+from tokonoma.modules.items.language import parsed
+from tokonoma.modules.items.meaning import Alternative, alternatives
+from tokonoma.modules.items.tables import COLUMNS
+from tokonoma.modules.items.words import MODULE_NAME
+
+MOST_OFFSET = 1000
+_SNIPPET = 200
+_CHECKED = 500  # of the best, among which texts that must or must not be there are looked for
+_ITEMS = f"select {COLUMNS} from item where id in ({{numbers}}) and state >= 0 and {{visible}}"  # noqa: S608
+
+
+class FoundItem(Brief):
+    snippet: str
+    score: float
+
+
+class FoundItems(TypedDict):
+    items: list[FoundItem]
+    has_more: bool
+    next_offset: NotRequired[int]
+    mode: Literal["text", "hybrid", "vector", "filter"]
+
+
+def search_items(
+    desk: Desk,
+    query: Annotated[
+        str,
+        Field(
+            max_length=2000,
+            description='words, and type:bug status:"In Progress" is:open priority:HIGH tag:x category:x version:x '
+            "created:/updated:/start:/end: 2026-01..2026-03 has:end, with AND OR NOT - ( )",
+        ),
+    ],
+    types: Annotated[list[str] | None, Field(max_length=50, description="default: all")] = None,
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    offset: Annotated[int, Field(ge=0, le=MOST_OFFSET)] = 0,
+    mode: Annotated[Literal["hybrid", "text", "vector"], Field(description="words, meaning, or both")] = "hybrid",
+) -> FoundItems:
+    """Find items by title, description, content and tags, best first, with snippets. Words rank; quoted ones and those
+    joined by AND must be there. Without words: what the fields say, last changed first."""
+    wanted = alternatives(query, parsed(query))
+    # Two sizes alone: a page must not be ranked among fewer candidates than the next one.
+    window = 101 if offset + limit <= 100 else MOST_OFFSET + 101
+    told: dict[int, FoundItem] = {}
+    modes: set[str] = set()
+    for alternative in wanted:
+        modes.add(_ask(desk, alternative, types or [], window, mode, told))
+    ranked = sorted(told.values(), key=lambda each: (each["score"], each["updated_at"], each["id"]), reverse=True)
+    page = ranked[offset : offset + limit]
+    answer: FoundItems = {"items": page, "has_more": len(ranked) > offset + limit, "mode": _mode(modes)}
+    if answer["has_more"] and offset + limit <= MOST_OFFSET:
+        answer["next_offset"] = offset + limit
+    return answer
+
+
+def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: str, told: dict[int, FoundItem]) -> str:
+    """The items of one alternative into `told`; the better score counts. Gives the mode that was used."""
+    tests = (*asked.tests, Condition("type", "in", tuple(types))) if types else asked.tests
+    text = " ".join(asked.words)
+    checks = bool(asked.must or asked.without)
+    query = Query(
+        text=text,
+        mode=mode if text else "text",  # type: ignore[arg-type]
+        limit=max(window, _CHECKED) if checks else window,
+        neighbours=False,
+    )
+    hits = desk.find(query, Where((MODULE_NAME,), conditions=tests))
+    scores = {int(parts_of(hit.address)[1]): hit.score for hit in hits.items}
+    for item in _fetched(desk, list(scores)):
+        if checks and not _holds(item, asked):
+            continue
+        score = round(scores[item.id], 6) if text else 0.0
+        if item.id not in told or told[item.id]["score"] < score:
+            short, _ = snippet(body(item), text, _SNIPPET)
+            told[item.id] = {**brief(item), "snippet": short, "score": score}
+    return hits.mode if text else "filter"
+
+
+def _fetched(desk: Desk, ids: list[int]) -> list[Item]:
+    if not ids:
+        return []
+    return [item_of(row) for row in desk.rows(_ITEMS, numbers=str(ids))]
+
+
+def _holds(item: Item, asked: Alternative) -> bool:
+    text = _fold(f"{item.title}\n{body(item)}")
+    return all(_fold(each) in text for each in asked.must) and not any(_fold(each) in text for each in asked.without)
+
+
+def _fold(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _mode(modes: set[str]) -> Literal["text", "hybrid", "vector", "filter"]:
+    for mode in ("hybrid", "vector", "text"):
+        if mode in modes:
+            return mode
+    return "filter"

@@ -1,0 +1,131 @@
+"""get_current_state and update_current_state: one text for what is going on. Every version of it is kept."""
+
+import json
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core.clock import now, shown
+from tokonoma.core.desk import Desk, Row, Rows
+from tokonoma.core.errors import Conflict, Missing
+from tokonoma.modules.items import links
+from tokonoma.modules.items.checks import check_related, check_tags, check_text
+from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.write import Revision, Tags
+
+_COLUMNS = "revision, content, updated_by, related, tags, at"
+_NEWEST = f"""select {_COLUMNS} from current_state
+where space = :space and {{visible}} order by revision desc limit 1"""  # noqa: S608
+_ONE = f"select {_COLUMNS} from current_state where space = :space and revision = :revision and {{visible}}"  # noqa: S608
+_HISTORY = """select revision, updated_by, at from current_state
+where space = :space and {visible} order by revision desc limit :most"""
+_INSERT = """insert into current_state (space, label, revision, content, updated_by, related, tags, at)
+values (:space, 'internal', :revision, :content, :updated_by, :related, :tags, :at) on conflict do nothing"""
+
+
+class StateMetadata(TypedDict):
+    updated_by: str
+    updated_at: str | None
+    related: list[str]
+    tags: list[str]
+
+
+class Version(TypedDict):
+    revision: int
+    updated_by: str
+    updated_at: str
+
+
+class State(TypedDict):
+    content: str
+    metadata: StateMetadata
+    revision: int
+    history: NotRequired[list[Version]]
+
+
+def get_current_state(
+    desk: Desk,
+    revision: Annotated[int | None, Field(ge=1, description="an older one")] = None,
+    history: Annotated[int, Field(ge=0, le=50, description="list so many of the latest revisions")] = 0,
+) -> State:
+    """The current state of the project, as it was last written; revision 0 if it never was."""
+    space = desk.principal.default
+    row = desk.row(_NEWEST, space=space) if revision is None else desk.row(_ONE, space=space, revision=revision)
+    if row is None and revision is not None:
+        raise Missing(f"The current state has no revision {revision}.", revision=revision)
+    told = _told(row)
+    if history:
+        rows = desk.rows(_HISTORY, space=space, most=history)
+        told["history"] = [
+            {"revision": number, "updated_by": by, "updated_at": shown(at)} for number, by, at in rows
+        ]  # fmt: skip
+    return told
+
+
+def update_current_state(
+    desk: Desk,
+    content: Annotated[str, Field(description="Markdown, up to 100 KB")],
+    updated_by: Annotated[str | None, Field(max_length=100, description="like ai-start; default: who calls")] = None,
+    related: Annotated[list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>")] = None,
+    tags: Tags = None,
+    expected_revision: Revision = None,
+) -> State:
+    """Write the current state anew; what it was before is kept. related and tags stay unless they are given."""
+    faults, space = Faults(), desk.principal.default
+    check_text("content", content, faults)
+    kept = check_tags("tags", tags, faults) if tags is not None else None
+    addresses = check_related("related", related or (), faults)
+    links.check_references(desk, addresses, faults)
+    with desk.write() as tx:
+        links.resolved(tx, addresses, faults)
+        faults.settle()
+        row = tx.row(_NEWEST, space=space)
+        old = _told(row)
+        if expected_revision is not None and expected_revision != old["revision"]:
+            raise _stale(old["revision"], expected_revision)
+        before = old["metadata"]
+        made = tx.run(
+            _INSERT,
+            space=space,
+            revision=old["revision"] + 1,
+            content=content,
+            updated_by=updated_by or desk.principal.name,
+            related=json.dumps(addresses if related is not None else before["related"], ensure_ascii=False),
+            tags=json.dumps(kept if kept is not None else before["tags"], ensure_ascii=False),
+            at=now(),
+        )
+        if not made:  # somebody wrote at the same moment
+            raise _stale(old["revision"] + 1, old["revision"])
+        written = _newest(tx, space)
+    return _told(written)
+
+
+def _newest(rows: Rows, space: str) -> Row | None:
+    return rows.row(_NEWEST, space=space)
+
+
+def _told(row: Row | None) -> State:
+    if row is None:
+        return {
+            "content": "",
+            "metadata": {"updated_by": "", "updated_at": None, "related": [], "tags": []},
+            "revision": 0,
+        }  # fmt: skip
+    revision, content, by, related, tags, at = row
+    metadata: StateMetadata = {
+        "updated_by": by,
+        "updated_at": shown(at),
+        "related": json.loads(related),
+        "tags": json.loads(tags),
+    }
+    return {"content": content, "metadata": metadata, "revision": revision}
+
+
+def _stale(current: int, expected: int) -> Conflict:
+    return Conflict(
+        f"The current state is at revision {current}, not {expected}. Read it again. Nothing was changed.",
+        constraint="revision",
+        field="expected_revision",
+        current_revision=current,
+    )

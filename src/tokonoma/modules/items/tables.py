@@ -1,0 +1,110 @@
+"""The truth about items: the items, their tags, their links, what was changed, and the current state."""
+
+from tokonoma.core.module import Migration
+
+TABLES = (
+    Migration(
+        "001_items",
+        (
+            # `uid` is what an item is known by outside of this house: two houses count alike. `tags` is their list in
+            # order; item_tag leads from a tag to its items. `priority` counts from the most urgent.
+            """create table item (
+                id {identity},
+                uid {text} not null unique,
+                space text not null,
+                label text not null,
+                type {text} not null,
+                title {text} not null,
+                description text not null,
+                content text not null,
+                status text not null,
+                priority integer not null,
+                state integer not null,
+                category {text} not null,
+                start_at {big},
+                end_at {big},
+                version text not null,
+                tags text not null,
+                created_at {big} not null,
+                updated_at {big} not null,
+                deleted_at {big},
+                created_by text not null,
+                updated_by text not null,
+                revision {big} not null
+            )""",
+            "create index item_state on item (state, type, updated_at, id)",
+            "create index item_recent on item (updated_at, id)",
+            "create index item_type on item (type, updated_at, id)",
+            # Addresses in the order of their letters, as a reindex walks them.
+            "create index item_name on item ((cast(id as text)))",
+            """create table item_tag (
+                tag {text} not null,
+                item_id {big} not null references item (id) on delete cascade,
+                primary key (tag, item_id)
+            )""",
+            "create index item_tag_item on item_tag (item_id)",
+            # Both ends have a row: whoever walks from an item finds everything in one place.
+            """create table item_link (
+                item_id {big} not null references item (id) on delete cascade,
+                other_id {big} not null references item (id) on delete cascade,
+                kind text not null,
+                primary key (item_id, other_id, kind)
+            )""",
+            # Links to other modules' records. Nobody there knows of them; whether they are still there is asked.
+            """create table item_reference (
+                item_id {big} not null references item (id) on delete cascade,
+                address {text} not null,
+                primary key (item_id, address)
+            )""",
+            # An item that changed its type is still found under the old one.
+            """create table item_alias (
+                item_id {big} not null references item (id) on delete cascade,
+                type {text} not null,
+                primary key (item_id, type)
+            )""",
+            """create table item_change (
+                id {identity},
+                item_id {big} not null references item (id) on delete cascade,
+                revision {big} not null,
+                at {big} not null,
+                action text not null,
+                principal text not null,
+                transport text not null,
+                tool text not null,
+                request_id text not null,
+                changes text not null
+            )""",
+            "create index item_change_item on item_change (item_id, id)",
+            # What suggestions are made of: each place where a word begins, folded.
+            """create table item_hint (
+                folded {text} not null,
+                item_id {big} not null references item (id) on delete cascade,
+                kind text not null,
+                shown text not null
+            )""",
+            "create index item_hint_folded on item_hint (folded, item_id)",
+            "create index item_hint_item on item_hint (item_id)",
+            """create table current_state (
+                id {identity},
+                space text not null,
+                label text not null,
+                revision {big} not null,
+                content text not null,
+                updated_by text not null,
+                related text not null,
+                tags text not null,
+                at {big} not null,
+                unique (space, revision)
+            )""",
+        ),
+    ),
+)
+
+RECORDS = frozenset({"item", "current_state"})
+
+COLUMNS = (
+    "tags, id, uid, space, label, type, title, description, content, status, priority, state, category, start_at,"
+    " end_at, version, created_at, updated_at, deleted_at, created_by, updated_by, revision"
+)
+# A list says nothing of an item's texts: they are most of it.
+BRIEF = COLUMNS.replace("description, content,", "'' as description, '' as content,")

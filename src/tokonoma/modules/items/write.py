@@ -1,0 +1,249 @@
+"""create_item and update_item, and how a changed item is written: its row, tags, links, hints, history and document."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.errors import Conflict
+from tokonoma.core.ids import uuid7
+from tokonoma.modules.items import links
+from tokonoma.modules.items.checks import check_dates, check_related, check_type, checked
+from tokonoma.modules.items.faults import Faults, no_such_item
+from tokonoma.modules.items.find import sought
+from tokonoma.modules.items.hints import hints
+from tokonoma.modules.items.history import bump, difference, note
+from tokonoma.modules.items.item import Item, Whole, document, state_of, whole
+from tokonoma.modules.items.words import PRIORITIES, STATUSES
+
+Type = Annotated[str, Field(description="a-z 0-9 _, any: issue, docs, decision, …")]
+Title = Annotated[str | None, Field(description="up to 200 characters")]
+Text = Annotated[str | None, Field(description="up to 100 KB")]
+Markdown = Annotated[str | None, Field(description="Markdown, up to 100 KB")]
+Status = Annotated[str | None, Field(json_schema_extra={"enum": list(STATUSES)})]
+Priority = Annotated[str | None, Field(json_schema_extra={"enum": list(PRIORITIES)})]
+Time = Annotated[str | None, Field(description="RFC 3339 time or date; empty: none")]
+Related = Annotated[
+    list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>; linked both ways; replaces")
+]
+Tags = Annotated[list[str] | None, Field(description="replaces")]
+Revision = Annotated[int | None, Field(ge=1, description="refuse if the item is not at this revision any more")]
+
+_INSERT = """insert into item (uid, space, label, type, title, description, content, status, priority, state, category,
+    start_at, end_at, version, tags, created_at, updated_at, deleted_at, created_by, updated_by, revision)
+values (:uid, :space, :label, :type, :title, :description, :content, :status, :priority, :state, :category,
+    :start_at, :end_at, :version, :tags, :created_at, :updated_at, :deleted_at, :created_by, :updated_by, :revision)
+returning id"""
+_UPDATE = """update item set type = :type, title = :title, description = :description, content = :content,
+    status = :status, priority = :priority, state = :state, category = :category, start_at = :start_at,
+    end_at = :end_at, version = :version, tags = :tags, updated_at = :updated_at, deleted_at = :deleted_at,
+    updated_by = :updated_by, revision = :revision
+where id = :id and {visible}"""
+_LOCK = "select id from item where id in ({numbers}) and {visible} order by id {for_update}"
+
+
+def create_item(
+    desk: Desk,
+    type: Type,
+    title: Annotated[str, Field(description="up to 200 characters")],
+    description: Text = None,
+    content: Markdown = None,
+    status: Status = None,
+    priority: Priority = None,
+    category: str | None = None,
+    start_date: Time = None,
+    end_date: Time = None,
+    version: Annotated[str | None, Field(description="your own text; the lock is `revision`")] = None,
+    related: Related = None,
+    tags: Tags = None,
+) -> Whole:
+    """Make an item. Status defaults to Open, priority to MEDIUM. All that is wrong is told at once."""
+    given = _given(
+        title=title, description=description, content=content, status=status, priority=priority, category=category,
+        start_date=start_date, end_date=end_date, version=version, tags=tags,
+    )  # fmt: skip
+    faults = Faults()
+    check_type("type", type, faults)
+    columns = checked(given, faults)
+    check_dates(columns.get("start_at"), columns.get("end_at"), end_date, faults)
+    addresses = check_related("related", related or (), faults)
+    links.check_references(desk, addresses, faults)
+    with desk.write() as tx:
+        ends = links.resolved(tx, addresses, faults)
+        faults.settle()
+        lock(tx, ends.items)
+        item = _inserted(tx, desk, type, columns)
+        done = links.Shift(added=ends.items, referred=ends.references)
+        links.shift(tx, item.id, done)
+        note(tx, desk, item.id, 1, item.created_at, "created", {"related": done.told()} if done.told() else None)
+        bump(tx, desk, ends.items, item.created_at, {"related": {"added": [item.address]}})
+    return told(desk, item)
+
+
+def update_item(
+    desk: Desk,
+    type: Type,
+    id: int,
+    title: Title = None,
+    description: Text = None,
+    content: Markdown = None,
+    status: Status = None,
+    priority: Priority = None,
+    category: str | None = None,
+    start_date: Time = None,
+    end_date: Time = None,
+    version: str | None = None,
+    related: Related = None,
+    tags: Tags = None,
+    expected_revision: Revision = None,
+) -> Whole:
+    """Change the fields that are given and leave the others; an empty text clears one."""
+    given = _given(
+        title=title, description=description, content=content, status=status, priority=priority, category=category,
+        start_date=start_date, end_date=end_date, version=version, tags=tags, related=related,
+    )  # fmt: skip
+    faults = Faults()
+    if related is not None:
+        links.check_references(desk, related, faults, known_references(desk, id))
+    with desk.write() as tx:
+        old = sought(tx, type, id)
+        if old is None:
+            raise no_such_item(type, id)
+        columns, ends = planned(tx, old, given, faults)
+        faults.settle()
+        lock(tx, {id, *touched(tx, id, ends)})
+        item = applied(tx, desk, old, columns, ends, expected_revision)
+    return told(desk, item)
+
+
+def planned(tx: Tx, old: Item, given: Mapping[str, Any], faults: Faults) -> tuple[dict[str, Any], links.Ends | None]:
+    """The columns and the ends of links that these fields mean; everything that is wrong goes into `faults`."""
+    columns = checked(given, faults)
+    if columns.keys() & {"start_at", "end_at"}:
+        check_dates(
+            columns.get("start_at", old.start_at), columns.get("end_at", old.end_at), given.get("end_date"), faults
+        )
+    if given.get("related") is None:
+        return columns, None
+    addresses = check_related("related", given["related"], faults)
+    return columns, links.resolved(tx, addresses, faults, itself=old.id)
+
+
+def applied(
+    tx: Tx,
+    desk: Desk,
+    old: Item,
+    columns: Mapping[str, Any],
+    ends: links.Ends | None,
+    expected: int | None = None,
+    place: str = "",
+) -> Item:
+    """The change itself, its rows locked. What stays the same is not written, and counts no revision."""
+    current = sought(tx, old.type, old.id)
+    if current is None:
+        raise no_such_item(old.type, old.id)
+    if expected is not None and expected != current.revision:
+        raise stale(current, expected, place)
+    shift = links.Shift() if ends is None else links.shift_of(tx, old.id, ends)
+    new = changed(current, columns)
+    changes = difference(current, new)
+    if shift.told():
+        changes["related"] = shift.told()
+    if not changes:
+        return current
+    at = max(now(), current.updated_at)
+    new = replace(new, updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
+    tx.run(_UPDATE, **row_of(new))
+    links.shift(tx, new.id, shift)
+    note(tx, desk, new.id, new.revision, at, "updated", changes)
+    for ids, word in ((shift.added, "added"), (shift.removed, "removed")):
+        if ids:
+            bump(tx, desk, ids, at, {"related": {word: [new.address]}})
+    spread(tx, new, current)
+    return new
+
+
+def changed(old: Item, columns: Mapping[str, Any]) -> Item:
+    new = replace(old, **{**columns, "tags": tuple(columns.get("tags", old.tags))})
+    return replace(new, state=state_of(new.status))
+
+
+def spread(tx: Tx, new: Item, old: Item | None) -> None:
+    """What is made from an item's row: the index of tags, the hints, and its document."""
+    if old is None or old.tags != new.tags:
+        tx.run("delete from item_tag where item_id = :id", id=new.id)
+        if new.tags:
+            tx.many(
+                "insert into item_tag (tag, item_id) values (:tag, :id)", [{"tag": t, "id": new.id} for t in new.tags]
+            )
+    if old is None or (old.title, old.description, old.tags) != (new.title, new.description, new.tags):
+        tx.run("delete from item_hint where item_id = :id", id=new.id)
+        rows = [{"id": new.id, **hint._asdict()} for hint in hints(new.title, new.description, new.tags)]
+        if rows:
+            tx.many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", rows)
+    tx.put(document(new))
+
+
+def told(desk: Desk, item: Item) -> Whole:
+    return whole(item, *links.relations(desk, item))
+
+
+def touched(tx: Tx, id: int, ends: links.Ends | None) -> set[int]:
+    return set() if ends is None else links.shift_of(tx, id, ends).touched
+
+
+def lock(tx: Tx, ids: Sequence[int] | set[int] | Mapping[int, Any]) -> None:
+    """In one order: two calls that link the same items must not wait for each other in a circle."""
+    tx.rows(_LOCK, numbers=json.dumps(sorted(ids)))
+
+
+def known_references(desk: Desk, id: int) -> list[str]:
+    """What an item already refers to may have vanished since, and can still be named."""
+    return [row[0] for row in desk.rows("select address from item_reference where item_id = :id", id=id)]
+
+
+def stale(item: Item, expected: int, place: str = "") -> Conflict:
+    return Conflict(
+        f"{item.address} is at revision {item.revision}, not {expected}. Read it again. Nothing was changed.",
+        constraint="revision",
+        field=f"{place}expected_revision",
+        current_revision=item.revision,
+        current={"title": item.title, "status": item.status, "updated_by": item.updated_by},
+        id=item.id,
+        type=item.type,
+    )
+
+
+def row_of(item: Item) -> dict[str, Any]:
+    names = [name for name in Item.__slots__ if name != "tags"]
+    return {name: getattr(item, name) for name in names} | {"tags": json.dumps(item.tags, ensure_ascii=False)}
+
+
+def _inserted(tx: Tx, desk: Desk, type: str, columns: Mapping[str, Any]) -> Item:
+    who, at = desk.principal, now()
+    blank = Item(
+        id=0, uid=uuid7(), space=who.default, label="internal", type=type, title="", description="", content="",
+        status="Open", priority=PRIORITIES.index("MEDIUM"), state=1, category="", start_at=None, end_at=None,
+        version="", tags=(), created_at=at, updated_at=at, deleted_at=None, created_by=who.name, updated_by=who.name,
+        revision=1,
+    )  # fmt: skip
+    return insert(tx, changed(blank, columns))
+
+
+def insert(tx: Tx, item: Item) -> Item:
+    """A new row; its number is the next one."""
+    row = row_of(item)
+    del row["id"]
+    made = tx.row(_INSERT, **row)
+    assert made is not None
+    item = replace(item, id=made[0])
+    spread(tx, item, None)
+    return item
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
