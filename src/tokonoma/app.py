@@ -157,6 +157,7 @@ class App:
             guarded=self.registry.guarded,
             reading=self._reading,
             writing=self._writing,
+            upkeep=lambda: self.database.writing(),
             put=lambda statements, document, label: self.searching.index.put(statements, document, label),
             drop=lambda statements, address: self.searching.index.drop(statements, address),
             find=lambda call, query, where: self.searching.find(call, query, where, self.policy.sees(call.who)),
@@ -247,7 +248,8 @@ class App:
             migrated(self.database, self.home, module.name, module.tables)
 
     def _load(self, source: str) -> Module:
-        return self._gateway() if source == catalogue.BUILT_IN[GATEWAY] else catalogue.load(source)
+        module = self._gateway() if source == catalogue.BUILT_IN[GATEWAY] else catalogue.load(source)
+        return module.housed(self.house) if module.housed is not None else module
 
     def _gateway(self) -> Module:
         """The gateway of this house: its steps walk the same pipeline as every other call."""

@@ -127,6 +127,7 @@ class SmallHouse:
             guarded=self.registry.guarded,
             reading=lambda call: database.reading(call.stop),
             writing=lambda call: database.writing(call.stop),
+            upkeep=lambda: database.writing(),
             put=lambda *_: None,
             drop=lambda *_: None,
             find=lambda *_: Hits([], "text"),

@@ -80,6 +80,11 @@ class Desk(Protocol):
         """One transaction, one commit; the call's journal entry is stored in it."""
         ...
 
+    def upkeep(self) -> AbstractContextManager[Tx]:
+        """A transaction beside the call's own, as many as it takes, without an entry: for what is derived from files,
+        and for what became of a file after the call's entry was stored. Nothing that a caller says is written here."""
+        ...
+
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         """`{visible}` (or `{visible:alias}`) in the SQL becomes the caller's filter over `space` and `label`."""
         ...

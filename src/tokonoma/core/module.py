@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.errors import CODES, Codes
+
+if TYPE_CHECKING:
+    from tokonoma.core.house import House
 
 Effect = Literal["read", "write", "destroy"]
 Listing = Callable[[Rows, str | None, int], Sequence[Document]]
@@ -50,6 +53,7 @@ class Module:
     documents: Listing | None = None  # for a reindex; None: it puts nothing into the index
     codes: Codes = field(default_factory=lambda: CODES)
     unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
+    housed: "Callable[[House], Module] | None" = None  # this module, told where its house keeps things
 
 
 @dataclass(frozen=True, slots=True, eq=False)

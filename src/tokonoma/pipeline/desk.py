@@ -26,6 +26,7 @@ class Rooms:
     guarded: Callable[[], frozenset[str]]
     reading: Callable[[Call], AbstractContextManager[Rows]]
     writing: Callable[[Call], AbstractContextManager[Statements]]  # stores the call's journal entry before the commit
+    upkeep: Callable[[], AbstractContextManager[Statements]]  # without an entry, and not interrupted
     put: Callable[[Statements, Document, Label], None]
     drop: Callable[[Statements, str], None]
     find: Callable[[Call, Query, Where], Hits]  # inside the walls around the call's principal
@@ -63,6 +64,11 @@ class CallDesk:
         with self._rooms.writing(self.call) as statements:
             yield _DeskTx(statements, self._filtered, self._rooms)
         self.call.journaled = True
+
+    @contextmanager
+    def upkeep(self) -> Generator[Tx]:
+        with self._rooms.upkeep() as statements:
+            yield _DeskTx(statements, self._filtered, self._rooms)
 
     def read(self, address: str) -> Record:
         with self._rooms.reading(self.call) as rows:

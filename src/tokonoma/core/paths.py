@@ -1,0 +1,86 @@
+"""Paths as callers write them, made safe before any of them touches a disk. Pure.
+
+A path is relative to a root that it cannot leave. What could mean one thing to us and another to a file system, a
+terminal or a reader (control characters, what is not seen, names that Windows keeps for itself) is refused, not mended.
+"""
+
+import re
+import unicodedata
+
+from tokonoma.core.errors import Invalid
+
+Parts = tuple[str, ...]
+
+LONGEST = 1024  # characters of a path
+DEEPEST = 32  # folders in each other
+_LONGEST_PART = 255  # bytes, as file systems have it
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")  # letters that show nothing
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+
+def parted(path: str, field: str = "path") -> Parts:
+    """The parts of a path, composed (NFC); none for the root itself. Invalid says what is wrong with it."""
+    if len(path) > LONGEST:
+        raise _wrong(f"has more than {LONGEST} characters", field)
+    path = path.replace("\\", "/")
+    if path.startswith("/"):
+        raise _wrong("is absolute; give it relative to the root, like notes/today.md", field)
+    if _SCHEME.match(path):
+        raise _wrong("begins with a drive or a scheme; give it relative to the root, like notes/today.md", field)
+    parts = tuple(unicodedata.normalize("NFC", part) for part in path.split("/") if part not in ("", "."))
+    for place, part in enumerate(parts):
+        trouble = _trouble(part, first=place == 0)
+        if trouble:
+            raise _wrong(trouble, field)
+    if len(parts) > DEEPEST:
+        raise _wrong(f"has more than {DEEPEST} parts", field)
+    return parts
+
+
+def file_parts(path: str, field: str = "path") -> Parts:
+    """`parted`, of what must name a file: at least one part, and no slash at the end."""
+    parts = parted(path, field)
+    if not parts or path.replace("\\", "/").endswith(("/", "/.")):
+        raise _wrong("names no file; name one, like notes/today.md", field)
+    return parts
+
+
+def joined(parts: Parts) -> str:
+    return "/".join(parts)
+
+
+def same(name: str) -> str:
+    """Equal for two names that some file system takes for one: composed and without case."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def ruled(parts: Parts) -> Parts:
+    """The parts as rules compare them: without case, and without differences of width and compatibility."""
+    return tuple(same(unicodedata.normalize("NFKC", part)) for part in parts)
+
+
+def acceptable(name: str) -> bool:
+    """Whether a name that lies on a disk could also be asked for."""
+    return "/" not in name and "\\" not in name and name not in ("", ".") and not _trouble(name, first=False)
+
+
+def _trouble(part: str, *, first: bool) -> str:
+    if unicodedata.normalize("NFKC", part) in ("..", "."):
+        return "holds `..`; give a path that goes down only"
+    if any(unicodedata.category(letter) in _UNSEEN or letter in _BLANK for letter in part):
+        return "holds a control character or one that is not seen"
+    if part != part.strip() or part.endswith("."):
+        return "has a part that begins or ends with a space, or ends with a dot"
+    if len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART:
+        return f"has a part of more than {_LONGEST_PART} bytes"
+    if _DEVICE.fullmatch(part):
+        return f"holds {part!r}, which names a device on some systems"
+    if first and part == "~":
+        return "begins with `~`; give it relative to the root, like notes/today.md"
+    return ""
+
+
+def _wrong(trouble: str, field: str) -> Invalid:
+    return Invalid(f"The path in `{field}` {trouble}.", reason="path", field=field)
