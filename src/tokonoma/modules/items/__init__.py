@@ -2,7 +2,10 @@
 
 from tokonoma.core.module import Module, Tool
 from tokonoma.modules.items.bulk import bulk_update
+from tokonoma.modules.items.carry import take_in
+from tokonoma.modules.items.carry_links import take_in_links
 from tokonoma.modules.items.graph import find_path, get_related_items
+from tokonoma.modules.items.hand_out import hand_out
 from tokonoma.modules.items.history import get_item_history
 from tokonoma.modules.items.life import change_item_type, delete_item, restore_item
 from tokonoma.modules.items.listing import get_items, get_ready_items
@@ -52,4 +55,9 @@ MODULE = Module(
     read=read,
     documents=documents,
     codes=CODES,
+    unlisted=(
+        Tool("import", take_in, "Take items in", effect="write", idempotent=True, time_limit=600),
+        Tool("import.links", take_in_links, "Take links in", effect="write", idempotent=True, time_limit=600),
+        Tool("export", hand_out, "Hand items out", time_limit=600),
+    ),
 )  # fmt: skip

@@ -24,6 +24,7 @@ from tokonoma.modules.items.write import (
     Title,
     Type,
     applied,
+    gate,
     known_references,
     lock,
     planned,
@@ -94,6 +95,8 @@ def bulk_update(
     with desk.write() as tx:
         _plan(tx, lines, faults)
         faults.settle()
+        if any(line.ends is not None for line in lines):
+            gate(tx)
         ids = {line.update["id"] for line in lines}
         lock(tx, ids.union(*(touched(tx, line.update["id"], line.ends) for line in lines)))
         answers = [_done(tx, desk, line) for line in lines]

@@ -15,7 +15,7 @@ from tokonoma.modules.items.find import found
 from tokonoma.modules.items.history import bump, note
 from tokonoma.modules.items.item import Item, document
 from tokonoma.modules.items.words import KINDS, OPPOSITE, TRASH
-from tokonoma.modules.items.write import Type, lock
+from tokonoma.modules.items.write import Type, gate, lock
 
 Address = Annotated[str, Field(description="docs-12 or tokonoma://<module>/<name>")]
 Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(KINDS)})]
@@ -46,6 +46,7 @@ def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = 
         item = found(tx, type, id)
         ends = links.resolved(tx, [target], Faults() if end is None else faults, itself=item.id)
         faults.settle()
+        gate(tx)
         lock(tx, {item.id, *ends.items})
         if ends.references:
             done = links.Shift(referred=ends.references)
@@ -74,6 +75,7 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
                 "delete from item_reference where item_id = :id and address = :address", id=item.id, address=end.address
             )
         elif end.item is not None and (row := tx.row(_ANY, id=end.item)) is not None:
+            gate(tx)
             lock(tx, {item.id, end.item})
             gone = tx.run(_UNLINK, source=item.id, other=end.item, kind=word, opposite=OPPOSITE.get(word, ""))
             others = {end.item: row[0]}

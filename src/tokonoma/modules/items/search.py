@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.directory import parts_of
-from tokonoma.core.query import Condition, Query, Where
+from tokonoma.core.query import Condition, Mode, Query, Where
 from tokonoma.core.text import snippet
 from tokonoma.modules.items.item import Brief, Item, body, brief, item_of
 from tokonoma.modules.items.language import parsed
@@ -47,46 +47,51 @@ def search_items(
     types: Annotated[list[str] | None, Field(max_length=50, description="default: all")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     offset: Annotated[int, Field(ge=0, le=MOST_OFFSET)] = 0,
-    mode: Annotated[Literal["hybrid", "text", "vector"], Field(description="words, meaning, or both")] = "hybrid",
+    mode: Annotated[Mode, Field(description="words, meaning, or both")] = "hybrid",
 ) -> FoundItems:
     """Find items by title, description, content and tags, best first, with snippets. Words rank; quoted ones and those
     joined by AND must be there. Without words: what the fields say, last changed first."""
     wanted = alternatives(query, parsed(query))
     # Two sizes alone: a page must not be ranked among fewer candidates than the next one.
     window = 101 if offset + limit <= 100 else MOST_OFFSET + 101
-    told: dict[int, FoundItem] = {}
+    scores: dict[int, float] = {}
     modes: set[str] = set()
     for alternative in wanted:
-        modes.add(_ask(desk, alternative, types or [], window, mode, told))
-    ranked = sorted(told.values(), key=lambda each: (each["score"], each["updated_at"], each["id"]), reverse=True)
+        modes.add(_ask(desk, alternative, types or [], window, mode, scores))
+    ranked = sorted(scores, key=lambda number: -scores[number])  # equal ones stay as the index put them
     page = ranked[offset : offset + limit]
-    answer: FoundItems = {"items": page, "has_more": len(ranked) > offset + limit, "mode": _mode(modes)}
+    text = " ".join(word for alternative in wanted for word in alternative.words)
+    items = {item.id: item for item in _fetched(desk, page)}
+    answer: FoundItems = {
+        "items": [_told(items[number], scores[number], text) for number in page if number in items],
+        "has_more": len(ranked) > offset + limit,
+        "mode": _mode(modes),
+    }
     if answer["has_more"] and offset + limit <= MOST_OFFSET:
         answer["next_offset"] = offset + limit
     return answer
 
 
-def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: str, told: dict[int, FoundItem]) -> str:
-    """The items of one alternative into `told`; the better score counts. Gives the mode that was used."""
+def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: Mode, scores: dict[int, float]) -> str:
+    """The items of one alternative into `scores`; the better one counts. Gives the mode that was used."""
     tests = (*asked.tests, Condition("type", "in", tuple(types))) if types else asked.tests
     text = " ".join(asked.words)
     checks = bool(asked.must or asked.without)
-    query = Query(
-        text=text,
-        mode=mode if text else "text",  # type: ignore[arg-type]
-        limit=max(window, _CHECKED) if checks else window,
-        neighbours=False,
-    )
+    most = max(window, _CHECKED) if checks else window
+    query = Query(text=text, mode=mode if text else "text", limit=most, neighbours=False)
     hits = desk.find(query, Where((MODULE_NAME,), conditions=tests))
-    scores = {int(parts_of(hit.address)[1]): hit.score for hit in hits.items}
-    for item in _fetched(desk, list(scores)):
-        if checks and not _holds(item, asked):
-            continue
-        score = round(scores[item.id], 6) if text else 0.0
-        if item.id not in told or told[item.id]["score"] < score:
-            short, _ = snippet(body(item), text, _SNIPPET)
-            told[item.id] = {**brief(item), "snippet": short, "score": score}
+    found = {int(parts_of(hit.address)[1]): hit.score if text else 0.0 for hit in hits.items}
+    if checks:
+        holding = {item.id for item in _fetched(desk, list(found)) if _holds(item, asked)}
+        found = {number: score for number, score in found.items() if number in holding}
+    for number, score in found.items():
+        scores[number] = max(score, scores.get(number, 0.0))
     return hits.mode if text else "filter"
+
+
+def _told(item: Item, score: float, text: str) -> FoundItem:
+    short, _ = snippet(body(item), text, _SNIPPET)
+    return {**brief(item), "snippet": short, "score": round(score, 6)}
 
 
 def _fetched(desk: Desk, ids: list[int]) -> list[Item]:

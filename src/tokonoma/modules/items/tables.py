@@ -98,6 +98,27 @@ TABLES = (
             )""",
         ),
     ),
+    Migration(
+        "002_numbers",
+        (
+            # Whoever changes links takes its one row first: so it is known which items a change of links touches, and
+            # they can be locked in one order.
+            "create table item_gate (id integer primary key)",
+            "insert into item_gate (id) values (1)",
+        ),
+        # Items that come from elsewhere keep their numbers. SQLite counts on from the greatest by itself.
+        postgresql=(
+            """create function item_number() returns trigger language plpgsql as $body$
+            declare counter regclass := pg_get_serial_sequence('item', 'id')::regclass;
+            begin
+                if new.id > coalesce(pg_sequence_last_value(counter), 0) then
+                    perform setval(counter, new.id);
+                end if;
+                return null;
+            end $body$""",
+            "create trigger item_number after insert on item for each row execute function item_number()",
+        ),
+    ),
 )
 
 RECORDS = frozenset({"item", "current_state"})

@@ -75,7 +75,9 @@ def create_item(
     with desk.write() as tx:
         ends = links.resolved(tx, addresses, faults)
         faults.settle()
-        lock(tx, ends.items)
+        if ends.items:
+            gate(tx)
+            lock(tx, ends.items)
         item = _inserted(tx, desk, type, columns)
         done = links.Shift(added=ends.items, referred=ends.references)
         links.shift(tx, item.id, done)
@@ -115,6 +117,8 @@ def update_item(
             raise no_such_item(type, id)
         columns, ends = planned(tx, old, given, faults)
         faults.settle()
+        if ends is not None:
+            gate(tx)
         lock(tx, {id, *touched(tx, id, ends)})
         item = applied(tx, desk, old, columns, ends, expected_revision)
     return told(desk, item)
@@ -194,6 +198,11 @@ def told(desk: Desk, item: Item) -> Whole:
 
 def touched(tx: Tx, id: int, ends: links.Ends | None) -> set[int]:
     return set() if ends is None else links.shift_of(tx, id, ends).touched
+
+
+def gate(tx: Tx) -> None:
+    """Before links are looked at to be changed: nobody else changes any until we are done."""
+    tx.rows("select id from item_gate {for_update}")
 
 
 def lock(tx: Tx, ids: Sequence[int] | set[int] | Mapping[int, Any]) -> None:
