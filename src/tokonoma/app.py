@@ -1,36 +1,36 @@
 """The composition root: the only place that reads the environment and joins the rooms."""
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tokonoma import __version__, catalogue, plugins
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Invalid, Unready
+from tokonoma.core.errors import Unready
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log, set_level
 from tokonoma.core.module import Module, Shelf
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
+from tokonoma.homes import home_of, settings_of
 from tokonoma.pipeline.pool import Pool
-from tokonoma.policy.open import OpenPolicy
 from tokonoma.registry import GATEWAY, Registry
-from tokonoma.settings import Settings, resolved
 
 if TYPE_CHECKING:
     from tokonoma.auth.door import Door
+    from tokonoma.bounds import DeskBoundary
     from tokonoma.core.desk import Rows, Statements
     from tokonoma.house import TheHouse
     from tokonoma.journal.keeper import Keeper
     from tokonoma.journal.metrics import Metrics
     from tokonoma.pipeline.row import Done, Stage
+    from tokonoma.policing import Policing
+    from tokonoma.policy.force import InForce
     from tokonoma.searching import Searching
     from tokonoma.store.database import Database
 
@@ -40,31 +40,6 @@ _RATES = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
 def environment() -> Mapping[str, str]:
     """The process's environment, for the command line too: nobody else looks at it."""
     return os.environ
-
-
-def home_of(flag: str | None, environ: Mapping[str, str]) -> Path:
-    """TOKONOMA_HOME, or the platform's user data folder."""
-    told = flag or environ.get("TOKONOMA_HOME")
-    if told:
-        return Path(told).expanduser().absolute()
-    if sys.platform.startswith("linux"):  # as platformdirs has it, which costs a fifth of the whole start to ask
-        return Path(environ.get("XDG_DATA_HOME", "").strip() or Path.home() / ".local" / "share") / "tokonoma"
-    from platformdirs import user_data_path
-
-    return user_data_path("tokonoma", appauthor=False)
-
-
-def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
-    file = home / "tokonoma.toml"
-    told: dict[str, Any] = {}
-    if file.exists():
-        import tomllib  # only who has a file pays for it
-
-        try:
-            told = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"{file} cannot be read: {error}.") from error
-    return resolved(flags, environ, told)
 
 
 class App:
@@ -81,7 +56,6 @@ class App:
         self.settings = settings_of(self.home, flags, environ)
         set_level(self.settings.text("log_level"))
         self.started_at = now()
-        self.policy = OpenPolicy()
         self.metrics: Metrics | None = None
         self.spans = spans or self._telemetry()
         self.registry = Registry(
@@ -129,6 +103,7 @@ class App:
         from tokonoma.pipeline.limit import limit
         from tokonoma.pipeline.parse import parse
         from tokonoma.pipeline.trace import trace
+        from tokonoma.pipeline.veil import veil
         from tokonoma.pipeline.work import work
 
         with self._lock:
@@ -140,10 +115,11 @@ class App:
                 trace(self.spans),
                 identify(self.identify),
                 journal(self.keeper.note, self._observe),
+                veil(self.policing.current),
                 choose(self.registry.find),
                 limit(int(calls), _RATES[unit]),
                 parse(self.registry.bound),
-                guard(lambda: self.policy),
+                guard(self.policing.current, self.registry.promised),
                 deadline(Watch(), self.settings.seconds("time_limit")),
             ]
 
@@ -153,14 +129,16 @@ class App:
         return Rooms(
             house=self.house,
             directory=self.registry,
-            policy=lambda: self.policy,
             guarded=self.registry.guarded,
+            unlabelled=self.registry.unlabelled,
             reading=self._reading,
             writing=self._writing,
             upkeep=lambda: self.database.writing(),
-            put=lambda statements, document, label: self.searching.index.put(statements, document, label),
+            put=self.policing.put,
             drop=lambda statements, address: self.searching.index.drop(statements, address),
-            find=lambda call, query, where: self.searching.find(call, query, where, self.policy.sees(call.who)),
+            find=lambda call, query, where, labels: self.searching.find(call, query, where, labels),
+            fresh=self.policing.fresh,
+            boundary=self._boundary,
         )
 
     def _reading(self, call: Call) -> "AbstractContextManager[Rows]":
@@ -217,6 +195,27 @@ class App:
         from tokonoma.journal.keeper import Keeper
 
         return Keeper(lambda stop: self.database.writing(stop), lambda: self.policy.version)
+
+    @property
+    def policy(self) -> "InForce":
+        return self.policing.current()
+
+    @cached_property
+    def policing(self) -> "Policing":
+        from tokonoma.policing import Policing
+
+        return Policing(
+            lambda: self.database.reading(),
+            lambda: self.searching.index,
+            self.registry.module,
+            self.registry.record,
+            self.settings.names("policy_signers"),
+        )
+
+    def _boundary(self, call: Call) -> "DeskBoundary":
+        from tokonoma.bounds import DeskBoundary
+
+        return DeskBoundary(self.policing, call)
 
     @cached_property
     def house(self) -> "TheHouse":

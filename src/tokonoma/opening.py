@@ -8,6 +8,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.journal import strand
+from tokonoma.policy import store as policy_store
 from tokonoma.search import tables, vectors_tables
 from tokonoma.store.backup import backup
 from tokonoma.store.database import Database, open_database
@@ -16,6 +17,7 @@ from tokonoma.store.migrate import migrate
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
     "auth": keys.TABLES,
+    "policy": policy_store.TABLES,
     "search": tables.TABLES,
     "embed": queue.TABLES,
     "vectors": vectors_tables.TABLES,

@@ -111,6 +111,12 @@ class Registry:
             found = self._bind(entry)
         return found
 
+    def promised(self, entry: Entry) -> Any:
+        """The type of what a tool gives."""
+        from typing import get_type_hints
+
+        return get_type_hints(self.bound(entry).tool.run, include_extras=True)["return"]
+
     def module(self, name: str) -> Module:
         found = self._modules.get(name)
         if found is None:
@@ -142,6 +148,10 @@ class Registry:
     def guarded(self) -> frozenset[str]:
         """The record tables of the modules loaded so far."""
         return frozenset(table for module in self._modules.values() for table in module.records)
+
+    def unlabelled(self) -> frozenset[str]:
+        """Their tables whose rows hold texts without a class."""
+        return frozenset(table for module in self._modules.values() for table in module.unlabelled)
 
     def _loaded(self, shelf: Shelf) -> Module:
         try:

@@ -98,6 +98,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("workers", 8, "worker threads for calls", whole(1, 256)),
     Setting("time_limit", 60.0, "seconds that one call may run", seconds),
     Setting("rate_limit", "", "calls that one credential may make, like 120/minute; empty: no limit", rate),
+    Setting(
+        "policy_signers",
+        (),
+        "who may approve a policy, as name:key (Ed25519 public key in base64); if set, policies must be signed",
+        names,
+    ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
     Setting(
         "embed_provider",

@@ -5,8 +5,9 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tokonoma.app import environment, home_of
+from tokonoma.app import environment
 from tokonoma.cli.places import shown
+from tokonoma.homes import home_of
 from tokonoma.settings import SETTINGS
 
 

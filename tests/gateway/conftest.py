@@ -28,7 +28,7 @@ from tokonoma.pipeline.pool import Pool
 from tokonoma.pipeline.row import walk
 from tokonoma.pipeline.trace import trace
 from tokonoma.pipeline.work import work
-from tokonoma.policy.open import OpenPolicy
+from tokonoma.policy.force import InForce
 from tokonoma.registry import Registry
 from tokonoma.store.migrate import migrate
 
@@ -119,18 +119,20 @@ class SmallHouse:
         }
         shelves = [described(module, name) for name, module in self.modules.items()]
         self.registry = Registry(shelves, self._load, lambda module: None)
-        policy = OpenPolicy()
+        policy = InForce()
         rooms = Rooms(
             house=self,  # type: ignore[arg-type]
             directory=self.registry,
-            policy=lambda: policy,
             guarded=self.registry.guarded,
+            unlabelled=self.registry.unlabelled,
             reading=lambda call: database.reading(call.stop),
             writing=lambda call: database.writing(call.stop),
             upkeep=lambda: database.writing(),
-            put=lambda *_: None,
+            put=lambda *_: "internal",
             drop=lambda *_: None,
             find=lambda *_: Hits([], "text"),
+            fresh=lambda _: policy,
+            boundary=lambda _: None,  # type: ignore[arg-type, return-value]
         )
         self.work = work(self.registry.bound, rooms)
         self.stages = [
@@ -138,7 +140,7 @@ class SmallHouse:
             identify(lambda caller: self.who),
             choose(self.registry.find),
             parse(self.registry.bound),
-            guard(lambda: policy),
+            guard(lambda: policy, self.registry.promised),
             deadline(Watch(), 120),
         ]
 

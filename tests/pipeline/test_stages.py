@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.errors import Denied, Limited, Missing, Unavailable
 from tokonoma.core.module import Entry
+from tokonoma.core.policy import WHOLE
 from tokonoma.pipeline.deadline import Watch, deadline
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.journal import journal
@@ -16,7 +17,7 @@ from tokonoma.pipeline.limit import limit
 from tokonoma.pipeline.row import walk
 from tokonoma.pipeline.trace import trace
 from tokonoma.pipeline.visible import expanded, unguarded
-from tokonoma.policy.open import OpenPolicy
+from tokonoma.policy.force import InForce
 
 ENTRY = Entry("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
 
@@ -69,18 +70,23 @@ def test_a_limit_holds_per_principal_says_when_to_come_back_and_refills():
 
 def test_the_guard_freezes_what_leaves():
     call = made()
-    walk(call, [guard(OpenPolicy)], lambda call: {"text": "床の間"}, lambda call, error: None)
+    walk(call, [guard(InForce, lambda entry: None)], lambda call: {"text": "床の間"}, lambda call, error: None)
     assert call.body == '{"text":"床の間"}'.encode()
     assert call.bytes_out == len(call.body)
 
 
 def test_the_guard_refuses_what_the_policy_denies():
-    class Closed(OpenPolicy):
+    class Refusing(InForce):
         def may(self, who, entry):
             return False
 
     ends = []
-    walk(made(), [guard(Closed)], lambda call: ends.append("ran"), lambda call, error: ends.append(error))
+    walk(
+        made(),
+        [guard(Refusing, lambda entry: None)],
+        lambda call: ends.append("ran"),
+        lambda call, error: ends.append(error),
+    )
     assert isinstance(ends[0], Denied)
     assert len(ends) == 1
 
@@ -138,7 +144,7 @@ def test_an_earlier_deadline_is_heard_while_a_later_one_is_waited_for():
 
 
 def test_the_owner_sees_everything_for_nothing():
-    assert expanded("select 1 from memo where {visible}", OWNER, OpenPolicy().sees(OWNER)) == (
+    assert expanded("select 1 from memo where {visible}", OWNER, WHOLE.labels) == (
         "select 1 from memo where 1 = 1",
         {},
     )

@@ -39,7 +39,7 @@ def reindex_command(ctx: click.Context, only: str | None, from_start: bool) -> N
         if from_start:
             forget(app.database, modules)
         with _interruptible() as stop:
-            told = _told(reindex(app.database, app.searching.index, modules, app.policy.label, stop), stop)
+            told = _told(reindex(app.database, app.searching.index, modules, app.policy.mark, stop), stop)
     for module, count in told.items():
         click.echo(f"{module}: {count} records")
     if not told:

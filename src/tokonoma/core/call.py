@@ -8,6 +8,7 @@ from tokonoma.core.stop import Stop
 
 if TYPE_CHECKING:
     from tokonoma.core.module import Entry
+    from tokonoma.core.policy import View
 
 Progress = Callable[[float, float | None, str | None], None]
 """progress, total, message"""
@@ -63,6 +64,9 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # params after the parse stage
     body: bytes = b""  # the value as JSON, as it left the guard
     value: Any = None  # what the tool returned; stages on the way back may replace it
+    view: "View | None" = None  # what its principal may see, after the guard stage
+    marked: bool = False  # it has read records of which something must be masked
+    found: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 
     @property
@@ -76,6 +80,12 @@ class Call:
         """The catalogue entry, after the choose stage."""
         assert self.entry is not None, "choose has not run"
         return self.entry
+
+    @property
+    def seen(self) -> "View":
+        """What the principal may see, after the guard stage."""
+        assert self.view is not None, "guard has not run"
+        return self.view
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the call is, if it asked to know."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from tokonoma.core.boundary import Boundary
     from tokonoma.core.call import Call, Principal
     from tokonoma.core.house import House
     from tokonoma.core.query import Hits, Query, Where
@@ -64,8 +65,16 @@ class Statements(Rows, Protocol):
 class Tx(Statements, Protocol):
     """A desk's transaction: also keeps the shared index in step with the module's own tables."""
 
-    def put(self, document: Document) -> None: ...
+    def put(self, document: Document) -> Label:
+        """The class that it got: at least the one that was said, stricter if the policy says so. The module's own row
+        follows by itself."""
+        ...
+
     def drop(self, address: str) -> None: ...
+
+    def label(self, label: Label, space: str, *texts: str) -> Label:
+        """The class of texts that are no document of their own, such as a relation's reason."""
+        ...
 
 
 class Desk(Protocol):
@@ -75,6 +84,11 @@ class Desk(Protocol):
     def principal(self) -> "Principal": ...
     @property
     def house(self) -> "House": ...
+
+    @property
+    def boundary(self) -> "Boundary":
+        """What the policy in force says."""
+        ...
 
     def write(self) -> AbstractContextManager[Tx]:
         """One transaction, one commit; the call's journal entry is stored in it."""

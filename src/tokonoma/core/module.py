@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tokonoma.core.desk import Document, Record, Rows
+from tokonoma.core.desk import Document, Label, Record, Rows, Statements
 from tokonoma.core.errors import CODES, Codes
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ class Module:
     records: frozenset[str] = frozenset()  # tables whose rows carry `space` and `label`: read through {visible} only
     read: Callable[[Rows, str], Record | None] | None = None
     documents: Listing | None = None  # for a reindex; None: it puts nothing into the index
+    unlabelled: frozenset[str] = frozenset()  # tables with texts but no class, such as older versions of records
+    relabel: Callable[[Statements, Mapping[str, Label]], None] | None = None  # address → the class it has from now on
+    shelved: Listing | None = None  # records that the index does not hold, such as a trash: they have a class too
     codes: Codes = field(default_factory=lambda: CODES)
     unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
     housed: "Callable[[House], Module] | None" = None  # this module, told where its house keeps things

@@ -54,6 +54,7 @@ class Where:
     conditions: tuple[Test, ...] = ()
     since: int | None = None  # milliseconds, of the record's own time
     until: int | None = None
+    labels: tuple[Label, ...] | None = None  # of the classes that the caller sees, only these
 
 
 @dataclass(frozen=True, slots=True)

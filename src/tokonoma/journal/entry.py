@@ -34,6 +34,7 @@ class Entry:
 
 
 COLUMNS = tuple(each.name for each in fields(Entry))
+_FINDS = 20  # named in an entry; of more only the count
 _values = attrgetter(*COLUMNS)
 
 
@@ -54,10 +55,16 @@ def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int |
         outcome=outcome,
         code=code,
         duration_us=duration_us,
-        policy=policy,
+        policy=_policy(policy, call.found),
         bytes_in=call.bytes_in,
         bytes_out=call.bytes_out,
     )
+
+
+def _policy(version: str, found: Sequence[str]) -> str:
+    """The version, and what its detectors found: kinds and salted hashes, never the text."""
+    more = f" +{len(found) - _FINDS}" if len(found) > _FINDS else ""
+    return f"{version} {' '.join(found[:_FINDS])}{more}" if found else version
 
 
 def _start(name: str) -> str:

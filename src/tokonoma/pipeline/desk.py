@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tokonoma.core.boundary import Boundary
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.desk import Document, Label, Record, Row, Rows, Statements, Tx
 from tokonoma.core.directory import Directory
@@ -13,7 +14,7 @@ from tokonoma.core.house import House
 from tokonoma.core.policy import Policy
 from tokonoma.core.query import Hits, Query, Where
 from tokonoma.core.spaces import inside
-from tokonoma.pipeline.visible import expanded, unguarded
+from tokonoma.pipeline.filtered import Filtered
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +23,24 @@ class Rooms:
 
     house: House
     directory: Directory
-    policy: Callable[[], Policy]
     guarded: Callable[[], frozenset[str]]
+    unlabelled: Callable[[], frozenset[str]]
     reading: Callable[[Call], AbstractContextManager[Rows]]
     writing: Callable[[Call], AbstractContextManager[Statements]]  # stores the call's journal entry before the commit
     upkeep: Callable[[], AbstractContextManager[Statements]]  # without an entry, and not interrupted
-    put: Callable[[Statements, Document, Label], None]
+    put: Callable[[Statements, Document, Policy], Label]
     drop: Callable[[Statements, str], None]
-    find: Callable[[Call, Query, Where], Hits]  # inside the walls around the call's principal
+    find: Callable[[Call, Query, Where, tuple[Label, ...]], Hits]  # inside the walls around the call's principal
+    fresh: Callable[[Statements], Policy]  # the policy that this transaction is bound by
+    boundary: Callable[[Call], Boundary]
 
 
 class CallDesk:
-    __slots__ = ("_rooms", "call")
+    __slots__ = ("_filter", "_rooms", "call")
 
     def __init__(self, rooms: Rooms, call: Call) -> None:
         self._rooms = rooms
+        self._filter = Filtered(call, rooms.guarded, rooms.unlabelled)
         self.call = call
 
     @property
@@ -47,40 +51,59 @@ class CallDesk:
     def house(self) -> House:
         return self._rooms.house
 
+    @property
+    def boundary(self) -> Boundary:
+        return self._rooms.boundary(self.call)
+
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        sql, extra = self._filtered(sql)
         with self._rooms.reading(self.call) as rows:
-            return rows.rows(sql, **params, **extra)
+            return self._filter.rows(rows, sql, params)
 
     def row(self, sql: str, /, **params: Any) -> Row | None:
-        sql, extra = self._filtered(sql)
         with self._rooms.reading(self.call) as rows:
-            return rows.row(sql, **params, **extra)
+            return self._filter.row(rows, sql, params)
 
     @contextmanager
     def write(self) -> Generator[Tx]:
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
         with self._rooms.writing(self.call) as statements:
-            yield _DeskTx(statements, self._filtered, self._rooms)
+            yield DeskTx(statements, self._filter, self._rooms, self.call)
         self.call.journaled = True
 
     @contextmanager
     def upkeep(self) -> Generator[Tx]:
         with self._rooms.upkeep() as statements:
-            yield _DeskTx(statements, self._filtered, self._rooms)
+            yield DeskTx(statements, self._filter, self._rooms, self.call)
 
     def read(self, address: str) -> Record:
         with self._rooms.reading(self.call) as rows:
             record = self._rooms.directory.record(rows, address)
-        who, sees = self.principal, self._rooms.policy().sees(self.principal)
-        if record is None or record.label not in sees or not inside(record.space, who.root):
+        view = self.call.seen
+        if record is None or record.label not in view.labels or not inside(record.space, self.principal.root):
             raise Missing(f"There is no record at {address}.", address=address)
+        self.call.marked |= record.label not in view.plain
         return record
 
     def find(self, query: Query, where: Where) -> Hits:
-        seen = self._seen(where)
-        return self._rooms.find(self.call, query, seen) if seen is not None else Hits([], query.mode)
+        seen, view = self._seen(where), self.call.seen
+        wanted = where.labels
+        labels: list[Label] = [label for label in view.labels if wanted is None or label in wanted]
+        if seen is None or not labels:
+            return Hits([], query.mode)
+        hits = self._rooms.find(self.call, query, seen, tuple(labels))
+        if view.masks and not self.call.marked and hits.items:
+            self.call.marked = self._any_masked([hit.address for hit in hits.items])
+        return hits
+
+    def _any_masked(self, addresses: Sequence[str]) -> bool:
+        """Hits carry titles: whether one of these must be looked through on its way out."""
+        view = self.call.seen
+        names = {f"a{number}": address for number, address in enumerate(addresses)}
+        listed = ", ".join(f":{name}" for name in names)
+        plain = ", ".join(f"'{label}'" for label in view.plain) or "''"  # our own words
+        sql = f"select 1 from document where address in ({listed}) and label not in ({plain}) limit 1"  # noqa: S608
+        return self.row(sql, **names) is not None
 
     def _seen(self, where: Where) -> Where | None:
         """Modules that this credential must not see are not searched either; None if nothing is left."""
@@ -97,41 +120,40 @@ class CallDesk:
     def check(self) -> None:
         self.call.stop.check()
 
-    def _filtered(self, sql: str) -> tuple[str, dict[str, str | int]]:
-        table = unguarded(sql, self._rooms.guarded())
-        if table is not None:
-            raise RuntimeError(f"SQL on the record table {table!r} without {{visible}}")
-        return expanded(sql, self.principal, self._rooms.policy().sees(self.principal))
 
-
-class _DeskTx:
+class DeskTx:
     """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
 
-    __slots__ = ("_filtered", "_rooms", "_statements")
+    __slots__ = ("_call", "_filter", "_policy", "_rooms", "statements")
 
-    def __init__(
-        self, statements: Statements, filtered: Callable[[str], tuple[str, dict[str, str | int]]], rooms: Rooms
-    ) -> None:
-        self._statements, self._filtered, self._rooms = statements, filtered, rooms
+    def __init__(self, statements: Statements, filter: Filtered, rooms: Rooms, call: Call) -> None:
+        self.statements, self._filter, self._rooms, self._call = statements, filter, rooms, call
+        self._policy: Policy | None = None
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        sql, extra = self._filtered(sql)
-        return self._statements.rows(sql, **params, **extra)
+        return self._filter.rows(self.statements, sql, params)
 
     def row(self, sql: str, /, **params: Any) -> Row | None:
-        sql, extra = self._filtered(sql)
-        return self._statements.row(sql, **params, **extra)
+        return self._filter.row(self.statements, sql, params)
 
     def run(self, sql: str, /, **params: Any) -> int:
-        sql, extra = self._filtered(sql)
-        return self._statements.run(sql, **params, **extra)
+        sql, extra = self._filter.expanded(sql)
+        return self.statements.run(sql, **params, **extra)
 
     def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
-        sql, extra = self._filtered(sql)
-        self._statements.many(sql, [{**each, **extra} for each in params] if extra else params)
+        sql, extra = self._filter.expanded(sql)
+        self.statements.many(sql, [{**each, **extra} for each in params] if extra else params)
 
-    def put(self, document: Document) -> None:
-        self._rooms.put(self._statements, document, self._rooms.policy().label(document))
+    def put(self, document: Document) -> Label:
+        return self._rooms.put(self.statements, document, self._binding())
 
     def drop(self, address: str) -> None:
-        self._rooms.drop(self._statements, address)
+        self._rooms.drop(self.statements, address)
+
+    def label(self, label: Label, space: str, *texts: str) -> Label:
+        return self._binding().label(label, self._call.module, space, texts)
+
+    def _binding(self) -> Policy:
+        if self._policy is None:
+            self._policy = self._rooms.fresh(self.statements)
+        return self._policy

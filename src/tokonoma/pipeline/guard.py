@@ -1,21 +1,43 @@
-"""guard: the policy is asked on the way in, and decides what may leave on the way out."""
+"""guard: the policy is asked on the way in, and decides what may leave on the way out.
+
+In: which classes this caller sees, and whether what it writes may be stored. Out: what must be masked is masked, if the
+call has read records of which something must be, or has heard from outside; then the value is frozen as bytes.
+"""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Denied
-from tokonoma.core.policy import Policy
+from tokonoma.core.module import Entry
+from tokonoma.core.policy import WHOLE, Policy
+
+GATEWAY = "gateway"
+"""Its own tools hold other calls, each of which passes the guard itself."""
 
 
-def guard(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]]:
+def guard(policy: Callable[[], Policy], promised: Callable[[Entry], Any]) -> Callable[[Call], Iterator[None]]:
+    """`promised` is the type that a tool gives, which says what of it is nobody's text."""
+
     def stage(call: Call) -> Iterator[None]:
-        current = policy()
-        if not current.may(call.who, call.chosen):
-            raise Denied(f"The policy does not allow {call.chosen.path} here.", policy_version=current.version)
+        current, entry = policy(), call.chosen
+        if not current.may(call.who, entry):
+            raise Denied(f"The policy does not allow {entry.path} here.", policy_version=current.version)
+        # Tools in no catalogue are the owner's own commands: a backup must hold everything.
+        call.view = view = current.view(call.who) if entry.listed else WHOLE
+        if entry.effect != "read" and entry.listed and entry.module != GATEWAY:
+            screened = current.screened(view, call.arguments)
+            call.found += screened.found
+            if screened.refusal is not None:
+                raise screened.refusal
+            call.arguments = screened.value
         yield
-        call.value = current.outgoing(call.who, call.value)
+        if entry.outside or call.marked:
+            cleared = current.cleared(view, call.value, promised(entry))
+            call.value = cleared.value
+            call.found += cleared.found
         # Frozen here: what passed the guard is what leaves, byte for byte.
         call.body = orjson.dumps(call.value)
         call.bytes_out = len(call.body)

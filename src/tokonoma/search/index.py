@@ -11,6 +11,7 @@ from typing import Any
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Document, Label, Row, Rows, Statements
 from tokonoma.core.directory import parts_of
+from tokonoma.core.policy import Mark
 from tokonoma.core.query import Hits, Query, Reach, Where
 from tokonoma.search.facts import fact_rows
 from tokonoma.search.find import Tools, asked_vector, find
@@ -25,15 +26,18 @@ from tokonoma.store.dialect import Kind
 
 Enqueue = Callable[[Statements, int], None]
 
-_OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at
-from document where address = :address {for_update}"""
+_OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at, declared, kinds,
+    detectors from document where address = :address {for_update}"""
 _INSERT = """insert into document
-    (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form)
-values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form)
+    (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
+    kinds, detectors)
+values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form,
+    :declared, :kinds, :detectors)
 on conflict (address) do nothing returning id"""
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
     changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
-    place = case when form = 0 then :at else place end, length = :length, form = :form
+    place = case when form = 0 then :at else place end, length = :length, form = :form,
+    declared = :declared, kinds = :kinds, detectors = :detectors
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
@@ -67,15 +71,17 @@ class Index:
     def find(self, rows: Rows, query: Query, where: Where, reach: Reach, vector: Vector | None = None) -> Hits:
         return find(self._tools, rows, query, where, reach, vector)
 
-    def put(self, statements: Statements, document: Document, label: Label, *, anew: bool = False) -> None:
-        """Only what has changed is written; `anew` writes the words again all the same."""
+    def put(self, statements: Statements, document: Document, mark: Label | Mark, *, anew: bool = False) -> Label:
+        """Only what has changed is written; `anew` writes the words again all the same. Returns its class."""
         old = statements.row(_OLD, address=document.address)
-        row = _row(document, label)
+        row = _row(document, mark, old)
         if old is None:
             old = self._insert(statements, document, row)
             if old is None:
-                return
+                return row["label"]
+            row = _row(document, mark, old)
         self._update(statements, document, row, old, anew)
+        return row["label"]
 
     def _insert(self, statements: Statements, document: Document, row: dict[str, Any]) -> Row | None:
         """None if it is done; else the row that somebody put at the same moment."""
@@ -142,13 +148,14 @@ class Index:
         lacked: set[str] = set()
         for address in seen:
             if address not in held:
-                row = _row(Document(address, "/", ""), "secret")
+                row = _row(Document(address, "/", ""), "secret", None)
                 if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0):
                     lacked.add(address)
         return held, lacked
 
 
-_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at")
+_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
+_LABEL, _DECLARED = 6, 11  # where _OLD has them
 
 
 def counts(rows: Rows) -> dict[str, int]:
@@ -156,21 +163,32 @@ def counts(rows: Rows) -> dict[str, int]:
     return dict(rows.rows(_COUNTS))
 
 
-def _row(document: Document, label: Label) -> dict[str, Any]:
+def _row(document: Document, mark: Label | Mark, old: Row | None) -> dict[str, Any]:
     at = now()
+    declared = _declared(document, old)
     said = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
     return {
         "address": document.address,
         "module": parts_of(document.address)[0],
         "space": document.space,
-        "label": label,
+        "label": mark.label(declared) if isinstance(mark, Mark) else mark,
         "title": document.title,
         "digest": hashlib.sha256(said).hexdigest(),
         "changed_at": at,
         "at": document.at or at,
         "expires_at": document.expires_at,
         "thread": document.thread,
+        "declared": declared if isinstance(mark, Mark) else "",
+        "kinds": mark.kinds if isinstance(mark, Mark) else "",
+        "detectors": mark.detectors if isinstance(mark, Mark) else "",
     }
+
+
+def _declared(document: Document, old: Row | None) -> Label:
+    """A module that stores the class it was given says it again with the next change: it has said nothing new."""
+    if old is not None and old[_DECLARED] and old[_LABEL] == document.label:
+        return old[_DECLARED]
+    return document.label
 
 
 def _but(row: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from tokonoma.core.desk import Document, Label, Statements
 from tokonoma.core.module import Listing, Module
+from tokonoma.core.policy import Mark
 from tokonoma.core.stop import Stop
 from tokonoma.search.index import Index
 from tokonoma.store.database import Database
@@ -41,7 +42,7 @@ def reindex(
     database: Database,
     index: Index,
     modules: Sequence[Module],
-    label: Callable[[Document], Label],
+    mark: Callable[[Document], Label | Mark],
     stop: Stop,
 ) -> Iterator[Step]:
     """Every step was kept before it is told. Raises what `stop` says if it is asked to end."""
@@ -52,7 +53,7 @@ def reindex(
         while not finished:
             stop.check()
             with database.writing(stop) as tx:
-                step = _page(tx, index, module.name, module.documents, label)
+                step = _page(tx, index, module.name, module.documents, mark)
             finished = step.finished
             yield step
 
@@ -64,7 +65,9 @@ def forget(database: Database, modules: Sequence[Module]) -> None:
             tx.run(_FORGET, module=module.name)
 
 
-def _page(tx: Statements, index: Index, module: str, listing: Listing, label: Callable[[Document], Label]) -> Step:
+def _page(
+    tx: Statements, index: Index, module: str, listing: Listing, mark: Callable[[Document], Label | Mark]
+) -> Step:
     row = tx.row(_LEFT, module=module)
     after, done = (row[0], row[1]) if row is not None else ("", 0)
     seen = [each.address for each in listing(tx, after or None, PAGE)]
@@ -73,7 +76,7 @@ def _page(tx: Statements, index: Index, module: str, listing: Listing, label: Ca
     last = page[-1].address if len(page) == PAGE else None
     for document in page:
         if document.address in held or document.address in lacked:
-            index.put(tx, document, label(document), anew=True)
+            index.put(tx, document, mark(document), anew=True)
     there = {document.address for document in page}
     gone = {address for address in held - there if last is None or address <= last}
     for address in gone | (lacked - there):

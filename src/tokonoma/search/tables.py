@@ -87,4 +87,14 @@ _WORDS_OF_POSTGRESQL = (
 TABLES = (
     Migration("001_document", _DOCUMENT),
     Migration("002_words", _MORE_OF_A_DOCUMENT, sqlite=_WORDS_OF_SQLITE, postgresql=_WORDS_OF_POSTGRESQL),
+    Migration(
+        "003_boundary",
+        (
+            # What its writer said of it; the class in `label` may be stricter. Empty: what is in `label`.
+            "alter table document add column declared {text} not null default ''",
+            # What was found in it, and by which detectors; empty: nobody has looked yet.
+            "alter table document add column kinds {text} not null default ''",
+            "alter table document add column detectors {text} not null default ''",
+        ),
+    ),
 )

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from tokonoma.app import App, environment, home_of
+from tokonoma.app import App, environment
 from tokonoma.cli import show
 from tokonoma.cli.backups import sqlite_file
 from tokonoma.cli.doctor import around, machine, meaning
@@ -13,6 +13,7 @@ from tokonoma.cli.doctor.stored import stored
 from tokonoma.cli.flags import command, flags_of
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
+from tokonoma.homes import home_of
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tokonoma.app import App, home_of
+from tokonoma.app import App
 from tokonoma.cli.install.clients import Server
+from tokonoma.homes import home_of
 
 _SECRET = frozenset({"database_url"})
 

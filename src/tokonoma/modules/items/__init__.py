@@ -7,6 +7,7 @@ from tokonoma.modules.items.carry_links import take_in_links
 from tokonoma.modules.items.graph import find_path, get_related_items
 from tokonoma.modules.items.hand_out import hand_out
 from tokonoma.modules.items.history import get_item_history
+from tokonoma.modules.items.labels import relabel, shelved
 from tokonoma.modules.items.life import change_item_type, delete_item, restore_item
 from tokonoma.modules.items.listing import get_items, get_ready_items
 from tokonoma.modules.items.read import documents, get_item_detail, read
@@ -54,6 +55,9 @@ MODULE = Module(
     records=RECORDS,
     read=read,
     documents=documents,
+    relabel=relabel,
+    shelved=shelved,
+    unlabelled=frozenset({"item_change"}),
     codes=CODES,
     unlisted=(
         Tool("import", take_in, "Take items in", effect="write", idempotent=True, time_limit=600),

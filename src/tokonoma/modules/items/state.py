@@ -21,7 +21,7 @@ _ONE = f"select {_COLUMNS} from current_state where space = :space and revision 
 _HISTORY = """select revision, updated_by, at from current_state
 where space = :space and {visible} order by revision desc limit :most"""
 _INSERT = """insert into current_state (space, label, revision, content, updated_by, related, tags, at)
-values (:space, 'internal', :revision, :content, :updated_by, :related, :tags, :at) on conflict do nothing"""
+values (:space, :label, :revision, :content, :updated_by, :related, :tags, :at) on conflict do nothing"""
 
 
 class StateMetadata(TypedDict):
@@ -88,6 +88,7 @@ def update_current_state(
         made = tx.run(
             _INSERT,
             space=space,
+            label=tx.label("internal", space, content, updated_by or "", *(kept or ())),
             revision=old["revision"] + 1,
             content=content,
             updated_by=updated_by or desk.principal.name,

@@ -4,12 +4,13 @@ from tokonoma.core.module import Module, Tool
 from tokonoma.modules.memory.carry import take_in
 from tokonoma.modules.memory.graph import relation_graph
 from tokonoma.modules.memory.hand_out import hand_out, hand_out_relations
+from tokonoma.modules.memory.labels import relabel
 from tokonoma.modules.memory.read import documents, get, list_memos, namespaces, read
 from tokonoma.modules.memory.relations import relation_delete, relation_list, relation_save
 from tokonoma.modules.memory.save import save
 from tokonoma.modules.memory.search import search
 from tokonoma.modules.memory.tables import RECORDS, TABLES
-from tokonoma.modules.memory.trash import delete, restore
+from tokonoma.modules.memory.trash import delete, restore, shelved
 
 MODULE = Module(
     name="memory",
@@ -31,6 +32,8 @@ MODULE = Module(
     records=RECORDS,
     read=read,
     documents=documents,
+    relabel=relabel,
+    shelved=shelved,
     unlisted=(
         Tool("import", take_in, "Take memos in", effect="write", idempotent=True, time_limit=600),
         Tool("export", hand_out, "Hand memos out", time_limit=600),

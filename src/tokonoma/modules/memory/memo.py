@@ -11,6 +11,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Document, Label, Record, Row
 from tokonoma.core.directory import address_of
+from tokonoma.core.plain import Plain
 from tokonoma.modules.memory.metadata import Metadata, facts
 
 MODULE_NAME = "memory"
@@ -37,15 +38,15 @@ class Memo:
 
 
 class Summary(TypedDict):
-    memo_id: str
+    memo_id: Plain
     namespace: str
     title: NotRequired[str]
     metadata: dict[str, Any]
     thread: NotRequired[str]
-    created_at: str
-    updated_at: str
-    expires_at: NotRequired[str]
-    deleted_at: NotRequired[str]
+    created_at: Plain
+    updated_at: Plain
+    expires_at: NotRequired[Plain]
+    deleted_at: NotRequired[Plain]
     version: int
 
 

@@ -10,6 +10,7 @@ from tokonoma.core import spaces
 from tokonoma.core.clock import now, shown
 from tokonoma.core.desk import LABELS, Desk, Label, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing
+from tokonoma.core.plain import Plain
 from tokonoma.modules.memory.memo import Memo
 from tokonoma.modules.memory.read import Page
 from tokonoma.modules.memory.save import Namespace, Version, found
@@ -26,18 +27,18 @@ BOTH_ALIVE = f"""source in (select id from memo where {ALIVE} and {{visible}})
 
 class Edge(TypedDict):
     namespace: str
-    sourceMemoId: str
-    targetMemoId: str
+    sourceMemoId: Plain
+    targetMemoId: Plain
     tag: str
     weight: float
     reason: NotRequired[str]
-    created_at: str
-    updated_at: str
+    created_at: Plain
+    updated_at: Plain
     version: int
 
 
 class Node(TypedDict):
-    memo_id: str
+    memo_id: Plain
     namespace: str
     title: NotRequired[str]
     content: str
@@ -224,7 +225,7 @@ def _put(
         source=ends[0].id,
         target=ends[1].id,
         tag=tag,
-        label=_strictest(ends),
+        label=tx.label(_strictest(ends), space, reason if reason is not None else (old[5] if old else ""), tag),
         weight=weight if weight is not None else old[4] if old else 1.0,
         reason=reason if reason is not None else old[5] if old else "",
         at=at,

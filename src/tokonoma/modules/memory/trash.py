@@ -7,7 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import spaces
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, Document, Rows
+from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.memory.memo import Summary, document, memo_of, summary
 from tokonoma.modules.memory.save import Namespace, Version, found
@@ -67,3 +68,13 @@ def restore(desk: Desk, memo_id: str, namespace: Namespace = None) -> Summary:
         memo = memo_of(row)
         tx.put(document(memo))
     return summary(memo, desk.principal)
+
+
+def shelved(rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """What lies in the trash, in order of address, a page at a time."""
+    found = rows.rows(
+        f"select {COLUMNS} from memo where deleted_at is not null and id > :after order by id limit :most",  # noqa: S608
+        after=parts_of(after)[1] if after else "",
+        most=limit,
+    )
+    return [document(memo_of(row)) for row in found]

@@ -1,0 +1,109 @@
+"""The boundary as a module sees it through its desk: what the policy in force says, and how it is changed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from tokonoma.core.desk import Label, Tx
+
+Layer = Literal["session", "project", "principle"]
+LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
+Verdict = Literal["deny", "redact", "allow"]
+Effect = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRule:
+    ttl: int | None  # milliseconds; None: for ever
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    alpha: float | None = None  # None: by the look of the query
+    k_txt: int = 48
+    k_vec: int = 96
+    k_final: int = 12
+    use_quality: bool = False
+    half_life_days: float = 30.0
+    half_life_by_kind: Mapping[str, float] = field(
+        default_factory=lambda: {"fact": 120.0, "task": 14.0, "preference": 90.0, "policy_hint": 365.0}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVersion:
+    """Number 0 is the policy that is in force before any was applied."""
+
+    number: int
+    version: str
+    yaml: str
+    applied_at: int
+    applied_by: str
+    approver: str
+    rolled_back_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A policy that somebody wants to be in force."""
+
+    yaml: str
+    expected: str | None = None
+    approver: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a policy would change: the lines that differ, and how many records change class or visibility."""
+
+    version: str
+    diff: Sequence[str]
+    records: int
+    relabelled: Mapping[str, int]  # `internal → pii`: how many
+    appear: int
+    vanish: int
+
+
+class Boundary(Protocol):
+    @property
+    def version(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the caller holds."""
+        ...
+
+    @property
+    def retrieval(self) -> Retrieval: ...
+
+    def layer(self, layer: Layer) -> LayerRule: ...
+
+    def beyond(self, tags: Collection[str]) -> list[str]:
+        """Those that the caller does not hold."""
+        ...
+
+    def decide(
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
+    ) -> Decision: ...
+
+    def redacted(self, text: str) -> "tuple[str, dict[str, int], Label]":
+        """Every find masked; how many there were of each kind; the class that they mean."""
+        ...
+
+    def check(self, yaml: str) -> str:
+        """The version that it asks for; Invalid tells every problem with its place."""
+        ...
+
+    def foreseen(self, proposal: Proposal) -> Foreseen: ...
+    def apply(self, tx: "Tx", proposal: Proposal) -> PolicyVersion: ...
+    def rollback(self, tx: "Tx", version: str, expected: str | None) -> PolicyVersion: ...
+    def current(self) -> PolicyVersion: ...
+    def history(self, limit: int, before: int | None) -> list[PolicyVersion]: ...

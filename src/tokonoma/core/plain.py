@@ -1,0 +1,11 @@
+"""Plain: a string that is no text of anybody's (an id, a hash, an address, a time), so nothing in it is masked."""
+
+from typing import Annotated
+
+
+class PlainMark:
+    """Stands in an annotation; pydantic passes over what it does not know."""
+
+
+PLAIN = PlainMark()
+Plain = Annotated[str, PLAIN]

@@ -1,0 +1,111 @@
+"""A policy as values: what the YAML says, and the one that is in force before anybody writes one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tokonoma.core.boundary import Effect, Layer, LayerRule, Retrieval
+from tokonoma.core.desk import LABELS, Label
+
+Escalation = Literal["none", "human_review", "deny"]
+Action = Literal["allow", "redact", "refuse"]
+
+DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRule:
+    allow: tuple[str, ...]
+    redact: tuple[str, ...] = ()  # kinds of finds, or `pii`, `secret`, `*`
+    escalation: Escalation = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """What matches all that is named gets at least this class."""
+
+    label: Label
+    module: str = ""
+    space: str = ""  # this namespace and those below it
+    path: str = ""  # a glob over what follows `tokonoma://module/`
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """Holds whatever `allow` says."""
+
+    label: Label
+    scope: Layer | None = None
+    deny: tuple[Effect, ...] = ("read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A detector that the policy brings."""
+
+    kind: str
+    nature: Literal["pii", "secret"]
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    secret: Action = "refuse"  # noqa: S105 - a word of the policy
+    pii: Action = "allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    version: str
+    layers: Mapping[Layer, LayerRule]
+    classes: Mapping[Label, ClassRule]
+    labels: tuple[LabelRule, ...] = ()
+    invariants: tuple[Invariant, ...] = ()
+    callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # who (a glob), the tags that it holds; the first counts
+    detectors: tuple[Custom, ...] = ()
+    kinds: Mapping[str, Label] = field(default_factory=dict[str, Label])  # the class that a kind of find means
+    writes: Writes = Writes()
+    retrieval: Retrieval = field(default_factory=Retrieval)
+
+
+LAYER_RULES: Mapping[Layer, LayerRule] = {
+    "session": LayerRule(7 * DAY, 20_000),
+    "project": LayerRule(120 * DAY, 50_000),
+    "principle": LayerRule(None, 100_000),
+}
+CLASS_RULES: Mapping[Label, ClassRule] = {
+    "public": ClassRule(("*",)),
+    "internal": ClassRule(("answer:task", "tool:*")),
+    "pii": ClassRule(("answer:task", "tool:*"), escalation="human_review"),
+    "secret": ClassRule((), escalation="deny"),
+}
+TAGS = ("answer:task", "tool:*")
+"""What a caller holds of whom the policy says nothing."""
+
+DEFAULT = Rules("0.1.0", LAYER_RULES, CLASS_RULES)
+DEFAULT_TEXT = """\
+# The policy that is in force until another is applied. Stored text is never altered: secrets are refused when they are
+# written, and personal data raises a record's class to pii.
+version: 0.1.0
+scopes:
+  session:   { ttl: 7d,   max_tokens: 20000 }
+  project:   { ttl: 120d, max_tokens: 50000 }
+  principle: { ttl: inf,  max_tokens: 100000 }
+boundary_classes:
+  public:   { allow: ['*'] }
+  internal: { allow: ['answer:task', 'tool:*'] }
+  pii:      { allow: ['answer:task', 'tool:*'], escalation: human_review }
+  secret:   { allow: [], escalation: deny }
+writes: { secret: refuse, pii: allow }
+retrieval:
+  hybrid: { k_txt: 48, k_vec: 96, k_final: 12 }
+  rerank:
+    use_quality: false
+    recency_half_life_days: 30
+    recency:
+      half_life_days_by_kind: { fact: 120, task: 14, preference: 90, policy_hint: 365 }
+"""
+
+
+def strictest(labels: Iterable[Label]) -> Label:
+    return LABELS[max(LABELS.index(label) for label in labels)]

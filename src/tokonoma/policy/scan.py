@@ -1,0 +1,136 @@
+"""The scanner: all detectors over a text, in one pass that asks which can match at all. Only those are run.
+
+RE2 takes time in proportion to the text whatever the pattern; so it may also run patterns that a policy brings.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, cast
+
+from tokonoma.policy.detector import Detector
+from tokonoma.policy.finds import Find, resolved
+from tokonoma.policy.personal import PERSONAL
+from tokonoma.policy.secrets import SECRETS
+
+BUILT_IN: tuple[Detector, ...] = (*SECRETS, *PERSONAL)
+GROUPS: dict[str, frozenset[str]] = {
+    "pii": frozenset(each.kind for each in PERSONAL),
+    "secret": frozenset(each.kind for each in SECRETS),
+}
+_VERSION = 1
+"""Counts up whenever a detector finds something else than before: stored texts are then looked at again."""
+
+# What every find of the built-in detectors has at least one of. Most short texts have none, and never meet RE2.
+_DIGIT = re.compile(r"[0-9０-９@＠]")
+_OTHER = re.compile(
+    r"丁目|番地?|BEGIN|://|[A-Za-z0-9_/+=-]{16}|(?i:pass|pwd|key|token|secret|bearer|basic)|パスワード|暗証|合言葉|キー|トークン"
+)
+_WIDE = re.compile("[！-～‐‑‒–—―−　]")
+_FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
+_KEPT = 4096  # texts remembered
+_LONGEST = 20_000  # characters of one that is
+
+
+class Scanner:
+    def __init__(self, more: Sequence[Detector] = ()) -> None:
+        self.detectors = (*BUILT_IN, *more)
+        more_of = hashlib.sha256("\0".join(f"{each.kind}\0{each.pattern}" for each in more).encode()).hexdigest()[:12]
+        self.version = f"{_VERSION}.{more_of}" if more else str(_VERSION)
+        self.natures = {each.kind: each.nature for each in self.detectors}
+        self._picky = not more
+        self._remembered = lru_cache(maxsize=_KEPT)(self._scanned)
+
+    def scan(self, text: str) -> tuple[Find, ...]:
+        """Resolved, in order of place."""
+        if len(text) < 6 or (self._picky and not _DIGIT.search(text) and not _OTHER.search(folded_of(text))):
+            return ()
+        return self._remembered(text) if len(text) <= _LONGEST else self._scanned(text)
+
+    @cached_property
+    def _set(self) -> Any:
+        found: Any = engine().Set.SearchSet(_options())
+        for each in self.detectors:
+            found.Add(each.pattern)
+        found.Compile()
+        return found
+
+    @cached_property
+    def _patterns(self) -> list[Any]:
+        return [None] * len(self.detectors)
+
+    def _scanned(self, text: str) -> tuple[Find, ...]:
+        folded = text if text.isascii() else folded_of(text)
+        data = folded.encode("utf-8", "replace")
+        likely: list[int] = self._set.Match(data)
+        if not likely:
+            return ()
+        place = _places(folded, data)
+        finds = [find for number in likely for find in self._matches(number, folded, data, place)]
+        return tuple(resolved(finds)) if finds else ()
+
+    def _matches(self, number: int, folded: str, data: bytes, place: "_Places") -> Iterator[Find]:
+        one = self.detectors[number]
+        for match in self._pattern(number).finditer(data):
+            start, end = (place(each) for each in cast("tuple[int, int]", match.span(one.group)))
+            span = (start, end) if one.check is None else one.check(folded, start, end)
+            if span is not None and span[0] < span[1]:
+                yield Find(one.kind, one.nature, *span)
+
+    def _pattern(self, number: int) -> Any:
+        if self._patterns[number] is None:
+            self._patterns[number] = compiled(self.detectors[number].pattern)
+        return self._patterns[number]
+
+
+def folded_of(text: str) -> str:
+    """The same text, letter for letter, with full-width ASCII and the other dashes as ASCII."""
+    return text.translate(_FOLDED) if _WIDE.search(text) else text
+
+
+class _Places:
+    """From a byte to its character. Asked in rising order it counts on from where it was."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._byte, self._letter = data, 0, 0
+
+    def __call__(self, byte: int) -> int:
+        if byte < self._byte:
+            self._byte = self._letter = 0
+        self._letter += len(self._data[self._byte : byte].decode("utf-8", "replace"))
+        self._byte = byte
+        return self._letter
+
+
+def _places(folded: str, data: bytes) -> Any:
+    return int if len(data) == len(folded) else _Places(data)
+
+
+def engine() -> Any:
+    """RE2, which has no types. It takes 3 MB: only who needs it pays."""
+    import re2
+
+    return re2
+
+
+def compiled(pattern: str) -> Any:
+    """ValueError says what RE2 does not take."""
+    try:
+        return engine().compile(pattern, _options())
+    except engine().error as error:
+        said: Any = error.args[0] if error.args else ""
+        raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from None
+
+
+def _options() -> Any:
+    options: Any = engine().Options()
+    options.log_errors = False
+    options.max_mem = 8 << 20
+    return options
+
+
+@lru_cache(maxsize=1)
+def built_in() -> Scanner:
+    """The scanner without a policy's own detectors."""
+    return Scanner()

@@ -1,0 +1,31 @@
+"""Houses with a policy, for tests."""
+
+from tokonoma.app import App
+from tokonoma.auth import keys
+from tokonoma.auth.keys import Grant
+from tokonoma.core.boundary import Proposal
+
+MASKING = """
+version: 1
+boundary_classes:
+  pii: { allow: ['answer:task'], redact: [pii] }
+"""
+DENYING = """
+version: 2
+callers: { owner: ['*'] }
+boundary_classes:
+  pii: { allow: ['owner:eyes'] }
+labels:
+  - { module: memory, space: /hr, class: secret }
+"""
+
+
+def enforce(app: App, yaml: str) -> str:
+    with app.administer("policy.apply") as statements:
+        kept = app.policing.apply(statements, Proposal(yaml), "owner")
+    return kept.version
+
+
+def key(app: App, name: str, **grant) -> str:
+    with app.administer("keys.create") as statements:
+        return keys.create(statements, Grant(name, **grant))

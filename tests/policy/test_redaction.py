@@ -1,0 +1,151 @@
+"""The detectors on generated texts, and what becomes of their finds."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy.generated import samples
+
+from tokonoma.policy.detector import Detector
+from tokonoma.policy.finds import Find, counted, masked, masks_in, resolved, told
+from tokonoma.policy.scan import BUILT_IN, GROUPS, Scanner, built_in, folded_of
+
+
+def judged(count, seed):
+    """Found and missed by kind; right and wrong finds by kind; the texts of what went wrong."""
+    found, missed, right, wrong, shown = Counter(), Counter(), Counter(), Counter(), []
+    for sample in samples(count, seed):
+        finds = built_in().scan(sample.text)
+        for kind, start, end in sample.truth:
+            covered = sum(max(0, min(end, find.end) - max(start, find.start)) for find in finds if find.kind == kind)
+            fine = covered >= 0.9 * (end - start)
+            (found if fine else missed)[kind] += 1
+            if not fine:
+                shown.append(f"missed {kind}: {sample.text[start:end]!r} in {sample.text!r}")
+        for find in finds:
+            inside = any(
+                find.kind == kind and find.start < end and start < find.end for kind, start, end in sample.truth
+            )
+            (right if inside else wrong)[find.kind] += 1
+            if not inside:
+                shown.append(f"wrong {find.kind}: {sample.text[find.start : find.end]!r} in {sample.text!r}")
+    return found, missed, right, wrong, shown
+
+
+@pytest.mark.parametrize("seed", [1, 2026])
+def test_of_ten_thousand_generated_texts_nearly_everything_is_found_and_nearly_nothing_else(seed):
+    found, missed, right, wrong, shown = judged(5000, seed)
+    recall = found.total() / (found.total() + missed.total())
+    precision = right.total() / (right.total() + wrong.total())
+    assert found.total() > 3000
+    assert recall >= 0.98, (recall, missed, shown[:20])
+    assert precision >= 0.97, (precision, wrong, shown[:20])
+    # No kind is left behind by a good average.
+    assert all(found[kind] / (found[kind] + missed[kind]) >= 0.93 for kind in found | missed), (missed, shown[:20])
+
+
+TELLING = {
+    "連絡はx@example.comまで": "連絡は[email]まで",
+    "電話０９０－１２３４－５６７８。": "電話[phone]。",
+    "〒100-0001東京都千代田区千代田1-1": "[postal_code][address]",
+    "マイナンバーは123456789018です": "マイナンバーは[my_number]です",
+    "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXNpZ25hdHVyZQ": "Bearer [jwt]",
+    "postgres://app:Zx9-kq2p@db.internal/app": "postgres://app:[url_password]@db.internal/app",
+    "口座番号：1234567（普通）": "口座番号：[bank_account]（普通）",
+    "パスワードは Hq7!mzp2Lw です": "パスワードは [password] です",
+    'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq8Rt0abcd"': 'aws_secret_access_key = "[aws_secret_key]"',
+    "IBAN DE89 3704 0044 0532 0130 00": "IBAN [iban]",
+    "SW1A 1AAに移転": "[postal_code]に移転",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), TELLING.items())
+def test_a_find_is_replaced_by_its_kind(text, shown):
+    assert masked(text, built_in().scan(text)) == shown
+
+
+PLAIN = [
+    "2026-01-15に v1.2.3 を出した。次は 2026/02/01。",
+    "注文番号 4829-1034-7765、伝票 0312345678",
+    "commit 0a1b2c3d4e5f60718293a4b5c6d7e8f901234567",
+    "See 192.0.2.1 and 2001:db8::1, RFC 5737.",
+    "git@github.com:owner/repo.git と react@18.2.0",
+    "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx は例です",
+    "",
+    "短い",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_dates_versions_orders_hashes_and_examples_are_left_alone(text):
+    assert built_in().scan(text) == ()
+
+
+def test_of_two_finds_over_each_other_the_secret_stays_then_the_longer():
+    finds = [
+        Find("phone", "pii", 0, 12),
+        Find("card", "pii", 0, 16),
+        Find("api_key", "secret", 10, 14),
+        Find("email", "pii", 20, 30),
+    ]
+    assert [find.kind for find in resolved(finds)] == ["api_key", "email"]
+    assert [find.kind for find in resolved(finds[:2])] == ["card"]
+
+
+@given(st.text())
+def test_any_text_is_scanned_masked_and_folded_letter_for_letter(text):
+    finds = built_in().scan(text)
+    assert len(folded_of(text)) == len(text)
+    assert all(0 <= find.start < find.end <= len(text) for find in finds)
+    assert masked(text, []) == text
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 50), st.integers(1, 20), st.sampled_from(["a", "b"]), st.sampled_from(["pii", "secret"])
+        )
+    )
+)
+def test_resolved_finds_never_overlap_and_lose_no_secret_to_personal_data(spans):
+    finds = [Find(kind, nature, start, start + size) for start, size, kind, nature in spans]
+    kept = resolved(finds)
+    assert all(one.end <= other.start for one, other in pairwise(kept))
+    for find in finds:
+        assert any(other.start < find.end and find.start < other.end for other in kept)
+
+
+def test_what_is_masked_holds_no_find_any_more():
+    for sample in samples(500, 7):
+        shown = masked(sample.text, built_in().scan(sample.text))
+        for kind, start, end in sample.truth:
+            assert not (kind == "email" and sample.text[start:end] in shown)
+        assert not built_in().scan(shown), shown
+
+
+def test_a_policy_adds_detectors_and_with_them_another_version():
+    scanner = Scanner([Detector("employee", "pii", r"EMP-[0-9]{6}")])
+    assert masked("担当はEMP-123456です", scanner.scan("担当はEMP-123456です")) == "担当は[employee]です"
+    assert scanner.version != built_in().version
+
+
+def test_the_journal_is_told_of_kinds_and_of_hashes_that_mean_nothing_elsewhere():
+    text = "a@example.com b@example.com a@example.com"
+    finds = built_in().scan(text)
+    one, two, three = told(text, finds, b"salt")
+    assert one == three != two
+    assert told(text, finds, b"other")[0] != one
+    assert "example" not in one
+    assert counted(finds) == {"email": 3}
+
+
+def test_masks_are_known_again():
+    assert masks_in("mail [email] or [phone], see [1] and [x]", GROUPS["pii"]) == ["email", "phone"]
+
+
+def test_every_detector_has_a_group_and_compiles():
+    for number, each in enumerate(BUILT_IN):
+        assert each.kind in GROUPS[each.nature]
+        assert built_in()._pattern(number) is not None
