@@ -277,10 +277,10 @@ class App:
             ) from error
         return OtelSpans(__version__)
 
-    def warm(self) -> None:
-        """Open the store and load what a first call needs, while nobody waits."""
+    def warm(self, *, serves: bool = False) -> None:
+        """Open the store and load what a first call needs, while nobody waits. `serves`: for many, and for long."""
         self._join()
-        self.searching.resume()
+        self.searching.resume(serves=serves)
         self.registry.bound(self.registry.meta("get_module_schema"))
 
     def close(self, grace: float = 1.5) -> None:

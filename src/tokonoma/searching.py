@@ -11,7 +11,7 @@ from tokonoma.embed.embedders import Embedders
 from tokonoma.embed.providers import embedder_of
 from tokonoma.embed.queries import Queries
 from tokonoma.embed.recipe import Access, Recipe, endpoints_of
-from tokonoma.embed.worker import Worker
+from tokonoma.embed.worker import SHORT, Worker
 from tokonoma.search.index import Index
 from tokonoma.search.vectors import Vectors, texts_of
 from tokonoma.settings import Settings
@@ -19,7 +19,12 @@ from tokonoma.store.database import Database
 
 
 class Searching:
-    """One a process. Without an embedding provider it goes by words alone, and no vector is ever made up."""
+    """One a process. Without an embedding provider it goes by words alone, and no vector is ever made up.
+
+    The built-in model makes a vector in less than a millisecond, so a process that only saves leaves that to the first
+    who searches: until then it loads neither the model nor numpy. A server does not wait; nor does anybody with a model
+    that is far away.
+    """
 
     def __init__(self, database: Database, settings: Settings, record: Callable[[Rows, str], Record | None]) -> None:
         self._database = database
@@ -32,9 +37,15 @@ class Searching:
         # Also without a provider the queue is kept: when one is set, nothing is missing, and no old vector is left.
         self.index = Index(database.kind, self.vectors if embeds else None, self._changed)
         self.model = recipe.name
+        self._near = recipe.provider == "builtin"
+        self._waits = self._near  # for the first search, or until there is much to do
+        self._saved = 0
 
     def find(self, call: Call, query: Query, where: Where, labels: tuple[Label, ...]) -> Hits:
         """Inside the walls around the caller."""
+        if self._near and self.worker is not None and (query.text.strip() or query.pivot) and query.mode != "text":
+            self.worker.catch_up()  # what was saved a moment ago is found by its meaning, too
+            self._waits = False
         vector = self.index.vector(query)  # it may come from afar: no snapshot is held meanwhile
         with self._database.reading(call.stop) as rows:
             return self.index.find(rows, query, where, Reach(call.who.root, labels), vector)
@@ -44,10 +55,11 @@ class Searching:
         with self._database.reading() as rows:
             return self.vectors.waiting(rows)
 
-    def resume(self) -> None:
+    def resume(self, *, serves: bool = False) -> None:
         """Go on with what the last process left in the queue."""
+        self._waits = self._waits and not serves
         if self.worker is not None:
-            self.worker.resume()
+            self.worker.resume(SHORT if self._waits else 1)
 
     def close(self) -> None:
         if self.worker is not None:
@@ -56,7 +68,8 @@ class Searching:
 
     def _changed(self, statements: Statements, document_id: int) -> None:
         self.vectors.changed(statements, document_id)
-        if self.worker is not None:
+        self._saved += 1
+        if self.worker is not None and (not self._waits or self._saved > SHORT):
             self.worker.wake()
 
 

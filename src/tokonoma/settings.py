@@ -107,10 +107,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
     Setting(
         "embed_provider",
-        "none",
-        "who makes vectors: none, builtin, openai (any endpoint that speaks like OpenAI's), fastembed,"
-        " sentence-transformers or model2vec",
-        one_of("none", "builtin", "openai", "fastembed", "sentence-transformers", "model2vec"),
+        "builtin",
+        "who makes vectors: builtin, none (search by words alone), openai (any endpoint that speaks like OpenAI's),"
+        " fastembed, sentence-transformers or model2vec",
+        one_of("builtin", "none", "openai", "fastembed", "sentence-transformers", "model2vec"),
     ),
     Setting("embed_model", "", "the embedding model, as its provider calls it", text),
     Setting("embed_url", (), "addresses of that model, like https://host/v1; the next is for when one is away", names),

@@ -111,7 +111,7 @@ class House:
         assert question is not None
         with self.database.reading() as rows:
             found = self.vectors.near(rows, question, filter, metric, limit)
-        return [(self.name(document), similarity) for document, similarity in found]
+        return [(self.name(document), like.similarity) for document, like in found]
 
     def close(self) -> None:
         self.worker.close(grace=60.0)

@@ -61,7 +61,7 @@ class Meaning:
             for number, vectors in enumerate(pieces, row[0] + 1):
                 place = {"module": module, "space": space, "label": label}
                 document = statements.row(_DOCUMENT, address=f"tokonoma://{module}/{number}", at=number, **place)[0]
-                self.vectors.store(statements, self.model, document, vectors)
+                self.vectors.store(statements, self.model, document, vectors, [""] * len(vectors))
                 made.append(document)
         return made
 
@@ -78,7 +78,8 @@ class Meaning:
     ) -> list[tuple[int, float]]:
         question = asked if isinstance(asked, int) else Asked(self.model, asked)
         with self.database.reading() as rows:
-            return self.vectors.near(rows, question, filter, metric, limit)
+            found = self.vectors.near(rows, question, filter, metric, limit)
+        return [(document, like.similarity) for document, like in found]
 
     def ids(self, asked: Floats | int, limit: int = 10, filter: Filter = EVERYTHING) -> list[int]:
         return [document for document, _ in self.near(asked, limit, filter)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.search.fuse import Weights, joined
-from tokonoma.search.language import across, language_of, weights_for
+from tokonoma.search.language import Judge, across, language_of
 
 level = st.floats(0.0, 1.0)
 
@@ -33,30 +33,37 @@ def test_only_two_known_languages_differ():
 
 
 def test_between_languages_vectors_decide():
-    weights = weights_for("ja", "en", [0.7, 0.1])
+    weights = Judge("ja", [0.7, 0.1]).weights("en", coverage=0.2)
     assert weights.vectors > weights.words
 
 
+def test_a_name_that_is_written_alike_counts_in_full_between_languages():
+    judge = Judge("en", [0.7, 0.1])
+    assert judge.weights("ja", coverage=1.0).words == 1.0
+    assert judge.weights("ja", coverage=0.0).words < 0.5
+
+
 def test_within_a_language_sure_words_decide():
-    assert weights_for("ja", "ja", [0.6, 0.2, 0.1, 0.1, 0.05]).vectors == 0.05
-    assert weights_for("ja", "ja", [0.6] * 5).vectors == 0.3
+    sure, unsure = Judge("ja", [0.6, 0.2, 0.1, 0.1, 0.05]), Judge("ja", [0.6] * 5)
+    assert sure.weights("ja", 1.0).vectors < unsure.weights("ja", 1.0).vectors
+    assert sure.weights("", 1.0) == sure.weights("other", 1.0) == sure.weights("ja", 1.0)
 
 
 def test_where_words_know_nothing_vectors_speak():
-    assert weights_for("ja", "ja", []).vectors == 0.6
-    assert weights_for("en", "en", [0.05, 0.04]).vectors == 0.6
+    known = Judge("ja", [0.6] * 5).weights("ja", 0.5).vectors
+    assert Judge("ja", []).weights("ja", 0.0).vectors > known
+    assert Judge("en", [0.05, 0.04]).weights("en", 0.0).vectors > known
 
 
-@given(st.lists(level, max_size=8), level, level)
-def test_a_vector_never_pushes_down_what_words_found(levels, text, vector):
-    weights = weights_for("ja", "ja", sorted(levels, reverse=True))
+@given(st.lists(level, max_size=8), level, level, level)
+def test_a_vector_never_pushes_down_what_words_found(levels, text, vector, coverage):
+    weights = Judge("ja", sorted(levels, reverse=True)).weights("ja", coverage)
     assert weights.words == 1.0
-    assert 0.05 <= weights.vectors <= 0.6
+    assert 0.0 < weights.vectors <= 1.0
     assert joined(text, vector, weights) >= text - 1e-9
 
 
-def test_the_calibration_is_kept():
-    base = Weights(unrelated=0.2, same=0.8)
-    for held in ("ja", "en"):
-        found = weights_for("ja", held, [0.5], base)
-        assert (found.unrelated, found.same) == (0.2, 0.8)
+@given(st.lists(level, max_size=8), st.sampled_from(["ja", "en", "other", ""]), level)
+def test_the_calibration_is_kept(levels, held, coverage):
+    found = Judge("ja", sorted(levels, reverse=True), Weights(unrelated=0.2, same=0.8)).weights(held, coverage)
+    assert (found.unrelated, found.same) == (0.2, 0.8)

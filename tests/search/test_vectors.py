@@ -71,7 +71,7 @@ def test_similarities_of_given_documents(meaning: Meaning) -> None:
         asked = Asked(meaning.model, vectors[0])
         found = meaning.vectors.similarities(rows, asked, [ids[3], ids[9], 99_999], "cosine")
     assert found.keys() == {ids[3], ids[9]}
-    assert found[ids[3]] == pytest.approx(vectors[3] @ vectors[0], abs=1e-5)
+    assert found[ids[3]].similarity == pytest.approx(vectors[3] @ vectors[0], abs=1e-5)
 
 
 def test_nothing_is_found_where_nothing_is(meaning: Meaning) -> None:
@@ -92,7 +92,7 @@ def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Mean
     assert ids[4] not in meaning.ids(vectors[4], 50)
     assert meaning.rows("select count(*) from embedding where document_id = :id", id=ids[4]) == [(0,)]
     with meaning.database.writing() as statements:
-        meaning.vectors.store(statements, meaning.model, ids[5], -vectors[4:5])
+        meaning.vectors.store(statements, meaning.model, ids[5], -vectors[4:5], [""])
     assert meaning.ids(-vectors[4], 1) == [ids[5]]
 
 
@@ -178,7 +178,7 @@ def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: Meani
         else:
             vector = like_texts(1, 32, seed=100 + step)
             with meaning.database.writing() as statements:
-                meaning.vectors.store(statements, meaning.model, chosen, vector)
+                meaning.vectors.store(statements, meaning.model, chosen, vector, [""] * len(vector))
             known[chosen] = (vector[0], known[chosen][1])
         _same(meaning, known)
     _same(Meaning(meaning.database), known)

@@ -5,6 +5,7 @@ import random
 import pytest
 from talk import Http, Lines
 
+from tokonoma.app import App
 from tokonoma.auth import keys
 from tokonoma.auth.keys import Grant
 
@@ -88,12 +89,12 @@ def test_a_search_looks_below_its_namespace_and_nowhere_else(talk, ids):
 
 def test_what_is_changed_deleted_or_restored_is_found_accordingly(talk, ids):
     talk.call("memory", "save", memo_id=ids[0], content="窓を直した")
-    assert found(talk, ids, query="合鍵") == []
-    assert found(talk, ids, query="窓") == [0]
+    assert found(talk, ids, query="合鍵", mode="text") == []
+    assert found(talk, ids, query="窓")[0] == 0
     talk.call("memory", "delete", memo_id=ids[1])
-    assert found(talk, ids, query="解約") == []
+    assert 1 not in found(talk, ids, query="解約")
     talk.call("memory", "restore", memo_id=ids[1])
-    assert found(talk, ids, query="解約") == [1]
+    assert found(talk, ids, query="解約")[0] == 1
 
 
 def test_a_long_memo_comes_as_the_part_that_answers(talk):
@@ -126,7 +127,6 @@ BAD = {
     "a list as a value": ({"metadata_filter": {"a": [1]}}, "INVALID_ARGUMENT"),
     "above the root": ({"query": "x", "namespace": "../.."}, "INVALID_ARGUMENT"),
     "a pivot that does not exist": ({"pivot_memo_id": "0190a000-0000-7000-8000-000000000000"}, "NOT_FOUND"),
-    "vectors where there are none": ({"query": "x", "mode": "vector"}, "UNAVAILABLE"),
 }
 
 
@@ -137,8 +137,35 @@ def test_bad_searches_are_refused_in_words(talk, ids, params, code):
     assert error["message"]
 
 
-def test_a_pivot_without_a_vector_says_so(talk, ids):
-    assert talk.refused("memory", "search", pivot_memo_id=ids[0])["code"] == "UNAVAILABLE"
+def test_by_its_meaning_a_memo_is_found_in_the_other_language_as_soon_as_it_is_saved(talk):
+    saved = talk.call("memory", "save", content="家賃は毎月二十五日に大家さんへ振り込む", namespace="home")
+    talk.call("memory", "save", content="The cat sleeps on the warm roof all afternoon", namespace="home")
+    for mode in ("hybrid", "vector"):
+        told = talk.call("memory", "search", query="when do I pay the rent", namespace="home", mode=mode, explain=True)
+        assert told["mode"] == mode
+        assert told["items"][0]["memo_id"] == saved["memo_id"]
+    details = talk.call("memory", "search", query="when do I pay the rent", namespace="home", explain=True)["items"][0]
+    assert details["score_details"]["language"] == "en"
+    assert details["score_details"]["vector"]["language"] == "ja"
+    weights = details["score_details"]["weights"]
+    assert weights["vectors"] > weights["words"]
+
+
+def test_a_memo_has_neighbours_in_meaning(talk, ids):
+    told = talk.call("memory", "search", pivot_memo_id=ids[0])
+    assert told["mode"] == "vector"
+    assert ids[0] not in [item["memo_id"] for item in told["items"]]
+
+
+def test_a_house_without_a_model_says_so(database_url, tmp_path):
+    flags = {"home": str(tmp_path / "home"), "database_url": database_url, "durable": False, "embed_provider": "none"}
+    house = App(flags, {})
+    talk = Lines(house)
+    memo = talk.call("memory", "save", content="玄関の鍵を新しくした。")["memo_id"]
+    assert talk.call("memory", "search", query="鍵")["mode"] == "text"
+    assert talk.refused("memory", "search", query="鍵", mode="vector")["code"] == "UNAVAILABLE"
+    assert talk.refused("memory", "search", pivot_memo_id=memo)["code"] == "UNAVAILABLE"
+    house.close()
 
 
 PIECES = [

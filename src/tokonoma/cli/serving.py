@@ -45,7 +45,7 @@ def serve(ctx: click.Context) -> None:
     with entered(ctx, serves=True) as app:
         host = app.settings.text("host")
         _not_open_to_all(app, host)
-        app.warm()
+        app.warm(serves=True)
         endpoint = _endpoint(app, host)
         listener = _listener(host, app.settings.number("port"))
         port: int = listener.getsockname()[1]

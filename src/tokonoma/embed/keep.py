@@ -42,8 +42,8 @@ class Model(Protocol):
 class Keep(Protocol):
     """Models are named by their ids."""
 
-    def texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, str]:
-        """What to embed of each; those that have gone are left out."""
+    def texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
+        """What to embed of each, its title and its text; those that have gone are left out."""
         ...
 
     def models(self, rows: Rows) -> Sequence[Model]: ...
@@ -58,8 +58,17 @@ class Keep(Protocol):
 
     def note_filled(self, statements: Statements, model: int, upto: int | None) -> None: ...
 
-    def store(self, statements: Statements, model: int, document_id: int, vectors: "Vectors") -> None:
-        """In place of those that the document had of this model: one row for each of its pieces."""
+    def store(
+        self,
+        statements: Statements,
+        model: int,
+        document_id: int,
+        vectors: "Vectors",
+        texts: Sequence[str],
+        titled: bool = False,
+    ) -> None:
+        """In place of those that the document had of this model: one row for each of its pieces, whose texts are
+        given, too. `titled`: the first is the title by itself."""
         ...
 
     def settle(self, model: int) -> None:

@@ -29,6 +29,7 @@ _LATER, _LATEST = 30_000, 6 * 3_600_000  # milliseconds until a text that spoils
 class _Item:
     claim: Claim
     pieces: list[str]
+    titled: bool = False  # the first piece is the title by itself
 
 
 class Portions:
@@ -79,16 +80,16 @@ class Portions:
         except Exception:  # a module that cannot read one of its records must not hold up the others
             texts = self._texts_one_by_one(claims)
         found = [each for each in claims if each.document_id in texts]
-        return [_Item(each, pieces(texts[each.document_id], self._embedder.reach)) for each in found]
+        return [_item(each, *texts[each.document_id], self._embedder.reach) for each in found]
 
-    def _texts(self, claims: Sequence[Claim]) -> dict[int, str]:
+    def _texts(self, claims: Sequence[Claim]) -> dict[int, tuple[str, str]]:
         with self._database.reading() as rows:
             found = self._keep.texts(rows, [claim.document_id for claim in claims])
-        return {claim.document_id: found.get(claim.document_id, "") for claim in claims}
+        return {claim.document_id: found.get(claim.document_id, ("", "")) for claim in claims}
 
-    def _texts_one_by_one(self, claims: Sequence[Claim]) -> dict[int, str]:
+    def _texts_one_by_one(self, claims: Sequence[Claim]) -> dict[int, tuple[str, str]]:
         """Those that cannot be read are tried again much later, and left out."""
-        texts: dict[int, str] = {}
+        texts: dict[int, tuple[str, str]] = {}
         for claim in claims:
             try:
                 texts |= self._texts([claim])
@@ -107,7 +108,7 @@ class Portions:
                     queue.done(statements, item.claim)
             for item, vectors in good:
                 if queue.done(statements, item.claim):
-                    self._keep.store(statements, model.id, item.claim.document_id, vectors)
+                    self._keep.store(statements, model.id, item.claim.document_id, vectors, item.pieces, item.titled)
             for item, error in bad:
                 self._put_off(statements, item.claim, error.message, guilty=bool(good))
         if asked and not good:
@@ -142,6 +143,15 @@ class Portions:
             self._size = max(self._size // 2, 1)
         elif spent < _QUICK and count == self._size:
             self._size = min(self._size * 2, _MOST)
+
+
+def _item(claim: Claim, title: str, text: str, reach: int) -> _Item:
+    """What speaks for a document: its pieces, the title in front of the text; and the title by itself, by which a
+    question in another language finds it."""
+    title = title.strip()
+    if not title or not text.strip():
+        return _Item(claim, pieces(title or text, reach))
+    return _Item(claim, [title[:reach], *pieces(f"{title}\n{text}", reach)], titled=True)
 
 
 def _group(items: list[_Item], batch: int) -> list[_Item]:

@@ -91,10 +91,16 @@ def postpone(statements: Statements, claim: Claim, due: int, tries: int, problem
     )
 
 
-def ready(rows: Rows) -> bool:
-    """Whether there is something to claim. Asked before anything is written."""
-    at = now()
-    return rows.row("select 1 from embedding_queue where due <= :now and lease <= :now limit 1", now=at) is not None
+def ready(rows: Rows, least: int = 1) -> bool:
+    """Whether there is something to claim, or so much. Asked before anything is written."""
+    sql = "select 1 from embedding_queue where due <= :now and lease <= :now limit 1 offset :before"
+    return rows.row(sql, now=now(), before=least - 1) is not None
+
+
+def due(rows: Rows, least: int = 1) -> bool:
+    """The same, with what somebody is working on."""
+    sql = "select 1 from embedding_queue where due <= :now limit 1 offset :before"
+    return rows.row(sql, now=now(), before=least - 1) is not None
 
 
 def length(rows: Rows) -> int:

@@ -3,6 +3,7 @@
 import json
 import random
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +19,10 @@ from tokonoma.store.database import Database
 
 _TOLD = 5_000  # documents after which the log tells how far it is
 _FILL = 2_000  # documents that are put into the queue at once when the model has changed
+SHORT = 64
+"""Documents of a queue that a search can wait for: some tens of milliseconds with a model that is in the process."""
+
+_MOMENT = 0.3  # seconds that it waits at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Worker:
         self._filled: int | None = None
         self._failures = self._finished = 0
         self._changed = threading.Condition()
+        self._turn = threading.Lock()  # a portion is worked on by one thread
         self._woken = self._closing = False
         self._thread: threading.Thread | None = None
         self.state: Literal["idle", "working", "waiting"] = "idle"
@@ -57,14 +63,39 @@ class Worker:
                 self._thread.start()
             self._changed.notify()
 
-    def resume(self) -> None:
-        """At the start of a server: go on where the last process ended, or begin with a new model."""
+    def resume(self, least: int = 1) -> None:
+        """At the start of a server: go on where the last process ended, or begin with a new model. Fewer documents than
+        `least` are not worth it."""
         with self._database.reading() as rows:
-            models = self._keep.models(rows)
-            mine = next((each for each in models if each.name == self._recipe.name), None)
-            changed = bool(models) and (mine is None or not mine.current or mine.filled is not None)
-            if changed or queue.ready(rows):
+            if self._changed_model(rows) or queue.ready(rows, least):
                 self.wake()
+
+    def catch_up(self) -> None:
+        """Somebody is about to search: embed what waits, if that is a matter of a moment. Whatever goes wrong, the
+        search goes on without."""
+        if self.problem:
+            return
+        try:
+            with self._database.reading() as rows:
+                due, changed = queue.due(rows), self._changed_model(rows)
+                short = due and not changed and not queue.due(rows, SHORT + 1)
+            if short and self._turn.acquire(timeout=_MOMENT):
+                try:
+                    until = time.monotonic() + _MOMENT
+                    while self._portion() and time.monotonic() < until:
+                        pass
+                finally:
+                    self._turn.release()
+            elif due or changed:
+                self.wake()
+        except Exception as error:
+            self._failed(error)
+            self.wake()
+
+    def _changed_model(self, rows: queue.Rows) -> bool:
+        models = self._keep.models(rows)
+        mine = next((each for each in models if each.name == self._recipe.name), None)
+        return bool(models) and (mine is None or not mine.current or mine.filled is not None)
 
     def close(self, grace: float = 1.0) -> None:
         """Whatever is claimed goes back to the queue; after `grace` seconds, by itself when its lease ends."""
@@ -77,6 +108,10 @@ class Worker:
 
     def step(self) -> bool:
         """A portion of work. False: there is nothing more to do."""
+        with self._turn:
+            return self._portion()
+
+    def _portion(self) -> bool:
         if self._model is None:
             self._model, self._portions = self._adopted()
             self._filled = self._model.filled

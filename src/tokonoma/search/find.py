@@ -1,6 +1,6 @@
 """Finding: the filter first, then words and vectors inside it, one score, and on request how it came about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Hit, Hits, Mode, Query, Reach, Where
 from tokonoma.search.by_words import Leg, asked_of, by_words
 from tokonoma.search.filters import compiled
-from tokonoma.search.fuse import Found, Fused, Weights, alone, fused
-from tokonoma.search.legs import Vector, VectorLeg
+from tokonoma.search.fuse import Found, Fused, Weights, alone, calibrated, fused
+from tokonoma.search.language import Judge, language_of
+from tokonoma.search.legs import Likeness, Vector, VectorLeg
+from tokonoma.search.lend import lent, neighbours
 from tokonoma.search.pool import Pool
 from tokonoma.search.proposal import Words
 from tokonoma.search.statistics import Frequencies, corpus
@@ -20,6 +22,9 @@ from tokonoma.store.dialect import Kind
 
 _FUSED = 100
 """Of each leg, at least, that are compared with the other's."""
+
+_LENDING = 60
+"""Of the best by words, to whom neighbours lend their vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Ranked:
     items: Sequence[Fused]
     mode: Mode
     leg: Leg | None = None
+    language: str | None = None  # of the question, where it mattered
 
 
 def asked_vector(tools: Tools, query: Query) -> Vector | None:
@@ -60,7 +66,7 @@ def find(tools: Tools, rows: Rows, query: Query, where: Where, reach: Reach, vec
         ranked = _by_vector(tools, pool, query, vector, at)
     else:
         ranked = _by_both(tools, pool, query, vector, at)
-    waiting = tools.vectors.waiting(rows) if tools.vectors is not None and ranked.mode != "text" else 0
+    waiting = tools.vectors.waiting(rows) if tools.vectors is not None and query.mode != "text" else 0
     hits = _hits(pool, query, ranked)
     told = None
     if query.expect is not None and all(hit.address != query.expect for hit in hits):
@@ -94,39 +100,44 @@ def _by_vector(tools: Tools, pool: Pool, query: Query, asked: Vector | int | Non
         )
     near = _near(tools.vectors, pool, query, asked)
     times = {each.id: each.at for each in pool.fetch(list(near))}
-    found = [Found(number, times[number], similarity=near[number]) for number in near if number in times]
+    found = [Found(number, times[number], None, *near[number]) for number in near if number in times]
     return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "vector")
 
 
 def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: int) -> Ranked:
     asked = asked_of(pool, query.text, corpus(pool.rows), tools.frequencies)
     vectors = None if vector is None else tools.vectors
-    near = {} if vectors is None else dict(_near(vectors, pool, query, vector))
+    near = {} if vectors is None else _near(vectors, pool, query, vector)
     leg = by_words(tools.words, pool, asked, query.limit, neighbours=query.neighbours, others=near.keys())
     if vectors is None:
         found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
         return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
     best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
-    lacking = [each.key for each in best if each.key not in near]
-    if lacking:
-        near |= _counting(vectors.similarities(pool.rows, vector, lacking, query.metric).items(), query)
-    levels = {each.key: each.level for each in leg.scored.values()}
     kept = {each.key for each in best} | near.keys()
-    both = [
-        fused(Found(number, one.at, levels.get(number), near.get(number)), tools.weights, at, query.half_life)
-        for number, one in leg.candidates.items()
-        if number in kept
-    ]
-    return Ranked(_sorted(each for each in both if each.score > 0), "hybrid", leg)
+    around = neighbours([each.key for each in best[:_LENDING]], leg.seats) if query.neighbours else {}
+    # Also of those that the nearest pieces have named: only now all of their pieces are compared, and their titles.
+    looked = kept | {other for row in around.values() for other in row}
+    near |= _counting(vectors.similarities(pool.rows, vector, list(looked), query.metric).items(), query)
+    shares = {number: calibrated(like.similarity, tools.weights) for number, like in near.items()}
+    judge = Judge(language_of(query.text), [each.level for each in best], tools.weights)
+    both: list[Fused] = []
+    for number, one in leg.candidates.items():
+        if number in kept:
+            word, like = leg.scored.get(number), near.get(number)
+            share = lent(shares.get(number, 0.0), around[number], shares) if number in around else shares.get(number)
+            found = Found(number, one.at, word and word.level, *(like or (None, "", None)), share)
+            weights = judge.weights(found.language, word.coverage if word else 0.0)
+            both.append(fused(found, weights, at, query.half_life))
+    return Ranked(_sorted(each for each in both if each.score > 0), "hybrid", leg, judge.asked)
 
 
-def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> Mapping[int, float]:
+def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> dict[int, Likeness]:
     most = max(_FUSED, 2 * query.limit)
     return _counting(vectors.near(pool.rows, asked, pool.filter, query.metric, most), query)
 
 
-def _counting(near: Iterable[tuple[int, float]], query: Query) -> dict[int, float]:
-    return {number: value for number, value in near if query.minimum is None or value >= query.minimum}
+def _counting(near: Iterable[tuple[int, Likeness]], query: Query) -> dict[int, Likeness]:
+    return {number: like for number, like in near if query.minimum is None or like.similarity >= query.minimum}
 
 
 def _sorted(items: Iterable[Fused]) -> list[Fused]:
@@ -155,9 +166,14 @@ def explained(one: Fused, ranked: Ranked) -> dict[str, Any]:
     if leg is not None and found.text is not None:
         parts["text"] = _told(leg, found.id)
     if found.similarity is not None:
-        parts["vector"] = {"similarity": found.similarity, "share": one.vector}
+        parts["vector"] = {"similarity": found.similarity, "share": one.vector, "language": found.language or "unknown"}
+        if found.title is not None:
+            parts["vector"]["title"] = found.title
+    if ranked.language is not None:
+        parts["language"] = ranked.language
     if one.weights is not None:
-        parts["weights"] = {"words": one.weights.words, "vectors": one.weights.vectors}
+        weights = one.weights
+        parts["weights"] = {"words": weights.words, "vectors": weights.vectors, "titles": weights.titles}
     return parts
 
 

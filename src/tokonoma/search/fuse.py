@@ -3,10 +3,11 @@
 Words and vectors are brought to a scale on which a value means the same in either leg, and joined as two witnesses are:
 what one does not know, the other may still prove,
 
-    score = 1 − (1 − words · text) · (1 − vectors · vector)
+    score = 1 − (1 − words · text) · (1 − vectors · vector) · (1 − titles · title)
 
-so a vector can raise what words have found, and never push it down. Ranks are not used: that the tenth of a hopeless
-list should count as much as the tenth of a good one is what makes fusion by ranks lose against one leg alone.
+where `title` is how near the title alone is. So a vector can raise what words have found, and never push it down. Ranks
+are not used: that the tenth of a hopeless list should count as much as the tenth of a good one is what makes fusion by
+ranks lose against one leg alone.
 """
 
 from dataclasses import dataclass
@@ -20,8 +21,10 @@ _DIGITS = 6
 class Weights:
     words: float = 1.0
     vectors: float = 0.6
-    unrelated: float = 0.1  # the cosine that two texts have which have nothing to do with each other
+    titles: float = 0.0
+    unrelated: float = 0.2  # the cosine that two texts have which have nothing to do with each other
     same: float = 0.9  # the cosine of two texts that say the same
+    unrelated_titles: float = 0.3  # two titles are sooner alike than two texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,9 @@ class Found:
     at: int
     text: float | None = None  # 0..1; None: no word of the query is in it
     similarity: float | None = None  # by the metric asked for; None: not embedded, or not asked
+    language: str = ""  # of the piece that is as similar as that
+    title: float | None = None  # the similarity of the title by itself, if it has one
+    share: float | None = None  # the similarity on the scale of words, if neighbours have raised it
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,12 @@ class Fused:
 
 def calibrated(similarity: float, weights: Weights) -> float:
     """0 for what unrelated texts have, 1 for what texts have that say the same."""
-    span = max(weights.same - weights.unrelated, 1e-9)
-    return min(max((similarity - weights.unrelated) / span, 0.0), 1.0)
+    return _scaled(similarity, weights.unrelated, weights.same)
 
 
-def joined(text: float, vector: float, weights: Weights) -> float:
-    return 1.0 - (1.0 - weights.words * text) * (1.0 - weights.vectors * vector)
+def joined(text: float, vector: float, weights: Weights, title: float = 0.0) -> float:
+    doubt = (1.0 - weights.words * text) * (1.0 - weights.vectors * vector) * (1.0 - weights.titles * title)
+    return 1.0 - doubt
 
 
 def decay_of(at: int, now: int, half_life: float | None) -> float:
@@ -67,9 +73,12 @@ def decay_of(at: int, now: int, half_life: float | None) -> float:
 
 def fused(found: Found, weights: Weights, now: int, half_life: float | None = None) -> Fused:
     """Both legs were asked."""
-    vector = None if found.similarity is None else calibrated(found.similarity, weights)
+    vector = found.share
+    if vector is None and found.similarity is not None:
+        vector = calibrated(found.similarity, weights)
     decay = decay_of(found.at, now, half_life)
-    score = joined(found.text or 0.0, vector or 0.0, weights) * decay
+    title = 0.0 if found.title is None else _scaled(found.title, weights.unrelated_titles, weights.same)
+    score = joined(found.text or 0.0, vector or 0.0, weights, title) * decay
     return Fused(found, round(score, _DIGITS), vector, decay, weights)
 
 
@@ -79,3 +88,7 @@ def alone(found: Found, now: int, half_life: float | None = None) -> Fused:
     decay = decay_of(found.at, now, half_life)
     score = (1.0 if raw is None else raw) * decay
     return Fused(found, round(score, _DIGITS), None, decay)
+
+
+def _scaled(similarity: float, low: float, high: float) -> float:
+    return min(max((similarity - low) / max(high - low, 1e-9), 0.0), 1.0)

@@ -4,28 +4,39 @@ Between two languages words can only share names; there vectors decide. Within o
 wherever they are sure of themselves, and vectors decide among what words leave equal, or did not know at all. How sure
 words are shows in their own scores: in the best one, and in how far the fifth falls behind it.
 
-Chosen on several collections at once, without a switch for any (docs/adr/0014-builtin-embedder.md).
+Chosen on several collections at once, without a switch for any (docs/adr/0018-words-and-vectors.md).
 """
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from tokonoma.search.fuse import Weights
 
 Language = Literal["ja", "en", "other"]
 
+_KNOWN = ("ja", "en")
 _JAPANESE = re.compile(r"[ぁ-ゖァ-ヺー々一-鿿㐀-䶿]")
 _LATIN = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]")
 _LOOKED_AT = 2_000  # letters from the beginning of a text
 _SHARE = 0.1  # Japanese manuals are full of English names; an English text that quotes Japanese stays below
 
 _ACROSS_WORDS, _ACROSS_VECTORS = 0.3, 0.9
-_UNDECIDED = 0.3  # what vectors count for where the fifth is as good as the best
-_LEAST = 0.05  # never nothing: what only vectors know must still be found
-_LOST = 0.6  # what vectors count for where words found nothing to speak of
-_WEAK, _SURE = 0.1, 0.4  # the best score of words, from which they are listened to, and from which they are trusted
+_WEAK, _SURE = 0.1, 0.3  # the best score of words, from which they are listened to, and from which they are trusted
 _FIFTH = 4
+
+
+class _Part(NamedTuple):
+    """What vectors, or titles, count for within a language."""
+
+    undecided: float  # where the fifth is as good as the best
+    steep: int  # how fast that falls as the fifth falls behind
+    least: float  # never nothing: what only vectors know must still be found
+    lost: float  # where words found nothing to speak of
+
+
+_VECTORS, _TITLES = _Part(0.3, 6, 0.005, 0.6), _Part(0.2, 1, 0.02, 0.4)
 
 
 def language_of(text: str) -> Language:
@@ -36,23 +47,33 @@ def language_of(text: str) -> Language:
     return "en" if latin else "other"
 
 
-def across(asked: Language, held: Language) -> bool:
+def across(asked: str, held: str) -> bool:
     """Whether the two are known to be different languages."""
-    return "other" not in (asked, held) and asked != held
+    return asked != held and asked in _KNOWN and held in _KNOWN
 
 
-def weights_for(asked: Language, held: Language, levels: Sequence[float], base: Weights | None = None) -> Weights:
-    """`levels`: what words gave the candidates of this question, between 0 and 1, best first. Words always keep their
-    full weight within a language: a vector can raise a record, and never push down what words have found."""
-    base = base or Weights()
-    if across(asked, held):
-        return Weights(_ACROSS_WORDS, _ACROSS_VECTORS, base.unrelated, base.same)
-    return Weights(1.0, round(_within(levels), 4), base.unrelated, base.same)
+class Judge:
+    """For one question. `levels`: what words gave its candidates, between 0 and 1, best first."""
+
+    def __init__(self, asked: Language, levels: Sequence[float], base: Weights | None = None) -> None:
+        self.asked = asked
+        self._base = base or Weights()
+        vectors, titles = _within(_VECTORS, levels), _within(_TITLES, levels)
+        self._within = replace(self._base, words=1.0, vectors=vectors, titles=titles)
+
+    def weights(self, held: str, coverage: float) -> Weights:
+        """Of a record in this language that holds so much of the question. Within a language words keep their full
+        weight: a vector can raise a record, and never push down what words have found. So they do between languages
+        where the words are all there, as names are."""
+        if not across(self.asked, held):
+            return self._within
+        words = _ACROSS_WORDS + (1.0 - _ACROSS_WORDS) * coverage
+        return replace(self._base, words=round(words, 4), vectors=_ACROSS_VECTORS, titles=0.0)
 
 
-def _within(levels: Sequence[float]) -> float:
+def _within(part: _Part, levels: Sequence[float]) -> float:
     best = levels[0] if levels else 0.0
     fifth = levels[_FIFTH] if len(levels) > _FIFTH else 0.0
     trust = min(max((best - _WEAK) / (_SURE - _WEAK), 0.0), 1.0)
-    undecided = (fifth / best) ** 2 if best > 0 else 1.0
-    return (1.0 - trust) * _LOST + trust * max(_UNDECIDED * undecided, _LEAST)
+    ratio = fifth / best if best > 0 else 1.0
+    return round((1.0 - trust) * part.lost + trust * max(part.undecided * ratio**part.steep, part.least), 4)

@@ -1,7 +1,7 @@
 """What the shared index wants of whoever searches by vectors. The composition root hands such a leg in, or none."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from tokonoma.core.desk import Rows
 from tokonoma.core.query import Metric
@@ -14,6 +14,14 @@ Vector = Any
 """A numpy array; numpy itself is not imported here."""
 
 
+class Likeness(NamedTuple):
+    """How near a document is to a question."""
+
+    similarity: float  # of its nearest piece: cosine; or 1 / (1 + distance)
+    language: str = ""  # of that piece; empty: nobody knows
+    title: float | None = None  # the similarity of its title by itself, if it has one
+
+
 class VectorLeg(Protocol):
     def embed_query(self, text: str) -> Vector | None:
         """The vector of a question; None if it cannot be had now."""
@@ -21,14 +29,14 @@ class VectorLeg(Protocol):
 
     def near(
         self, rows: Rows, asked: Vector | int, filter: Filter, metric: Metric, limit: int
-    ) -> Sequence[tuple[int, float]]:
-        """The nearest documents with their similarity (cosine; or 1 / (1 + distance)), best first, all inside the
-        filter. `asked` is a vector, or the id of a document whose own vector is meant."""
+    ) -> Sequence[tuple[int, Likeness]]:
+        """The nearest documents, best first, all inside the filter. `asked` is a vector, or the id of a document whose
+        own vector is meant."""
         ...
 
     def similarities(
         self, rows: Rows, asked: Vector | int, documents: Sequence[int], metric: Metric
-    ) -> Mapping[int, float]:
+    ) -> Mapping[int, Likeness]:
         """Of these documents, which words have found, those that are embedded. They lie inside the filter already."""
         ...
 

@@ -6,7 +6,6 @@ vectors; until then with the one before it, if that can still be asked; else wit
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tokonoma.core.desk import Record, Rows, Statements
@@ -15,8 +14,9 @@ from tokonoma.core.log import log
 from tokonoma.core.query import Metric
 from tokonoma.search import vectors_store as stored
 from tokonoma.search.filters import Filter
-from tokonoma.search.legs import Embedded
-from tokonoma.search.vectors_store import Model
+from tokonoma.search.language import language_of
+from tokonoma.search.legs import Embedded, Likeness
+from tokonoma.search.vectors_store import Asked, Model
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
@@ -26,19 +26,11 @@ _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is 
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _PORTION = 500  # vectors of a model that is no longer in use, deleted at once
 
-Texts = Callable[[Rows, Sequence[int]], Mapping[int, str]]
-"""What to embed of each document."""
+Texts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
+"""What to embed of each document: its title and its text."""
 
 Ask = Callable[[Model, str], "Floats | None"]
 """The vector of a question by a model; None if that model cannot be asked now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question's vector, and whose it is."""
-
-    model: int
-    vector: "Floats"
 
 
 class Queue(Protocol):
@@ -52,10 +44,10 @@ class Queue(Protocol):
 class Near(Protocol):
     """What differs between the databases."""
 
-    def near(self, rows: Rows, model: Model, vector: "Floats", filter: Filter, limit: int) -> Mapping[int, float]: ...
+    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> Mapping[int, Likeness]: ...
     def similarities(
-        self, rows: Rows, model: Model, vector: "Floats", documents: Sequence[int]
-    ) -> Mapping[int, float]: ...
+        self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]
+    ) -> Mapping[int, Likeness]: ...
     def settle(self, database: Database, model: Model) -> bool: ...
     def forget(self, statements: Statements, model: Model) -> None: ...
     def size(self) -> int: ...
@@ -80,29 +72,29 @@ class Vectors:
         for model in known:
             vector = self._ask(model, text)
             if vector is not None:
-                return Asked(model.id, vector)
+                return Asked(model.id, vector, language_of(text))
         return None
 
     def near(
         self, rows: Rows, asked: Asked | int, filter: Filter, metric: Metric, limit: int
-    ) -> list[tuple[int, float]]:
+    ) -> list[tuple[int, Likeness]]:
         """The nearest documents with their similarity, best first. A document's id asks with its own vector."""
         question = self._question(rows, asked)
         if question is None:
             return []
-        cosines = self._searcher().near(rows, *question, filter, limit)
-        best = sorted(cosines.items(), key=lambda each: (-each[1], each[0]))[:limit]
-        return [(document, _similarity(cosine, metric)) for document, cosine in best]
+        found = self._searcher().near(rows, *question, filter, limit)
+        best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
+        return [(document, _measured(like, metric)) for document, like in best]
 
     def similarities(
         self, rows: Rows, asked: Asked | int, documents: Sequence[int], metric: Metric
-    ) -> dict[int, float]:
+    ) -> dict[int, Likeness]:
         """Of these documents, as far as they have vectors."""
         question = self._question(rows, asked)
         if question is None:
             return {}
         found = self._searcher().similarities(rows, *question, documents)
-        return {document: _similarity(cosine, metric) for document, cosine in found.items()}
+        return {document: _measured(like, metric) for document, like in found.items()}
 
     def waiting(self, rows: Rows) -> int:
         if self._ask is None:
@@ -144,8 +136,18 @@ class Vectors:
     def note_filled(self, statements: Statements, model: int, upto: int | None) -> None:
         stored.note_filled(statements, model, upto)
 
-    def store(self, statements: Statements, model: int, document_id: int, vectors: "Floats") -> None:
-        stored.store(statements, self._database.kind, model, document_id, vectors)
+    def store(
+        self,
+        statements: Statements,
+        model: int,
+        document_id: int,
+        vectors: "Floats",
+        texts: Sequence[str],
+        titled: bool = False,
+    ) -> None:
+        languages = [language_of(text) for text in texts]
+        first = stored.TITLE if titled else 0
+        stored.store(statements, self._database.kind, model, document_id, vectors, languages, first)
 
     def settle(self, model: int) -> None:
         with self._database.reading() as rows:
@@ -186,18 +188,18 @@ class Vectors:
                 self._near = PostgresNear()
         return self._near
 
-    def _question(self, rows: Rows, asked: Asked | int) -> "tuple[Model, Floats] | None":
+    def _question(self, rows: Rows, asked: Asked | int) -> tuple[Model, Asked] | None:
         """None: the model that the question was embedded with has been retired in this very moment."""
         known = self._preferred(rows)
         if isinstance(asked, Asked):
             for model in known:
                 if model.id == asked.model:
-                    return model, asked.vector
+                    return model, asked
             return None
         for model in known:
-            vector = stored.own(rows, self._database.kind, model.id, asked)
-            if vector is not None:
-                return model, vector
+            own = stored.own(rows, self._database.kind, model.id, asked)
+            if own is not None:
+                return model, own
         raise Unavailable("This record has no vector yet. Try again in a moment.", reason="not_embedded")
 
     def _preferred(self, rows: Rows) -> list[Model]:
@@ -220,19 +222,24 @@ class Vectors:
 def texts_of(record: Callable[[Rows, str], Record | None]) -> Texts:
     """From the modules' own records: the index keeps no text."""
 
-    def texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, str]:
-        found: dict[int, str] = {}
+    def texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
         for document_id in document_ids:
             row = rows.row("select address from document where id = :id", id=document_id)
             read = None if row is None else record(rows, row[0])
             if read is not None:
-                found[document_id] = f"{read.title}\n{read.text}" if read.title else read.text
+                found[document_id] = read.title, read.text
         return found
 
     return texts
 
 
-def _similarity(cosine: float, metric: Metric) -> float:
+def _measured(like: Likeness, metric: Metric) -> Likeness:
     """Vectors have length 1, so that either metric follows from the cosine and gives the same order."""
+    title = None if like.title is None else _similarity(like.title, metric)
+    return Likeness(_similarity(like.similarity, metric), like.language, title)
+
+
+def _similarity(cosine: float, metric: Metric) -> float:
     cosine = min(max(cosine, -1.0), 1.0)
     return cosine if metric == "cosine" else 1.0 / (1.0 + (2.0 - 2.0 * cosine) ** 0.5)

@@ -14,9 +14,10 @@ from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.search.filters import Filter
+from tokonoma.search.legs import Likeness
 from tokonoma.search.pool import Pool
 from tokonoma.search.vectors_code import Floats
-from tokonoma.search.vectors_store import Model, read
+from tokonoma.search.vectors_store import Asked, Model, best, joined, read
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import quoted
 
@@ -37,10 +38,11 @@ _TUNE_ITERATIVE = (
     _TUNE
     + ", set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '50000', true)"
 )
-_PAGES = """select e.id, e.document_id, array_send(e.data) from embedding e join document d on d.id = e.document_id
+_PAGES = """select e.id, e.document_id, e.piece, e.language, array_send(e.data)
+from embedding e join document d on d.id = e.document_id
 where e.model = :model and e.id > :after and {filter} order by e.id limit :limit"""
-_SOME = """select document_id, array_send(data) from embedding
-where model = :model and document_id = any(cast(:documents as bigint[]))"""
+_SOME = """select e.document_id, e.piece, e.language, array_send(e.data) from embedding e
+where e.model = :model and e.document_id = any(cast(:documents as bigint[]))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +91,27 @@ class PostgresNear:
         self._looked = float("-inf")
         self._settled: dict[int, float] = {}
 
-    def near(self, rows: Rows, model: Model, vector: Floats, filter: Filter, limit: int) -> dict[int, float]:
+    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
         few = Pool("postgresql", rows, filter).few() if filter.narrow else None
         if few is not None:
-            return self.similarities(rows, model, vector, few)
+            return self.similarities(rows, model, asked, few)
         found = self._known(rows)
         if found is None:
-            return _by_looking_at_all(rows, model, vector, filter, limit)
+            return _by_looking_at_all(rows, model, asked, filter, limit)
         wanted = 2 * limit + 20  # a document may come with several pieces
         rows.rows(_TUNE_ITERATIVE if found.version >= 8 else _TUNE)
-        near = _nearest(rows, found, model, vector, filter, wanted)
+        near = _nearest(rows, found, model, asked, filter, wanted)
         if len(near) < wanted or len({row[0] for row in near}) < limit:
             # The index gives up after a while, and one document may have taken many places: ask for all.
-            near = _nearest(rows, found, model, vector, filter, 64 * limit, indexed=False)
-        best = _best(near)
+            near = _nearest(rows, found, model, asked, filter, 64 * limit, indexed=False)
+        kept = best(near)
         # What was compared in half precision is compared again.
-        return self.similarities(rows, model, vector, list(best)) if model.dimension > _WIDE else best
+        return self.similarities(rows, model, asked, list(kept)) if model.dimension > _WIDE else kept
 
-    def similarities(self, rows: Rows, model: Model, vector: Floats, documents: Sequence[int]) -> dict[int, float]:
+    def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
         found = rows.rows(_SOME, model=model.id, documents=list(documents))
-        return _best(_products(found, vector))
+        return best(_products(found, asked.vector))
 
     def settle(self, database: Database, model: Model) -> bool:
         """See to it that the model's vectors are indexed. Whether anything was done."""
@@ -158,42 +160,35 @@ class PostgresNear:
 
 
 def _nearest(
-    rows: Rows, found: Extension, model: Model, vector: Floats, filter: Filter, limit: int, *, indexed: bool = True
-) -> list[tuple[int, float]]:
+    rows: Rows, found: Extension, model: Model, asked: Asked, filter: Filter, limit: int, *, indexed: bool = True
+) -> list[tuple[int, int, str, float]]:
     distance = found.distance(model.dimension)
+    order = distance if indexed else f"{distance} + 0"
     # The model is written as a number, not as a parameter: else the planner cannot know that the index is for it.
     sql = (
-        f"select e.document_id, -{distance} from embedding e join document d on d.id = e.document_id"
-        f" where e.model = {model.id:d} and {filter.sql} order by {distance}{'' if indexed else ' + 0'} limit :limit"
+        f"select e.document_id, e.piece, e.language, -{distance}"
+        " from embedding e join document d on d.id = e.document_id"
+        f" where e.model = {model.id:d} and {filter.sql} order by {order} limit :limit"
     )
-    written = "[" + ",".join(map(repr, vector.tolist())) + "]"
-    return [(row[0], row[1]) for row in rows.rows(sql, vector=written, limit=limit, **filter.params)]
+    written = "[" + ",".join(map(repr, asked.vector.tolist())) + "]"
+    return [(row[0], row[1], row[2], row[3]) for row in rows.rows(sql, vector=written, limit=limit, **filter.params)]
 
 
-def _by_looking_at_all(rows: Rows, model: Model, vector: Floats, filter: Filter, limit: int) -> dict[int, float]:
-    best: dict[int, float] = {}
+def _by_looking_at_all(rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
+    kept: dict[int, Likeness] = {}
     after = 0
-    while found := rows.rows(
-        _PAGES.replace("{filter}", filter.sql), model=model.id, after=after, limit=PAGE, **filter.params
-    ):
-        for document, cosine in _best(_products([row[1:] for row in found], vector)).items():
-            best[document] = max(cosine, best.get(document, -2.0))
-        if len(best) > 8 * limit:
-            best = dict(sorted(best.items(), key=lambda each: -each[1])[: 2 * limit])
+    sql = _PAGES.replace("{filter}", filter.sql)
+    while found := rows.rows(sql, model=model.id, after=after, limit=PAGE, **filter.params):
+        for document, like in best(_products([row[1:] for row in found], asked.vector)).items():
+            kept[document] = joined(kept.get(document, like), like)
+        if len(kept) > 8 * limit:
+            kept = dict(sorted(kept.items(), key=lambda each: -each[1].similarity)[: 2 * limit])
         after = found[-1][0]
-    return best
+    return kept
 
 
-def _products(found: Sequence[Row], vector: Floats) -> list[tuple[int, float]]:
+def _products(found: Sequence[Row], vector: Floats) -> list[tuple[int, int, str, float]]:
     if not found:
         return []
-    cosines = read("postgresql", [row[1] for row in found]) @ vector
-    return list(zip((row[0] for row in found), cosines.tolist(), strict=True))
-
-
-def _best(found: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """For each document the cosine of its best piece."""
-    best: dict[int, float] = {}
-    for document, cosine in found:
-        best[document] = max(cosine, best.get(document, -2.0))
-    return best
+    cosines = (read("postgresql", [row[3] for row in found]) @ vector).tolist()
+    return [(row[0], row[1], row[2], cosine) for row, cosine in zip(found, cosines, strict=True)]

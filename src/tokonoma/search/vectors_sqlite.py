@@ -10,15 +10,17 @@ import orjson
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.search import vectors_blocks as blocks
 from tokonoma.search.filters import Filter
+from tokonoma.search.legs import Likeness
 from tokonoma.search.pool import Pool
 from tokonoma.search.vectors_code import Floats, Places, Question
 from tokonoma.search.vectors_memory import Memory, View
-from tokonoma.search.vectors_store import Model, read
+from tokonoma.search.vectors_store import Asked, Model, best, joined, read
 from tokonoma.store.database import Database
 
-_EXACT = """select e.document_id, e.data from json_each(:ids) j cross join embedding e on e.id = j.value
+_EXACT = """select e.document_id, e.piece, e.language, e.data
+from json_each(:ids) j cross join embedding e on e.id = j.value
 cross join document d on d.id = e.document_id where """
-_SOME = """select e.document_id, e.data from json_each(:documents) j
+_SOME = """select e.document_id, e.piece, e.language, e.data from json_each(:documents) j
 cross join embedding e on e.document_id = j.value and e.model = :model"""
 
 
@@ -29,25 +31,25 @@ class SqliteNear:
         self._memories: dict[int, Memory] = {}
         self._guard = threading.Lock()
 
-    def near(self, rows: Rows, model: Model, vector: Floats, filter: Filter, limit: int) -> dict[int, float]:
+    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
         few = Pool("sqlite", rows, filter).few() if filter.narrow else None
         if few is not None:
-            return self.similarities(rows, model, vector, few)
+            return self.similarities(rows, model, asked, few)
         memory = self._memory(rows, model)
         view = memory.view(filter)
-        asked = memory.coder.question(vector)
+        question = memory.coder.question(asked.vector)
         # Enough that the true nearest are among them: see bench/vectors.py for how often they are.
         wanted = 60 + 2 * limit + len(view.codes) // 10_000
-        ids = view.promising(asked, max(1_000, 8 * wanted, len(view.codes) // 400))
-        found, checked = self._checked(rows, ids, vector, filter, wanted)
+        ids = view.promising(question, max(1_000, 8 * wanted, len(view.codes) // 400))
+        found, checked = self._checked(rows, ids, asked, filter, wanted)
         if checked >= wanted or len(ids) >= view.open:
             return found
-        return self._driven(rows, view, asked, vector, filter, wanted)
+        return self._driven(rows, view, question, asked, filter, wanted)
 
-    def similarities(self, rows: Rows, model: Model, vector: Floats, documents: Sequence[int]) -> dict[int, float]:
+    def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
         listed = orjson.dumps(list(documents)).decode()
-        return _best(rows.rows(_SOME, documents=listed, model=model.id), vector)
+        return _best(rows.rows(_SOME, documents=listed, model=model.id), asked.vector)
 
     def settle(self, database: Database, model: Model) -> bool:
         """Store the codes, if enough has changed since they were. Whether they were."""
@@ -81,29 +83,29 @@ class SqliteNear:
             return memory
 
     def _checked(
-        self, rows: Rows, ids: Places, vector: Floats, filter: Filter, wanted: int
-    ) -> tuple[dict[int, float], int]:
+        self, rows: Rows, ids: Places, asked: Asked, filter: Filter, wanted: int
+    ) -> tuple[dict[int, Likeness], int]:
         """Exactly compared, in order, until enough are inside the filter; how many were."""
-        found: dict[int, float] = {}
+        found: dict[int, Likeness] = {}
         inside = 0
         for part in _portions(ids, wanted):
             listed = orjson.dumps(np.sort(part).tolist()).decode()
             rows_inside = rows.rows(_EXACT + filter.sql, ids=listed, **filter.params)
             inside += len(rows_inside)
-            for document, similarity in _best(rows_inside, vector).items():
-                found[document] = max(similarity, found.get(document, -2.0))
+            for document, like in _best(rows_inside, asked.vector).items():
+                found[document] = joined(found.get(document, like), like)
             if inside >= wanted:
                 break
         return found, inside
 
     def _driven(
-        self, rows: Rows, view: View, asked: Question, vector: Floats, filter: Filter, wanted: int
-    ) -> dict[int, float]:
+        self, rows: Rows, view: View, question: Question, asked: Asked, filter: Filter, wanted: int
+    ) -> dict[int, Likeness]:
         """So few of the promising ones are inside the filter that it is asked to name all who are."""
         sql = f"select d.id from document d where {filter.sql}"
         named = [row[0] for row in rows.rows(sql, **filter.params)]
-        ids = view.of_documents(asked, named)
-        return self._checked(rows, ids, vector, filter, wanted)[0]
+        ids = view.of_documents(question, named)
+        return self._checked(rows, ids, asked, filter, wanted)[0]
 
 
 def _portions(ids: Places, first: int) -> Iterator[Places]:
@@ -113,13 +115,9 @@ def _portions(ids: Places, first: int) -> Iterator[Places]:
         start, size = start + size, size * 2
 
 
-def _best(found: Sequence[tuple[int, bytes]], vector: Floats) -> dict[int, float]:
-    """For each document the cosine of its best piece."""
+def _best(found: Sequence[tuple[int, int, str, bytes]], vector: Floats) -> dict[int, Likeness]:
+    """For each document its best piece, and its title."""
     if not found:
         return {}
-    cosines = read("sqlite", [row[1] for row in found]) @ vector
-    best: dict[int, float] = {}
-    for (document, _), cosine in zip(found, cosines.tolist(), strict=True):
-        if cosine > best.get(document, -2.0):
-            best[document] = cosine
-    return best
+    cosines = (read("sqlite", [row[3] for row in found]) @ vector).tolist()
+    return best((*row[:3], cosine) for row, cosine in zip(found, cosines, strict=True))

@@ -1,10 +1,11 @@
 """Models and their vectors as rows, the same on both databases but for how a vector is written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.search.legs import Likeness
 from tokonoma.store.dialect import Kind
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
 _LACKING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
-_STORE = """insert into embedding (document_id, model, piece, data)
-values (:document_id, :model, :piece, :data)"""
+_STORE = """insert into embedding (document_id, model, piece, data, language)
+values (:document_id, :model, :piece, :data, :language)"""
+TITLE = -1
+"""The number of the piece that is the title by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,15 @@ class Model:
         return np.frombuffer(self.probe, np.float32)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question's vector, and whose it is."""
+
+    model: int
+    vector: "Floats"
+    language: str = ""
+
+
 def models(rows: Rows) -> list[Model]:
     return [_model(row) for row in rows.rows(_MODELS)]
 
@@ -61,8 +73,11 @@ def note_filled(statements: Statements, model: int, upto: int | None) -> None:
     statements.run("update embedding_model set filled = :upto where id = :model", upto=upto, model=model)
 
 
-def store(statements: Statements, kind: Kind, model: int, document_id: int, vectors: "Floats") -> None:
-    """In place of those that the document had of this model."""
+def store(
+    statements: Statements, kind: Kind, model: int, document_id: int, vectors: "Floats", languages: Sequence[str],
+    first: int = 0,
+) -> None:  # fmt: skip
+    """In place of those that the document had of this model. `first`: the number of the first piece."""
     statements.run(
         "delete from embedding where document_id = :document_id and model = :model",
         document_id=document_id,
@@ -71,8 +86,14 @@ def store(statements: Statements, kind: Kind, model: int, document_id: int, vect
     statements.many(
         _STORE,
         [
-            {"document_id": document_id, "model": model, "piece": piece, "data": written(kind, vector)}
-            for piece, vector in enumerate(vectors)
+            {
+                "document_id": document_id,
+                "model": model,
+                "piece": piece,
+                "data": written(kind, vector),
+                "language": said,
+            }
+            for piece, (vector, said) in enumerate(zip(vectors, languages, strict=True), first)
         ],
     )
 
@@ -104,12 +125,13 @@ def has(rows: Rows, model: int, document_id: int) -> bool:
     return found is not None
 
 
-def own(rows: Rows, kind: Kind, model: int, document_id: int) -> "Floats | None":
+def own(rows: Rows, kind: Kind, model: int, document_id: int) -> Asked | None:
     """A document's own vector: the middle of those of its pieces."""
     import numpy as np
 
     found = rows.rows(
-        f"select {data_column(kind)} from embedding e where document_id = :document_id and model = :model",  # noqa: S608
+        f"""select {data_column(kind)}, language from embedding e
+        where document_id = :document_id and model = :model and piece >= 0 order by piece""",  # noqa: S608
         document_id=document_id,
         model=model,
     )
@@ -118,7 +140,24 @@ def own(rows: Rows, kind: Kind, model: int, document_id: int) -> "Floats | None"
     middle = read(kind, [row[0] for row in found]).mean(0, dtype=np.float64)
     length = float(np.linalg.norm(middle))
     # Pieces that point in opposite directions have no middle; the first one is then as good as any.
-    return (middle / length).astype(np.float32) if length > 1e-6 else read(kind, [found[0][0]])[0]
+    vector = (middle / length).astype(np.float32) if length > 1e-6 else read(kind, [found[0][0]])[0]
+    return Asked(model, vector, found[0][1])
+
+
+def best(found: Iterable[tuple[int, int, str, float]]) -> dict[int, Likeness]:
+    """Of (document, piece, language, cosine) for each document its best piece, and its title."""
+    kept: dict[int, Likeness] = {}
+    for document, piece, language, cosine in found:
+        this = Likeness(cosine, language, cosine if piece == TITLE else None)
+        known = kept.get(document)
+        kept[document] = this if known is None else joined(known, this)
+    return kept
+
+
+def joined(one: Likeness, other: Likeness) -> Likeness:
+    """What two looks at one document have found."""
+    nearer = one if one.similarity >= other.similarity else other
+    return Likeness(nearer.similarity, nearer.language, one.title if other.title is None else other.title)
 
 
 def data_column(kind: Kind) -> str:

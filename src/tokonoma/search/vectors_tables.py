@@ -63,5 +63,11 @@ _POSTGRESQL = (
     "alter table embedding alter column data set storage external",
 )
 
-TABLES = (Migration("001_embedding", (_MODEL,), sqlite=_SQLITE, postgresql=_POSTGRESQL),)
+# Of what the vector was made of. Piece -1 is the title by itself.
+_LANGUAGE = ("alter table embedding add column language {text} not null default ''",)
+
+TABLES = (
+    Migration("001_embedding", (_MODEL,), sqlite=_SQLITE, postgresql=_POSTGRESQL),
+    Migration("002_language", _LANGUAGE),
+)
 """Beside those of the index, which they refer to."""

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from tokonoma.cli.doctor.finding import Finding
 from tokonoma.core.errors import Refusal
 from tokonoma.embed import queue
+from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.providers import embedder_of
 from tokonoma.embed.recipe import Access
@@ -23,7 +24,7 @@ def embedding(settings: Settings) -> Iterator[Finding]:
     access = access_of(settings)
     embedder = embedder_of(recipe_of(settings), access)
     if embedder is None:
-        remedy = "To search by meaning too, set embed_provider and embed_model."
+        remedy = "To search by meaning too, set embed_provider = builtin, or name another provider and its embed_model."
         yield Finding("embedding", "ok", "no model: search goes by words alone", remedy)
         return
     yield from _open_keys(access)
@@ -33,7 +34,8 @@ def embedding(settings: Settings) -> Iterator[Finding]:
         remedy = "Records are kept and found by words; they are embedded when the model answers."
         yield Finding("embedding", "warn", error.message, remedy)
     else:
-        yield Finding("embedding", "ok", f"{embedder.model} answers with {size} numbers a vector")
+        where = " inside this program" if isinstance(embedder, BuiltinEmbedder) else ""
+        yield Finding("embedding", "ok", f"{embedder.model} answers{where} with {size} numbers a vector")
     finally:
         embedder.close()
 
