@@ -15,6 +15,8 @@ class Plan:
     write_rounds: int = 5
     write_seconds: float = 2.0  # a round
     write_processes: tuple[int, ...] = (1, 4)
+    item_counts: tuple[int, ...] = (1_000, 10_000, 100_000)
+    item_calls: int = 200
 
 
 QUICK = Plan(
@@ -26,4 +28,6 @@ QUICK = Plan(
     http_seconds=1.0,
     write_rounds=2,
     write_seconds=1.0,
+    item_counts=(1_000, 10_000),
+    item_calls=60,
 )

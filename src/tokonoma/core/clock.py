@@ -4,6 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BARE = datetime(1970, 1, 1)
 
 
 def now() -> int:
@@ -13,8 +14,7 @@ def now() -> int:
 
 def shown(milliseconds: int) -> str:
     """2026-07-28T09:30:00.123Z"""
-    moment = _EPOCH + timedelta(milliseconds=milliseconds)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{milliseconds % 1000:03d}Z"
+    return (_BARE + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds") + "Z"
 
 
 def parsed(text: str) -> int:

@@ -4,7 +4,6 @@ In no catalogue, as memory's import: an agent must not choose numbers or set clo
 all of them are there, their links.
 """
 
-from dataclasses import replace
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -118,8 +117,8 @@ def _made(desk: Desk, given: CarriedItem, old: Item | None, fate: Fate) -> Item:
         revision=max(1, given.get("revision", 1)),
     )
     if fate.edited and old is not None:  # by hand, here and now
-        item = replace(item, updated_at=max(at, old.updated_at), updated_by=who.name, revision=old.revision + 1)
-    return item if old is None else replace(item, id=old.id, created_at=old.created_at, created_by=old.created_by)
+        item = item._replace(updated_at=max(at, old.updated_at), updated_by=who.name, revision=old.revision + 1)
+    return item if old is None else item._replace(id=old.id, created_at=old.created_at, created_by=old.created_by)
 
 
 def _written(tx: Tx, desk: Desk, given: CarriedItem, item: Item, fate: Fate, beyond: int) -> Landed:
@@ -131,7 +130,7 @@ def _written(tx: Tx, desk: Desk, given: CarriedItem, item: Item, fate: Fate, bey
         number = max(greatest[0], beyond) + 1
         if item.id:
             landed["why"] = f"{item.address} is another item here; it became {item.type}-{number}."
-        item = replace(item, id=number)
+        item = item._replace(id=number)
     tx.run(_PUT, **row_of(item))
     for type in given.get("aliases", ()):
         tx.run(

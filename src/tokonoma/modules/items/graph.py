@@ -11,7 +11,7 @@ from tokonoma.core.desk import Desk
 from tokonoma.modules.items import links, walk
 from tokonoma.modules.items.find import found
 from tokonoma.modules.items.item import Brief, Item, brief, item_of
-from tokonoma.modules.items.paths import neighbours_of, paths
+from tokonoma.modules.items.paths import paths
 from tokonoma.modules.items.tables import BRIEF
 from tokonoma.modules.items.write import Type
 
@@ -93,7 +93,7 @@ def get_related_items(
         ],
         "graph_stats": {
             "total_nodes": len(seen),
-            "total_edges": len(walk.edges(desk, seen)),
+            "total_edges": walk.count_pairs(desk, around, seen),
             "max_depth": max(seen.values(), default=0),
         },
     }
@@ -126,7 +126,8 @@ def find_path(
     near = walk.ball(desk, start.id, (max_depth + 1) // 2, _MOST_NODES)
     far = walk.ball(desk, goal.id, max_depth // 2, _MOST_NODES)
     desk.check()
-    graph = neighbours_of(walk.edges(desk, {*near.distances, *far.distances}))
+    both = walk.Ball(near.distances | far.distances, around=near.around | far.around)
+    graph = {node: sorted(others) for node, others in walk.pairs(desk, both).items()}
     told = paths(graph, start.id, goal.id, max_depth, max_paths, _STEPS)
     items = _fetched(desk, {number for path in told.found for number in path})
     answer: PathAnswer = {

@@ -1,10 +1,9 @@
 """An item as a row, and as the outside sees it."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NotRequired
+from typing import NamedTuple, NotRequired
 
+import orjson
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import shown
@@ -15,8 +14,9 @@ from tokonoma.modules.items.addresses import short
 from tokonoma.modules.items.words import CLOSED, MODULE_NAME, OPEN, PRIORITIES, is_open
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
+    """A tuple, since lists of them are long, and made from rows."""
+
     tags: tuple[str, ...]
     id: int
     uid: str
@@ -93,7 +93,7 @@ class Whole(Brief):
 def item_of(row: Row) -> Item:
     """From the columns of tables.COLUMNS or tables.BRIEF, in their order."""
     tags, *rest = row
-    return Item(tuple(json.loads(tags)), *rest)
+    return Item(tuple(orjson.loads(tags)) if tags != "[]" else (), *rest)
 
 
 def state_of(status: str) -> int:
@@ -101,6 +101,7 @@ def state_of(status: str) -> int:
 
 
 def brief(item: Item) -> Brief:
+    created = shown(item.created_at)
     told: Brief = {
         "id": item.id,
         "type": item.type,
@@ -113,8 +114,8 @@ def brief(item: Item) -> Brief:
         "end_date": _time(item.end_at),
         "version": item.version or None,
         "tags": list(item.tags),
-        "created_at": shown(item.created_at),
-        "updated_at": shown(item.updated_at),
+        "created_at": created,
+        "updated_at": created if item.updated_at == item.created_at else shown(item.updated_at),
         "revision": item.revision,
     }
     if item.deleted_at is not None:

@@ -1,6 +1,5 @@
 """delete_item, restore_item and change_item_type: into the trash and back, and from one type to another."""
 
-from dataclasses import replace
 from typing import Annotated, NotRequired
 
 from pydantic import Field
@@ -38,7 +37,7 @@ def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = N
         old = found(tx, type, id, lock=True)
         if expected_revision is not None and expected_revision != old.revision:
             raise stale(old, expected_revision)
-        item = replace(old, state=TRASH, deleted_at=now())
+        item = old._replace(state=TRASH, deleted_at=now())
         item = _kept(tx, desk, item, "deleted")
         tx.drop(item.uri)
         tx.run("delete from item_hint where item_id = :id", id=id)
@@ -53,7 +52,7 @@ def restore_item(desk: Desk, type: Type, id: int) -> Whole:
             faults = Faults()
             faults.constraint("id", id, f"{old.address} is not in the trash")
             faults.settle()
-        item = _kept(tx, desk, replace(old, state=state_of(old.status), deleted_at=None), "restored")
+        item = _kept(tx, desk, old._replace(state=state_of(old.status), deleted_at=None), "restored")
         spread(tx, item, None)
     return told(desk, item)
 
@@ -81,14 +80,14 @@ def change_item_type(
             type=old.type,
         )
         tx.run("delete from item_alias where item_id = :source and type = :type", source=old.id, type=to_type)
-        item = _kept(tx, desk, replace(old, type=to_type), "retyped", {"type": {"from": old.type, "to": to_type}})
+        item = _kept(tx, desk, old._replace(type=to_type), "retyped", {"type": {"from": old.type, "to": to_type}})
         tx.put(document(item))
     return {**told(desk, item), "previous_address": old.address}
 
 
 def _kept(tx: Tx, desk: Desk, item: Item, action: str, changes: dict[str, dict[str, str]] | None = None) -> Item:
     at = max(now(), item.updated_at)
-    item = replace(item, updated_at=at, updated_by=desk.principal.name, revision=item.revision + 1)
+    item = item._replace(updated_at=at, updated_by=desk.principal.name, revision=item.revision + 1)
     row = row_of(item)
     tx.run(_SET, **{name: row[name] for name in _NAMES})
     note(tx, desk, item.id, item.revision, at, action, changes)

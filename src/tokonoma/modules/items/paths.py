@@ -16,15 +16,6 @@ class Paths:
     complete: bool = True  # False: there are more than were allowed, or finding them would take too many steps
 
 
-def neighbours_of(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Both ways, in order."""
-    around: dict[int, set[int]] = {}
-    for one, other in edges:
-        around.setdefault(one, set()).add(other)
-        around.setdefault(other, set()).add(one)
-    return {node: sorted(others) for node, others in around.items()}
-
-
 def distances_to(graph: Graph, goal: int) -> dict[int, int]:
     found, waiting = {goal: 0}, deque([goal])
     while waiting:

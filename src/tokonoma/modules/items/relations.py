@@ -1,6 +1,5 @@
 """add_relation and remove_relation: one link at a time, with what it means."""
 
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -95,7 +94,7 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
 def _noted(tx: Tx, desk: Desk, item: Item, kind: str, word: str, target: str, others: dict[int, str]) -> Item:
     at = max(now(), item.updated_at)
     current = found(tx, item.type, item.id, least=TRASH)
-    item = replace(current, updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
+    item = current._replace(updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
     tx.run(
         """update item set revision = :revision, updated_at = :at, updated_by = :by where id = :id and {visible}""",
         revision=item.revision,

@@ -2,33 +2,39 @@
 bounded. Only living items that the caller sees are walked through."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+
+import orjson
 
 from tokonoma.core.desk import Desk
 
-# Around a level: the others, each once. SQLite reads the links of an item in one piece of its index.
-_AROUND = """select i.id from item i where i.state >= 0 and {visible:i}
-and i.id in (select l.other_id from item_link l where l.item_id in ({numbers}))"""
-_BETWEEN = "select l.item_id, l.other_id from item_link l where l.item_id in ({numbers}) and l.item_id < l.other_id"
+# The others of an item as one list: a dense graph has very many links, and a row for each costs more than the link.
+_AROUND = """select l.item_id, {json_list}(l.other_id) from item_link l
+where l.item_id in ({numbers}) group by l.item_id"""
+_THERE = "select id from item where id in ({numbers}) and state >= 0 and {visible}"
 _NAMED = "select l.item_id, l.other_id, l.kind from item_link l where l.item_id in ({numbers})"
 
 
 @dataclass(slots=True)
 class Ball:
-    """Everything within some distance of an item."""
+    """Everything within some distance of an item. `around` holds the links of those that were walked from."""
 
     distances: dict[int, int] = field(default_factory=dict[int, int])
     complete: bool = True  # False: there was more than was allowed
+    around: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
 
 def ball(desk: Desk, start: int, radius: int, most: int) -> Ball:
     """At most so many items beside the first, the nearest; of equally near ones those with the least numbers."""
     found = Ball({start: 0})
     level = [start]
+    met = {start}
     for distance in range(1, radius + 1):
         desk.check()
-        level = sorted(id for (id,) in desk.rows(_AROUND, numbers=json.dumps(level)) if id not in found.distances)
+        fresh = _links(desk, found, level) - met
+        met |= fresh
+        level = _living(desk, fresh)
         room = most + 1 - len(found.distances)
         if len(level) > room:
             found.complete, level = False, level[:room]
@@ -38,11 +44,18 @@ def ball(desk: Desk, start: int, radius: int, most: int) -> Ball:
     return found
 
 
-def edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int]]:
-    """The pairs of these that are linked, each once, the lesser number first."""
+def pairs(desk: Desk, found: Ball) -> dict[int, set[int]]:
+    """Which of them are linked: each with those of them that it is linked to."""
+    _links(desk, found, [id for id in found.distances if id not in found.around])
+    inside = found.distances.keys()
+    return {id: inside & found.around.get(id, ()) for id in found.distances}
+
+
+def count_pairs(desk: Desk, found: Ball, ids: Collection[int]) -> int:
+    """How many links there are among these."""
     inside = set(ids)
-    rows = desk.rows(_BETWEEN, numbers=json.dumps(sorted(inside)))
-    return sorted({(low, high) for low, high in rows if high in inside})
+    _links(desk, found, [id for id in ids if id not in found.around])
+    return sum(len(inside.intersection(found.around.get(id, ()))) for id in ids) // 2
 
 
 def named_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
@@ -55,3 +68,19 @@ def named_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
         if other in inside and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
     )
     return sorted(kept)
+
+
+def _links(desk: Desk, found: Ball, ids: list[int]) -> set[int]:
+    """Read the links of these; gives all others that they lead to."""
+    if not ids:
+        return set()
+    rows = desk.rows(_AROUND, numbers=json.dumps(ids))
+    read: dict[int, list[int]] = {id: orjson.loads(it) if isinstance(it, str) else it for id, it in rows}
+    found.around |= read
+    return set[int]().union(*read.values())
+
+
+def _living(desk: Desk, ids: set[int]) -> list[int]:
+    if not ids:
+        return []
+    return sorted(id for (id,) in desk.rows(_THERE, numbers=json.dumps(sorted(ids))))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -160,7 +159,7 @@ def applied(
     if not changes:
         return current
     at = max(now(), current.updated_at)
-    new = replace(new, updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
+    new = new._replace(updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
     tx.run(_UPDATE, **row_of(new))
     links.shift(tx, new.id, shift)
     note(tx, desk, new.id, new.revision, at, "updated", changes)
@@ -172,8 +171,8 @@ def applied(
 
 
 def changed(old: Item, columns: Mapping[str, Any]) -> Item:
-    new = replace(old, **{**columns, "tags": tuple(columns.get("tags", old.tags))})
-    return replace(new, state=state_of(new.status))
+    new = old._replace(**{**columns, "tags": tuple(columns.get("tags", old.tags))})
+    return new._replace(state=state_of(new.status))
 
 
 def spread(tx: Tx, new: Item, old: Item | None) -> None:
@@ -228,8 +227,7 @@ def stale(item: Item, expected: int, place: str = "") -> Conflict:
 
 
 def row_of(item: Item) -> dict[str, Any]:
-    names = [name for name in Item.__slots__ if name != "tags"]
-    return {name: getattr(item, name) for name in names} | {"tags": json.dumps(item.tags, ensure_ascii=False)}
+    return {**item._asdict(), "tags": json.dumps(item.tags, ensure_ascii=False)}
 
 
 def _inserted(tx: Tx, desk: Desk, type: str, columns: Mapping[str, Any]) -> Item:
@@ -249,7 +247,7 @@ def insert(tx: Tx, item: Item) -> Item:
     del row["id"]
     made = tx.row(_INSERT, **row)
     assert made is not None
-    item = replace(item, id=made[0])
+    item = item._replace(id=made[0])
     spread(tx, item, None)
     return item
 
