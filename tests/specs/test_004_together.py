@@ -79,7 +79,7 @@ def test_the_index_can_be_made_anew_from_the_items(app, items):
             if json.loads(address.rpartition("/")[2]) % 2:
                 app.searching.index.drop(statements, address)
     module = app.registry.module("items")
-    steps = list(reindex(app.database, app.searching.index, [module], app.policy.label, Stop()))
+    steps = list(reindex(app.database, app.searching.index, [module], app.policy.mark, Stop()))
     assert steps[-1].finished
     with app.database.reading() as rows:
         assert counts(rows)["items"] == 119
