@@ -1,22 +1,26 @@
 """Step 3: pairs as numbers of pieces, with the teacher's vector that each is to learn.
 
-    python -m training.dataset PAIRS VOCABULARY.tsv TEACHER OUT [--attribution-only]
+    python -m training.dataset PAIRS VOCABULARY.tsv TEACHER OUT [--words japanese.npz english.npz] [--attribution-only]
 
-The teacher's 384 numbers are brought to 256 by the directions in which they vary most (PCA without centring).
+The teacher's 384 numbers are brought to 256 by the directions in which they vary most (PCA without centring). Words
+with public vectors (training/wordvectors.py) are added as texts of their own.
 """
 
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from tokonoma.embed.builtin_cut import Cutter
+from tokonoma.embed.builtin_cut import Cutter, is_japanese
+from training.neighbours import chosen_words, mapped, write
 from training.parallel import over
 from training.sources import Pair, pairs, say
+from training.wordvectors import WordVectors
 
 WIDTH = 56  # pieces of a text that training looks at
 DIMENSION = 256
@@ -76,6 +80,10 @@ class Dataset:
         tables = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in names]
         return cls(*tables, json.loads((folder / "sources.json").read_text("utf-8")))
 
+    def without(self, sources: Sequence[str]) -> "Dataset":
+        left = ~np.isin(self.source, [at for at, name in enumerate(self.sources) if name in sources])
+        return Dataset(self.en[left], self.ja[left], self.taught[left], self.source[left], self.vectors, self.sources)
+
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
@@ -83,25 +91,41 @@ def main() -> None:
     arguments.add_argument("vocabulary", type=Path)
     arguments.add_argument("teacher", type=Path)
     arguments.add_argument("out", type=Path)
+    arguments.add_argument("--words", type=Path, nargs="*", default=())
     arguments.add_argument("--attribution-only", action="store_true")
     given = arguments.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     chosen = list(pairs(given.pairs, attribution_only=given.attribution_only))
+    places = {text: at for at, text in enumerate(json.loads((given.teacher / "texts.json").read_text("utf-8")))}
+    used, taught = np.unique(np.array([places[pair.en] for pair in chosen]), return_inverse=True)
+    vectors = reduced(np.load(given.teacher / "vectors.npy", mmap_mode="r")[used])
+
+    count, held, guessed = len(chosen), list[WordVectors](), [vectors]
+    for path in given.words:
+        words = chosen_words(WordVectors.read(path), read_vocabulary(given.vocabulary)[0])
+        guessed.append(mapped(words, chosen[:count], taught[:count], vectors))
+        held.append(words)
+        source = "chive" if is_japanese(words.words[0]) else "glove"
+        chosen += [Pair(word, "", source) for word in words.words]
+    vectors = np.concatenate(guessed)
+    taught = np.concatenate([taught, np.arange(len(used), len(vectors))])
+
     counts = Counter(pair.src for pair in chosen)
     sources = sorted(counts)
     say(f"{len(chosen)} pairs: {dict(counts)}")
-
-    places = {text: at for at, text in enumerate(json.loads((given.teacher / "texts.json").read_text("utf-8")))}
-    taught = np.array([places[pair.en] for pair in chosen])
-    used, taught = np.unique(taught, return_inverse=True)
-    np.save(given.out / "vectors.npy", reduced(np.load(given.teacher / "vectors.npy", mmap_mode="r")[used]))
+    np.save(given.out / "vectors.npy", vectors)
     np.save(given.out / "taught.npy", taught.astype(np.int64))
     np.save(given.out / "source.npy", np.array([sources.index(pair.src) for pair in chosen], np.int8))
     (given.out / "sources.json").write_text(json.dumps(sources), "utf-8")
     (given.out / "counts.json").write_text(json.dumps(counts), "utf-8")
     both = list(over(numbered, chosen, prepare, (given.vocabulary,)))
-    for name, tables in zip(("en", "ja"), zip(*both, strict=True), strict=True):
-        np.save(given.out / f"{name}.npy", np.concatenate(tables))
+    en, ja = (np.concatenate(tables) for tables in zip(*both, strict=True))
+    np.save(given.out / "en.npy", en)
+    np.save(given.out / "ja.npy", ja)
+    for words in held:
+        source = "chive" if is_japanese(words.words[0]) else "glove"
+        write(given.out, source, en[count : count + len(words.words)], words)
+        count += len(words.words)
     say("dataset written")
 
 

@@ -1,6 +1,6 @@
 """Step 5: how well the right record comes back, by words, by vectors and by both.
 
-    python -m training.evaluate MODEL.bin… --dev DIR [--pairs PAIRS] [--reach 800] [--out FIGURES.json]
+    python -m training.evaluate MODEL.bin… --dev DIR [--pairs PAIRS] [--jsts FILE --clinc FILE] [--reach 800] …
 
 DIR holds `NAME.corpus.jsonl` and `NAME.queries.jsonl` (see training/README.md); what is not there is passed over. Both
 legs are joined as the program joins them; the weights for a pair of languages are given as words,vectors.
@@ -16,6 +16,7 @@ import numpy as np
 
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.pieces import pieces
+from training.everyday import captions, requests
 from training.measure import Figures, figures, mean
 from training.paraphrases import distractors, mrr_by_languages
 from training.sources import say
@@ -125,6 +126,8 @@ def main() -> None:
     arguments.add_argument("models", type=Path, nargs="+")
     arguments.add_argument("--dev", type=Path, required=True)
     arguments.add_argument("--pairs", type=Path)
+    arguments.add_argument("--jsts", type=Path)
+    arguments.add_argument("--clinc", type=Path)
     arguments.add_argument("--out", type=Path)
     arguments.add_argument("--sets", nargs="*", default=SETS)
     arguments.add_argument("--reach", type=int, default=800)
@@ -145,6 +148,10 @@ def main() -> None:
             for kind in sorted(legs[0]):
                 say(_line(bench.name, kind, [leg[kind] for leg in legs]))
                 told[f"{path.stem} {bench.name} {kind}"] = [leg[kind] for leg in legs]
+        for name, judge, file in (("JSTS MRR", captions, given.jsts), ("CLINC150 alike", requests, given.clinc)):
+            if file:
+                told[f"{path.stem} {name}"] = value = judge(embedder, file)
+                say(f"{name:33} {value:7.4f}")
         if others:
             told[f"{path.stem} paraphrases"] = found = mrr_by_languages(embedder, others)
             say("paraphrases MRR " + " ".join(f"{name} {value:.3f}" for name, value in found.items()))

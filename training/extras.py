@@ -1,13 +1,16 @@
-"""Three open sources in the shape of the pairs: synonyms, glosses, and the words that everybody knows.
+"""Open sources in the shape of the pairs: synonyms, glosses, requests, and the words that everybody knows.
 
     python -m training.extras OUT --synonyms synonyms.txt --wordnet DIR --jmdict jamdict.db
+        [--clinc data_full.json --banking train.csv]
 
 - SudachiDict's `synonyms.txt` (Apache-2.0): Japanese words with the English ones of their group.
 - WordNet 3.0's `data.*` (WordNet licence): English glosses and examples, without a Japanese side.
 - JMdict's marks for common words (EDRDG, CC BY-SA 4.0), from the database of the package `jamdict-data`.
+- The training parts of CLINC150 (CC BY 3.0) and BANKING77 (CC BY 4.0): what people ask an assistant or a bank.
 """
 
 import argparse
+import csv
 import gzip
 import json
 import re
@@ -53,6 +56,14 @@ def glosses(folder: Path) -> Iterator[dict[str, str]]:
                 yield {"en": example, "src": "wordnet"}
 
 
+def requests(clinc: Path, banking: Path) -> Iterator[dict[str, str]]:
+    for text, _ in json.loads(clinc.read_text("utf-8"))["train"]:
+        yield {"en": text, "src": "requests"}
+    with banking.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            yield {"en": " ".join(row["text"].split()), "src": "requests"}
+
+
 def common_words(path: Path) -> list[str]:
     """JMdict's common words, commonest first; of what is inflected also the part that stays."""
     ranks: dict[str, int] = {}
@@ -86,10 +97,14 @@ def main() -> None:
     arguments.add_argument("--synonyms", type=Path, required=True)
     arguments.add_argument("--wordnet", type=Path, required=True)
     arguments.add_argument("--jmdict", type=Path, required=True)
+    arguments.add_argument("--clinc", type=Path)
+    arguments.add_argument("--banking", type=Path)
     given = arguments.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     _write(given.out / "sudachi.jsonl.gz", synonyms(given.synonyms))
     _write(given.out / "wordnet.jsonl.gz", glosses(given.wordnet))
+    if given.clinc and given.banking:
+        _write(given.out / "requests.jsonl.gz", requests(given.clinc, given.banking))
     everyday = {word: None for japanese, _ in groups_of(given.synonyms) for word in japanese}
     (given.out / "everyday.txt").write_text("\n".join(everyday) + "\n", "utf-8")
     (given.out / "words.txt").write_text("\n".join(common_words(given.jmdict)) + "\n", "utf-8")

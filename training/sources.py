@@ -13,7 +13,7 @@ from typing import IO
 SHARE_ALIKE = frozenset({"mdn", "jsick", "edict", "names"})
 """Sources whose licence asks for the same licence. All others ask for attribution at most (lohelp, loui: MPL 2.0)."""
 
-EVERYDAY = frozenset({"tatoeba", "tanaka", "jsick", "ami"})
+EVERYDAY = frozenset({"tatoeba", "tanaka", "jsick", "ami", "requests"})
 """Sources of everyday language; most others are manuals."""
 
 _MOST = 1_200  # characters of a text; what is longer is cut off

@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional
 
 from training.dataset import Dataset, read_vocabulary
+from training.neighbours import readers, within
 from training.sources import EVERYDAY, say
 from training.student import Student, export, first_vectors
 
@@ -48,18 +49,24 @@ def order(shares: torch.Tensor, clusters: torch.Tensor, group: int, generator: t
     return groups[torch.randperm(len(groups), generator=generator)].flatten()
 
 
-def loss_of(en: torch.Tensor, ja: torch.Tensor, taught: torch.Tensor, scale: float, soft: float) -> torch.Tensor:
+def loss_of(en: torch.Tensor, ja: torch.Tensor, taught: torch.Tensor, given: argparse.Namespace) -> torch.Tensor:
     with torch.no_grad():
-        wanted = (soft * taught @ taught.T).softmax(-1)
+        near = taught @ taught.T
+        wanted = (given.soft * near).softmax(-1)
     close = 2.0 - (en * taught).sum(-1).mean() - (ja * taught).sum(-1).mean()
     told = [
-        functional.cross_entropy(scale * a @ b.T, wanted) for a, b in ((ja, en), (en, ja), (ja, taught), (en, taught))
+        functional.cross_entropy(given.scale * a @ b.T, wanted)
+        for a, b in ((ja, en), (en, ja), (ja, taught), (en, taught))
     ]
-    return 4.0 * close + sum(told) / 4.0
+    loss = 4.0 * close + sum(told) / 4.0
+    if given.within:
+        loss = loss + given.within * sum(within(side, near, given.scale, given.soft) for side in (en, ja)) / 2.0
+    return loss
 
 
-def shares_of(data: Dataset, everyday: float, dictionary: float) -> torch.Tensor:
-    wanted = {"edict": dictionary, "wordnet": dictionary, "names": 0.1} | dict.fromkeys(EVERYDAY, everyday)
+def shares_of(data: Dataset, given: argparse.Namespace) -> torch.Tensor:
+    wanted = {"edict": given.dictionary, "wordnet": given.dictionary, "names": 0.1}
+    wanted |= dict.fromkeys(EVERYDAY, given.everyday) | dict.fromkeys(("chive", "glove"), given.words)
     return torch.tensor([wanted.get(name, 1.0) for name in data.sources])[
         torch.from_numpy(data.source.astype(np.int64))
     ]
@@ -80,7 +87,7 @@ def trained(data: Dataset, pieces: int, given: argparse.Namespace) -> Student:
     student = Student(first_vectors(both, twice, vectors, pieces), counts).to(device)
     del both, twice
     clusters = clustered(vectors, generator)[taught].cpu()
-    shares = shares_of(data, given.everyday, given.dictionary)
+    shares = shares_of(data, given)
     optimizer = torch.optim.AdamW(
         [
             {"params": [student.vectors], "weight_decay": given.decay},
@@ -90,6 +97,7 @@ def trained(data: Dataset, pieces: int, given: argparse.Namespace) -> Student:
         weight_decay=0.0,
         betas=(0.9, 0.98),
     )
+    alike = readers(given.dataset, {"chive": given.alike_ja, "glove": given.alike}, pieces, device)
     begin, step = time.monotonic(), 0
     while step < given.steps:
         pending = order(shares, clusters, given.group, generator).to(device)
@@ -102,7 +110,9 @@ def trained(data: Dataset, pieces: int, given: argparse.Namespace) -> Student:
                 numbers = table[chosen]
                 kept = torch.rand(numbers.shape, device=device) >= given.drop
                 sides.append(student(numbers, kept))
-            loss = loss_of(sides[0], sides[1], vectors[taught[chosen]].float(), given.scale, given.soft)
+            loss = loss_of(sides[0], sides[1], vectors[taught[chosen]].float(), given)
+            for words, weight in alike:
+                loss = loss + weight * words.loss(student, given.scale, given.alike_soft)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
@@ -125,10 +135,14 @@ def main() -> None:
         arguments.add_argument(f"--{name}", type=int, default=default)
     for name, default in (("rate", 0.0005), ("scale", 20.0), ("soft", 40.0), ("drop", 0.3), ("decay", 0.01)):
         arguments.add_argument(f"--{name}", type=float, default=default)
-    for name, default in (("everyday", 6.0), ("dictionary", 0.5)):
+    for name, default in (("within", 0.0), ("alike", 0.0), ("alike-ja", 0.0), ("alike-soft", 20.0)):
+        arguments.add_argument(f"--{name}", type=float, default=default)
+    for name, default in (("everyday", 6.0), ("dictionary", 0.5), ("words", 1.0)):
         arguments.add_argument(f"--{name}", type=float, default=default, help="how often these are taken in one pass")
     given = arguments.parse_args()
     data = Dataset.read(given.dataset)
+    if given.words == 0.0:
+        data = data.without(("chive", "glove"))
     pieces, scores = read_vocabulary(given.vocabulary)
     student = trained(data, len(pieces), given)
     how = {name: value for name, value in vars(given).items() if isinstance(value, int | float)}
