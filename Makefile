@@ -41,7 +41,7 @@ soak: $(VENV)/.develop ## the full counts of kills, races and random cases
 conformance: $(VENV)/.develop ## the official MCP conformance suite, both eras
 	$(BIN)/pytest -q tests/conformance
 
-bench: $(VENV)/.develop ## cold start, memory, calls and durable writes, as ratios
+bench: $(VENV)/.develop ## cold start, memory, calls, durable writes and search, as ratios
 	$(BIN)/python -m bench
 
 eval: $(VENV)/.develop ## search quality on the sets beside the project, through the real tools

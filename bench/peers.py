@@ -48,7 +48,7 @@ def prepare(folder: Path, names: Sequence[str]) -> Peers:
     return Peers(full, plain, database)
 
 
-def _environment(folder: Path, **more: str) -> dict[str, str]:
+def environment(folder: Path, **more: str) -> dict[str, str]:
     """The same small environment for everybody, so that nothing of this shell's decides a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
@@ -61,16 +61,16 @@ def _peer(name: str, folder: Path) -> Peer:
         if not PROGRAM.exists():
             raise SystemExit("tokonoma is not installed in this environment: make install")
         home = folder / "plain"
-        env = _environment(home, TOKONOMA_HOME=str(home))
+        env = environment(home, TOKONOMA_HOME=str(home))
         return Peer(name, [str(PROGRAM), "stdio"], [str(PROGRAM), "serve", "--port"], env, log)
     script = [sys.executable, str(HERE / "servers" / f"{name}.py")]
-    return Peer(name, [*script, "stdio"], [*script, "http"], _environment(folder / name), log)
+    return Peer(name, [*script, "stdio"], [*script, "http"], environment(folder / name), log)
 
 
 def _plugged(folder: Path, database: Path) -> Peer:
     """Tokonoma with the benchmark's own module, which enters as anybody's plugin does."""
     home, log = database.parent, folder / "tokonoma.log"
-    env = _environment(
+    env = environment(
         home,
         TOKONOMA_HOME=str(home),
         TOKONOMA_DATABASE_URL=f"sqlite:///{database}",

@@ -17,6 +17,7 @@ class Plan:
     write_processes: tuple[int, ...] = (1, 4)
     item_counts: tuple[int, ...] = (1_000, 10_000, 100_000)
     item_calls: int = 200
+    search_sizes: tuple[int, ...] = (1_000, 10_000, 100_000)
 
 
 QUICK = Plan(
@@ -30,4 +31,5 @@ QUICK = Plan(
     write_seconds=1.0,
     item_counts=(1_000, 10_000),
     item_calls=60,
+    search_sizes=(1_000,),
 )

@@ -2,14 +2,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.search.cut import cut
-from tokonoma.search.form import TITLE, counts_in, form_of, length_of, number_of, title_of
+from tokonoma.search.form import TITLE, form_of, length_of, looked_up, number_of, title_of
 
 TEXT = st.text(alphabet="アイウエオ漢字仮名文aeiou rst", max_size=300)
 
 
 def read(form: bytes, tokens: list[str]) -> dict[int, int]:
     wanted = frozenset(map(number_of, tokens))
-    return counts_in(form, wanted, sorted(wanted))
+    return looked_up(form, wanted, sorted(wanted))[0]
 
 
 @given(TEXT, TEXT)
@@ -18,6 +18,7 @@ def test_a_form_gives_back_every_count_and_the_length(text, title):
     assert read(form.packed, [*form.counts]) == {number_of(token): count for token, count in form.counts.items()}
     assert length_of(form.packed) == form.length == cut(text).length + TITLE * cut(title).length
     assert set(title_of(form.packed)) == {number_of(token) for token in cut(title).counts}
+    assert looked_up(form.packed, frozenset(), []) == ({}, form.length, len(title_of(form.packed)))
 
 
 @given(TEXT, TEXT)

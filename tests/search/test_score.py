@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tokonoma.search.cut import terms
 from tokonoma.search.form import form_of, length_of
-from tokonoma.search.score import MAX_TERMS, Candidate, Question, Scored, gain_of, score, score_beside, weigh
+from tokonoma.search.score import MAX_TERMS, Candidate, Question, Scored, gain_of, read, score, scored_of, weigh
 
 TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
 
@@ -79,11 +79,10 @@ def test_a_text_among_matching_neighbours_is_before_one_that_stands_alone():
 def test_neighbours_can_be_named_instead():
     documents = threaded("my violin", "in Kyoto", "how nice")
     question = asked("violin", documents)
-    forms = {each.key: each.form for each in documents}
-    beside = {0: [1, 2], 1: [0, 2], 2: [0, 1]}
-    assert score_beside(question, forms, beside) == score(question, documents)
-    assert [each.key for each in score_beside(question, forms, beside, only=[1])] == [1]
-    assert [each.key for each in score_beside(question, forms, {1: [77]})] == [0]  # one that was filtered out
+    reads = [read(question, each.form) for each in documents]
+    named = [scored_of(question, key, reads[key], [*reads[:key], *reads[key + 1 :]]) for key in range(3)]
+    assert named == score(question, documents)
+    assert scored_of(question, 1, reads[1], [reads[2]]) is None
 
 
 @given(TEXTS, st.text(alphabet="アイ漢字仮abc ", min_size=1, max_size=12))

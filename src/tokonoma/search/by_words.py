@@ -5,21 +5,24 @@ A filter that lets few documents through needs no proposals: all of them are sco
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nlargest
+from itertools import islice
 
 from tokonoma.search import score as scoring
 from tokonoma.search.cut import Term, terms
 from tokonoma.search.form import number_of
 from tokonoma.search.plan_words import plan_words
-from tokonoma.search.pool import Candidate, Pool
+from tokonoma.search.pool import FEW, Candidate, Pool
 from tokonoma.search.proposal import Proposal, Words, marks_for
-from tokonoma.search.score import Question, Scored
+from tokonoma.search.score import Question, Read, Scored
 from tokonoma.search.seats import Seat, seats_of, seats_of_rows
 from tokonoma.search.statistics import Corpus, Frequencies
 
 _LOOKED_UP = 500  # terms of a query; of a text that is pasted as one, its beginning
-_PROPOSED = 300
+_PROPOSED = 300  # at most, unless more are wanted
+_FIRST, _STEP = 100, 50  # proposals that are scored at a time
+_WIDEST = 4096
 _TELLING = 0.4  # a mark that more than this share of the documents carry would not spare any work
-_ORDERING = 0.6  # of the index: postings of further terms that are read to put the proposed ones in order
 _LENDING = 60  # of the best, whose neighbours are looked at
 _REACH = 2  # neighbours on each side that lend
 
@@ -41,30 +44,45 @@ class Leg:
     asked: Asked
     pool: Pool
     candidates: dict[int, Candidate] = field(default_factory=dict[int, Candidate])
+    reads: dict[int, Read] = field(default_factory=dict[int, Read])
     seats: dict[int, Seat] = field(default_factory=dict[int, Seat])
     scored: dict[int, Scored] = field(default_factory=dict[int, Scored])
 
-    def take(self, ids: Collection[int]) -> None:
-        """Score these documents, too, as far as they lie inside the filter."""
-        self._fetch(ids)
-        self._score(number for number in ids if number in self.candidates and number not in self.scored)
+    def take(self, ids: Collection[int]) -> int:
+        """Score these documents, too, as far as they lie inside the filter; so many of them were not known yet."""
+        fresh = self._fetch(ids)
+        question, reads, scored = self.asked.question, self.reads, self.scored
+        for number in fresh:
+            found = scoring.scored_of(question, number, reads[number])
+            if found is not None:
+                scored[number] = found
+        return len(fresh)
 
-    def sit(self) -> None:
-        """Every document of the filter is here: who is whose neighbour needs not be asked."""
-        self.seats = seats_of(self.candidates.values())
-        self._score(self.seats)
+    def line(self, limit: int) -> float:
+        """The score from which on a document is among so many; 0 while there are fewer."""
+        if len(self.scored) < limit:
+            return 0.0
+        return nlargest(limit, [each.score for each in self.scored.values()])[-1]
 
-    def lend(self) -> None:
-        """The best and those around them are scored again, each with its own neighbours on both sides."""
-        best = sorted(self.scored.values(), key=lambda each: -each.score)[:_LENDING]
+    def lend(self, *, whole: bool) -> None:
+        """The best and those around them are scored again, each with its own neighbours on both sides. If the filter's
+        documents are all here, the `whole` of each thread, who sits beside whom needs not be asked."""
+        best = nlargest(_LENDING, self.scored.values(), key=lambda each: each.score)
         threaded = [each.key for each in best if self.candidates[each.key].thread is not None]
         if not threaded:
             return
         # Twice as far: those around a hit have neighbours of their own.
-        rows = self.pool.rows_around(threaded, 2 * _REACH)
-        self._fetch({number for row in rows for number in row})
-        self.seats = seats_of_rows(rows, self.candidates)
-        self._score(self.seats)
+        if whole:
+            self.seats = seats_of(self.candidates.values())
+            beside = {seat: number for number, seat in self.seats.items()}
+            near = {number for key in threaded for number in _within(beside, self.seats[key], 2 * _REACH)}
+        else:
+            rows = self.pool.rows_around(threaded, 2 * _REACH)
+            near = {number for row in rows for number in row}
+            self._fetch(near)
+            self.seats = seats_of_rows(rows, self.candidates)
+            beside = {seat: number for number, seat in self.seats.items()}
+        self._score_beside(near & self.seats.keys(), beside)
 
     def terms(self, number: int) -> dict[str, float]:
         """What each term gives, neighbours included; together they are the score's `words`."""
@@ -73,31 +91,46 @@ class Leg:
             key = number_of(term.text)
             if key in asked.gains:
                 alone = replace(asked, gains={key: asked.gains[key]}, ascending=[key], wanted=frozenset((key,)))
-                given[term.text] = sum(each.words for each in self._compared(alone, self._around(number), number))
+                own, *near = (scoring.read(alone, self.candidates[each].data) for each in self._around(number))
+                told = scoring.scored_of(alone, number, own, near)
+                given[term.text] = told.words if told is not None else 0.0
         return {text: round(value, 6) for text, value in given.items() if value}
 
     def neighbours(self, number: int) -> int:
         return len(self._around(number)) - 1
 
     def _around(self, number: int) -> list[int]:
+        """A document, then its neighbours."""
         if number not in self.seats:
             return [number]
-        thread, seat = self.seats[number]
-        return [other for other, (its, place) in self.seats.items() if its == thread and abs(place - seat) <= _REACH]
+        beside = {seat: each for each, seat in self.seats.items()}
+        return [number, *(each for each in _within(beside, self.seats[number], _REACH) if each != number)]
 
-    def _fetch(self, ids: Collection[int]) -> None:
-        missing = [number for number in ids if number not in self.candidates]
-        self.candidates |= {each.id: each for each in self.pool.fetch(missing)}
+    def _score_beside(self, ids: Iterable[int], beside: dict[Seat, int]) -> None:
+        question, reads = self.asked.question, self.reads
+        for number in ids:
+            thread, seat = self.seats[number]
+            keys = [beside.get((thread, seat + step)) for step in scoring.SEATS]
+            near = [reads[key] for key in keys if key is not None]
+            found = scoring.scored_of(question, number, reads[number], near)
+            if found is not None:
+                self.scored[number] = found
 
-    def _score(self, ids: Iterable[int]) -> None:
-        self.scored |= {each.key: each for each in self._compared(self.asked.question, ids)}
+    def _fetch(self, ids: Collection[int]) -> list[int]:
+        """Those of them that lie inside the filter and were not here."""
+        candidates, question = self.candidates, self.asked.question
+        missing = [number for number in ids if number not in candidates]
+        fetched = self.pool.fetch(missing)
+        for each in fetched:
+            candidates[each.id] = each
+            self.reads[each.id] = scoring.read(question, each.data)
+        return [each.id for each in fetched]
 
-    def _compared(self, asked: Question, ids: Iterable[int], only: int | None = None) -> list[Scored]:
-        alone: Seat = (None, 0)
-        made = [
-            scoring.Candidate(number, self.candidates[number].data, *self.seats.get(number, alone)) for number in ids
-        ]
-        return [each for each in scoring.score(asked, made) if only is None or each.key == only]
+
+def _within(beside: dict[Seat, int], seat: Seat, reach: int) -> list[int]:
+    thread, place = seat
+    keys = (beside.get((thread, place + step)) for step in range(-reach, reach + 1))
+    return [key for key in keys if key is not None]
 
 
 def asked_of(pool: Pool, text: str, corpus: Corpus, frequencies: Frequencies) -> Asked:
@@ -116,31 +149,39 @@ def by_words(
     few = pool.few() if known else []
     if few is not None:
         leg.take({*few, *others})
-        if neighbours:
-            leg.sit()
-        return leg
-    proposal = _proposal(pool, asked, max(_PROPOSED, 3 * limit))
-    leg.take({*words.propose(pool.rows, proposal, pool.filter), *others})
+    else:
+        _take_proposed(leg, words.propose(pool.rows, _proposal(pool, asked, limit), pool.filter), limit)
+        leg.take(others)
     if neighbours:
-        leg.lend()
+        leg.lend(whole=few is not None)
     return leg
 
 
-def _proposal(pool: Pool, asked: Asked, most: int) -> Proposal:
+def _take_proposed(leg: Leg, proposed: Iterable[int], limit: int) -> None:
+    """Some at a time, until there are enough and the last ones have changed nothing among the best."""
+    ids, most = iter(proposed), max(_PROPOSED, 3 * limit)
+    taken, step, line = 0, _FIRST, 0.0
+    while some := [*islice(ids, step)]:
+        fresh = leg.take(some)
+        taken += fresh
+        before, line = line, leg.line(limit)
+        if taken >= most or (before == line > 0.0 and taken >= 2 * limit):
+            return
+        # If the filter lets few of them through, more are looked at together.
+        step = _STEP if 2 * fresh >= len(some) else min(2 * step, _WIDEST)
+
+
+def _proposal(pool: Pool, asked: Asked, limit: int) -> Proposal:
     documents, counted, gains = asked.corpus.documents, asked.frequencies, asked.question.gains
     worth = {term.text: gains[number_of(term.text)] for term in asked.terms if number_of(term.text) in gains}
-    rarest = plan_words(((text, counted[text]) for text in worth), documents)
-    ordering: list[str] = []
-    room = _ORDERING * documents
-    for text in sorted(worth.keys() - set(rarest), key=lambda text: (-worth[text], text)):
-        if 0 < counted[text] <= room:
-            ordering.append(text)
-            room -= counted[text]
     telling = _TELLING * documents
+    marks = [mark for mark in marks_for(pool.filter) if counted[mark] <= telling]
+    # Of a term's documents those are read that carry the marks: no more than carry the rarest of them. What is
+    # remembered of a mark may be old; that the filter lets more than a few through was asked just now.
+    most = max(FEW, min((counted[mark] for mark in marks), default=documents))
+    rarest = plan_words(((text, min(counted[text], most)) for text in worth), documents)
     return Proposal(
         terms={text: worth[text] for text in rarest},
-        also={text: worth[text] for text in ordering},
-        marks=[mark for mark in marks_for(pool.filter) if counted[mark] <= telling],
-        most=most,
-        average=asked.corpus.average,
+        marks=marks,
+        most=max(_PROPOSED, 3 * limit),
     )

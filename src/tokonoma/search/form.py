@@ -13,13 +13,13 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
 from tokonoma.search.cut import cut
 
-VERSION = 1  # of everything between a text and its form: another number means that the index has to be rebuilt
+VERSION = 2  # of everything between a text and its form: another number means that the index has to be rebuilt
 TITLE = 2
 
 _HEAD = struct.Struct("<III")
@@ -33,6 +33,7 @@ class Form(NamedTuple):
     counts: Counter[str]
     length: int
     packed: bytes
+    title: Collection[str] = ()  # the tokens of its title
 
 
 def number_of(token: str) -> int:
@@ -46,20 +47,23 @@ def form_of(text: str, title: str = "") -> Form:
     for token, count in head.counts.items():
         counts[token] += TITLE * count
     length = body.length + TITLE * head.length
-    return Form(counts, length, _pack(counts, head.counts, length))
+    return Form(counts, length, _pack(counts, head.counts, length), head.counts.keys())
 
 
 def length_of(form: bytes) -> int:
     return _HEAD.unpack_from(form)[2]
 
 
-def counts_in(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> dict[int, int]:
-    """Those of the wanted terms that stand in the document, with their counts. `ascending` is `wanted`, sorted."""
-    size = _HEAD.unpack_from(form)[0]
+def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> tuple[dict[int, int], int, int]:
+    """Those of the wanted terms that stand in the document, with their counts; its length; the terms of its title.
+
+    `ascending` is `wanted`, sorted."""
+    size, titled, length = _HEAD.unpack_from(form)
     end = _HEAD.size + 4 * size
     numbers = _numbers(form[_HEAD.size : end])
     if size <= _FEW:
-        return {number: form[end + bisect_left(numbers, number)] for number in wanted.intersection(numbers)}
+        hits = wanted.intersection(numbers)
+        return {number: form[end + bisect_left(numbers, number)] for number in hits}, length, titled
     numbers.append(_LAST)  # so that no place lies behind the end
     found: dict[int, int] = {}
     place = 0
@@ -67,7 +71,7 @@ def counts_in(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
         place = bisect_left(numbers, number, place)
         if numbers[place] == number and place < size:
             found[number] = form[end + place]
-    return found
+    return found, length, titled
 
 
 def title_of(form: bytes) -> Sequence[int]:

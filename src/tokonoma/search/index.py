@@ -15,10 +15,10 @@ from tokonoma.core.policy import Mark
 from tokonoma.core.query import Hits, Query, Reach, Where
 from tokonoma.search.facts import fact_rows
 from tokonoma.search.find import Tools, asked_vector, find
-from tokonoma.search.form import VERSION, form_of
+from tokonoma.search.form import VERSION, Form, form_of
 from tokonoma.search.fuse import Weights
 from tokonoma.search.legs import Vector, VectorLeg
-from tokonoma.search.proposal import Words, marks_of
+from tokonoma.search.proposal import Words, marks_of, titled
 from tokonoma.search.statistics import Frequencies, changed
 from tokonoma.search.words_postgres import PostgresWords
 from tokonoma.search.words_sqlite import SqliteWords
@@ -90,7 +90,7 @@ class Index:
         if made is None:
             return statements.row(_OLD, address=document.address)
         number: int = made[0]
-        self.words.write(statements, number, words.counts, marks_of(row["module"], document.space), new=True)
+        self.words.write(statements, number, words.counts, _marks(row, words), new=True)
         statements.run(_TERMS, id=number, data=words.packed)
         self._write_facts(statements, number, document, [])
         changed(self.kind, statements, number, 1, words.length)
@@ -105,8 +105,7 @@ class Index:
             row["at"] = old[9]
         if said or form != VERSION or anew or space != document.space:
             words = form_of(document.text, document.title)
-            marks = marks_of(row["module"], document.space)
-            self.words.write(statements, number, words.counts, marks, new=form == 0)
+            self.words.write(statements, number, words.counts, _marks(row, words), new=form == 0)
             statements.run(_TERMS, id=number, data=words.packed)
             changed(self.kind, statements, number, 1 if form == 0 else 0, words.length - length)
             length = words.length
@@ -161,6 +160,10 @@ _LABEL, _DECLARED = 6, 11  # where _OLD has them
 def counts(rows: Rows) -> dict[str, int]:
     """Records by module."""
     return dict(rows.rows(_COUNTS))
+
+
+def _marks(row: dict[str, Any], words: Form) -> list[str]:
+    return [*marks_of(row["module"], row["space"]), *map(titled, words.title)]
 
 
 def _row(document: Document, mark: Label | Mark, old: Row | None) -> dict[str, Any]:

@@ -5,8 +5,8 @@ Everything that is read here passes the filter, whoever proposed it.
 # ruff: noqa: S608 - SQL is put together from texts of ours and names of parameters; what callers send is a parameter
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import orjson
 
@@ -31,8 +31,9 @@ _DRIVEN = {
 # Without figures about the data SQLite takes an index of the filter, and sorts all that it lets through.
 _BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "document d"}
 _NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
+# That the thread has a name is said once more, or its index, which leaves out those without, is not used.
 _BESIDE = """select d.id from document d
-where d.thread = c.thread and d.space = c.space and d.module = c.module
+where d.thread <> '' and d.thread = c.thread and d.space = c.space and d.module = c.module
 and (d.place, d.id) {sign} (c.place, c.id) and {filter} order by d.place {way}, d.id {way} limit :most"""
 _NEIGHBOURS = {
     "sqlite": """select c.id, n.id from json_each(:ids) j cross join document c on c.id = j.value
@@ -43,8 +44,7 @@ _NEIGHBOURS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     id: int
     at: int
     place: int

@@ -1,26 +1,28 @@
 """What the words of a query are proposed by: the interface that both databases' words keep."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.search.filters import Filter
 
-_MODULE, _SPACE = "\uf8ffm", "\uf8ffs"  # no word begins with a private character
+_MODULE, _SPACE, _TITLE = "\uf8ffm", "\uf8ffs", "\uf8fft"  # no word begins with a private character
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     terms: Mapping[str, float]  # each with its weight; a document that holds one of them is proposed
-    also: Mapping[str, float]  # further terms by which the proposed ones are put in order
     marks: Sequence[str]  # all of which it must carry
-    most: int
-    average: float = 1.0  # length of a document
+    most: int  # that are likely to be looked at
+
+    def weights(self) -> list[tuple[str, float]]:
+        """Tokens and marks with what each adds: a term in the title counts twice."""
+        return [(token, weight) for term, weight in self.terms.items() for token in (term, titled(term))]
 
 
 class Words(Protocol):
-    """Which documents hold which tokens. Proposes documents inside a filter, the most promising first."""
+    """Which documents hold which tokens. Proposes documents, the most promising first."""
 
     def write(
         self, statements: Statements, document_id: int, counts: Mapping[str, int], marks: Collection[str], new: bool
@@ -32,7 +34,9 @@ class Words(Protocol):
         """How many documents hold each of these terms or marks."""
         ...
 
-    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]: ...
+    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> Iterable[int]:
+        """All that carry the marks. That they pass the rest of the filter is for the caller to check."""
+        ...
 
 
 def marks_of(module: str, space: str) -> list[str]:
@@ -42,6 +46,11 @@ def marks_of(module: str, space: str) -> list[str]:
     """
     parts = [part for part in space.split("/") if part]
     return [_MODULE + module, *(f"{_SPACE}/{'/'.join(parts[: n + 1])}" for n in range(len(parts)))]
+
+
+def titled(token: str) -> str:
+    """The mark of a document that has this token in its title: it is proposed before those that have it elsewhere."""
+    return _TITLE + token
 
 
 def marks_for(filter: Filter) -> list[str]:

@@ -7,7 +7,7 @@ words     BM25: rare terms and several occurrences count more, long documents le
 coverage  the matched share of what the question's terms are worth together.
 title     what the terms found in the title are worth, times the share of the title that the question names.
 
-The figures were chosen on several collections at once (docs/adr/0012-words.md)."""
+The figures were chosen on several collections at once (docs/adr/0013-words.md)."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokonoma.search.cut import Term
-from tokonoma.search.form import counts_in, length_of, number_of, title_of
+from tokonoma.search.form import looked_up, number_of, title_of
 
 K1 = 1.0
 B = 0.5
@@ -24,7 +24,8 @@ TITLE_GAIN = 2.0
 NEAR = 0.4
 MAX_TERMS = 32  # of a long question, the terms that are worth most
 
-_SEATS = (-2, -1, 1, 2)
+SEATS = (-2, -1, 1, 2)
+"""Where neighbours sit who lend."""
 
 
 class Candidate(NamedTuple):
@@ -57,9 +58,12 @@ class Question:
     average: float
 
 
-_Found = tuple[
-    dict[int, int], int
-]  # of the question's terms those that a document holds, with their counts; its length
+class Read(NamedTuple):
+    """What a document's form says about a question: all that a score is made from."""
+
+    counts: dict[int, int]  # of the question's terms those that it holds, with their counts
+    length: int
+    title: float  # what the title is worth
 
 
 def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int, average: float) -> Question:
@@ -82,75 +86,66 @@ def gain_of(term: Term, frequency: int, documents: int) -> float:
     return term.weight * rarity * (rarity / math.log(2 + 2 * documents)) ** term.steep
 
 
+def read(question: Question, form: bytes) -> Read:
+    counts, length, titled = looked_up(form, question.wanted, question.ascending)
+    return Read(counts, length, _title(question, form) if titled else 0.0)
+
+
 def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
     """The candidates that hold any of the question's terms, or border on one that does, best first."""
     seats = {(each.thread, each.seat): each.key for each in candidates if each.thread is not None}
-    beside: dict[int, list[int]] = {}
+    reads = {each.key: read(question, each.form) for each in candidates}
+    scored: list[Scored | None] = []
     for each in candidates:
-        if each.thread is not None:
-            keys = (seats.get((each.thread, each.seat + step)) for step in _SEATS)
-            beside[each.key] = [key for key in keys if key is not None]
-    return score_beside(question, {each.key: each.form for each in candidates}, beside)
+        keys = [seats.get((each.thread, each.seat + step)) for step in SEATS] if each.thread is not None else []
+        near = [reads[key] for key in keys if key is not None]
+        scored.append(scored_of(question, each.key, reads[each.key], near))
+    return sorted((each for each in scored if each is not None), key=lambda each: (-each.score, each.key))
 
 
-def score_beside(
-    question: Question,
-    forms: Mapping[int, bytes],
-    beside: Mapping[int, Sequence[int]],
-    only: Iterable[int] | None = None,
-) -> list[Scored]:
-    """The same for whoever knows the neighbours: `beside` names those of each document, and `forms` holds them all.
-
-    `only`: the documents to be scored, if the others are there as neighbours alone. Each form is read once."""
-    wanted, ascending = question.wanted, question.ascending
-    found = {key: (counts_in(form, wanted, ascending), length_of(form)) for key, form in forms.items()}
-    scored: list[Scored] = []
-    for key in forms if only is None else only:
-        near = [found[other] for other in beside.get(key, ()) if other in found]
-        words, matched = _among(question, found[key], near) if near else _alone(question, found[key])
-        if words:
-            scored.append(_scored(question, key, forms[key], words, matched))
-    scored.sort(key=lambda each: (-each.score, each.key))
-    return scored
+def scored_of(question: Question, key: int, own: Read, near: Sequence[Read] = ()) -> Scored | None:
+    """One document beside its neighbours; None if neither it nor any of them holds a term."""
+    words, matched = _among(question, own, near) if near else _alone(question, own)
+    if not words:
+        return None
+    coverage = matched / question.total
+    total = words * coverage**COVERAGE + own.title
+    return Scored(key, total, total / (total + question.total), words, coverage, own.title)
 
 
-def _alone(question: Question, own: _Found) -> tuple[float, float]:
-    counts, length = own
-    rest = K1 * (1 - B + B * length / question.average)
+def _alone(question: Question, own: Read) -> tuple[float, float]:
+    rest = K1 * (1 - B + B * own.length / question.average)
     gains = question.gains
     words = matched = 0.0
-    for number, count in counts.items():
+    for number, count in own.counts.items():
         gain = gains[number]
         matched += gain
         words += gain * count / (count + rest)
     return words * (K1 + 1), matched
 
 
-def _among(question: Question, own: _Found, near: Iterable[_Found]) -> tuple[float, float]:
-    counts, own_length = own
+def _among(question: Question, own: Read, near: Iterable[Read]) -> tuple[float, float]:
+    counts = own.counts
     lent: dict[int, float] = {}
-    length, weight = float(own_length), 1.0
-    for others, other_length in near:
-        length += NEAR * other_length
+    length, weight = float(own.length), 1.0
+    for other in near:
+        length += NEAR * other.length
         weight += NEAR
-        for number, count in others.items():
+        for number, count in other.counts.items():
             lent[number] = lent.get(number, 0.0) + NEAR * count
     rest = K1 * (1 - B + B * length / weight / question.average)
+    gains = question.gains
     words = matched = 0.0
-    for number in counts.keys() | lent.keys():
-        gain = question.gains[number]
-        count = counts.get(number, 0)
-        matched += gain if count else gain * NEAR
-        count += lent.get(number, 0.0)
-        words += gain * count / (count + rest)
+    for number, count in counts.items():
+        gain = gains[number]
+        matched += gain
+        held = count + lent.pop(number, 0.0)
+        words += gain * held / (held + rest)
+    for number, held in lent.items():
+        gain = gains[number]
+        matched += gain * NEAR
+        words += gain * held / (held + rest)
     return words * (K1 + 1), matched
-
-
-def _scored(question: Question, key: int, form: bytes, words: float, matched: float) -> Scored:
-    coverage = matched / question.total
-    title = _title(question, form)
-    total = words * coverage**COVERAGE + title
-    return Scored(key, total, total / (total + question.total), words, coverage, title)
 
 
 def _title(question: Question, form: bytes) -> float:

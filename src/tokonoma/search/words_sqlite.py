@@ -5,7 +5,8 @@ are written with their other ASCII characters moved into Unicode's private area,
 token stays one, and no token can mean anything in a query, where each stands in quotes.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from heapq import nlargest
 
 import orjson
 
@@ -19,9 +20,9 @@ _MOVED = {code: _PRIVATE + code for code in range(128) if not chr(code).isdigit(
 _INSERT = "insert into words (rowid, word, place) values (:id, :word, :place)"
 _DELETE = "delete from words where rowid = :id"
 _COUNT = "select f.term, f.doc from json_each(:terms) j cross join frequency f on f.term = j.value"
-# In this order, or SQLite may look for each document's words instead of each word's documents.
-_PROPOSE = """select w.rowid from words w cross join document d on d.id = w.rowid
-where words match :match and {filter} order by w.rank limit :most"""
+# Each term's documents in one text: a row for each would take several times as long.
+_HOLDING = """select (select json_group_array(rowid) from words where words match j.value)
+from json_each(:matches) j"""
 
 
 def written(token: str) -> str:
@@ -48,15 +49,21 @@ class SqliteWords:
         found = rows.rows(_COUNT, terms=orjson.dumps(list(names)).decode())
         return {names[term]: count for term, count in found}
 
-    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]:
-        match = _any(proposal.terms)
-        if proposal.also:
-            # Nothing more is found by this; but FTS5 ranks by all words that it was asked for.
-            match = f"{match} AND {_any([*proposal.terms, *proposal.also])}"
-        match += "".join(f' AND "{written(mark)}"' for mark in proposal.marks)
-        sql = _PROPOSE.replace("{filter}", filter.sql)
-        return [row[0] for row in rows.rows(sql, match=match, most=proposal.most, **filter.params)]
-
-
-def _any(tokens: Iterable[str]) -> str:
-    return "(" + " OR ".join(f'"{written(token)}"' for token in tokens) + ")"
+    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> Iterator[int]:
+        """A document is worth what those of its terms are worth together that propose; of equals the newest is first.
+        FTS5's own rank would cost many times as much: it reads the documents of every term again to count them, and
+        the places of every word."""
+        del filter
+        marks = "".join(f' AND "{written(mark)}"' for mark in proposal.marks)
+        weights = proposal.weights()
+        matches = [f'"{written(token)}"{marks}' for token, _ in weights]
+        held = rows.rows(_HOLDING, matches=orjson.dumps(matches).decode())
+        worth: dict[int, float] = {}
+        for (listed,), (_, weight) in zip(held, weights, strict=True):
+            for number in orjson.loads(listed):
+                worth[number] = worth.get(number, 0.0) + weight
+        ordered = nlargest(proposal.most, zip(worth.values(), worth.keys(), strict=True))
+        yield from (number for _, number in ordered)
+        if len(worth) > len(ordered):
+            rest = sorted(zip(worth.values(), worth.keys(), strict=True), reverse=True)
+            yield from (number for _, number in rest[len(ordered) :])
