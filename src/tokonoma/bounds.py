@@ -77,6 +77,9 @@ class DeskBoundary:
     def current(self) -> PolicyVersion:
         return self._policing.kept()
 
+    def named(self, version: str) -> PolicyVersion:
+        return self._policing.named(version)
+
     def history(self, limit: int, before: int | None) -> list[PolicyVersion]:
         return self._policing.history(limit, before)
 

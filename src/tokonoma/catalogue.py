@@ -17,6 +17,7 @@ BUILT_IN = {
     "gateway": "tokonoma.gateway.tools:MODULE",
     "system": "tokonoma.modules.system:MODULE",
     "memory": "tokonoma.modules.memory:MODULE",
+    "claims": "tokonoma.modules.claims:MODULE",
     "items": "tokonoma.modules.items:MODULE",
 }
 
@@ -56,10 +57,19 @@ def _entry(module: Module, tool: Tool) -> Entry:
         idempotent=tool.idempotent,
         aliases=tool.aliases,
         input=taken,
-        output=given,
+        output=enveloped(given) if module.envelope else given,
         signature=signature_of(tool.name, taken, given, told),
         time_limit=tool.time_limit,
+        payload=tool.payload,
+        envelope=module.envelope,
     )
+
+
+def enveloped(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an answer that travels in an envelope."""
+    words = ("policy_version", "request_id", "trace_id")
+    properties = {"data": data, **{word: {"type": "string"} for word in words}}
+    return {"type": "object", "properties": properties, "required": ["data", *words]}
 
 
 def _shelf(raw: Mapping[str, Any]) -> Shelf:

@@ -66,6 +66,7 @@ class Call:
     value: Any = None  # what the tool returned; stages on the way back may replace it
     view: "View | None" = None  # what its principal may see, after the guard stage
     marked: bool = False  # it has read records of which something must be masked
+    policy_version: str = ""  # of the policy that the call was walked under
     found: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 

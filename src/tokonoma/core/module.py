@@ -29,6 +29,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
+    payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Module:
     unlabelled: frozenset[str] = frozenset()  # tables with texts but no class, such as older versions of records
     relabel: Callable[[Statements, Mapping[str, Label]], None] | None = None  # address → the class it has from now on
     shelved: Listing | None = None  # records that the index does not hold, such as a trash: they have a class too
+    envelope: bool = False  # its answers travel as {data, policy_version, request_id, trace_id}
     codes: Codes = field(default_factory=lambda: CODES)
     unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
     housed: "Callable[[House], Module] | None" = None  # this module, told where its house keeps things
@@ -76,6 +78,8 @@ class Entry:
     output: Mapping[str, Any]
     signature: str
     time_limit: float | None = None
+    payload: int | None = None
+    envelope: bool = False
 
     @property
     def path(self) -> str:

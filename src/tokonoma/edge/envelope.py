@@ -13,7 +13,8 @@ from tokonoma.edge.wire.front import Answer
 def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
     if error is not None:
         return Answer([_text(orjson.dumps(failure(call, error, codes)).decode())], is_error=True)
-    return Answer([_text(call.body.decode())], structured=call.body)
+    body = _enveloped(call) if call.entry is not None and call.entry.envelope else call.body
+    return Answer([_text(body.decode())], structured=body)
 
 
 def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
@@ -25,7 +26,12 @@ def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
             details = {"reason": error.reason, **details}
     else:
         message, details = "Something went wrong inside the server. Its log tells more under this request_id.", {}
-    return {"error": _told(code_of(error, codes), message, details), **_ids(call)}
+    code = code_of(error, codes)
+    if not isinstance(error, Refusal):
+        code = codes.get(f"internal.{call.tool}", code)
+    if f"http.{code}" in codes:  # where a specification gives its codes the statuses of HTTP
+        details = {**details, "http_status": codes[f"http.{code}"]}
+    return {"error": _told(code, message, details), **_ids(call)}
 
 
 def _told(code: str | int | Numbered, message: str, details: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +42,15 @@ def _told(code: str | int | Numbered, message: str, details: dict[str, Any]) -> 
 
 
 def _ids(call: Call) -> dict[str, str]:
-    return {"request_id": call.request_id, "trace_id": call.trace_id}
+    ids = {"request_id": call.request_id, "trace_id": call.trace_id}
+    if call.entry is not None and call.entry.envelope:
+        ids["policy_version"] = call.policy_version
+    return ids
+
+
+def _enveloped(call: Call) -> bytes:
+    """The value as it left the guard, in the shape that its specification wants around every answer."""
+    return orjson.dumps({"data": orjson.Fragment(call.body), **_ids(call)})
 
 
 def _text(text: str) -> dict[str, str]:

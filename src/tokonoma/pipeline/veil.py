@@ -10,6 +10,7 @@ from tokonoma.core.policy import Policy
 
 def veil(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]]:
     def stage(call: Call) -> Iterator[None]:
+        call.policy_version = policy().version
         try:
             yield
         except Refusal as error:

@@ -1,0 +1,49 @@
+"""claims: what an agent may recall, for which purpose, and with what removed (specs/003, `pce.memory.*`)."""
+
+from tokonoma.core.module import Module, Tool
+from tokonoma.modules.claims.activate import activate, context_get
+from tokonoma.modules.claims.codes import CODES
+from tokonoma.modules.claims.feedback import feedback
+from tokonoma.modules.claims.keep import forget, get, history, list_claims, supersede
+from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
+from tokonoma.modules.claims.recall import search
+from tokonoma.modules.claims.rows import documents, read, relabel
+from tokonoma.modules.claims.tables import RECORDS, TABLES
+from tokonoma.modules.claims.upsert import upsert
+
+KB = 1024
+
+
+def _tool(name: str, run: object, title: str, seconds: float, kilobytes: int, **more: object) -> Tool:
+    listed = "pce_memory_" + name.replace(".", "_")
+    return Tool(name, run, title, listed=listed, time_limit=seconds, payload=kilobytes * KB, **more)  # type: ignore[arg-type]
+
+
+MODULE = Module(
+    name="claims",
+    summary="Claims with sources: activate what may be used for a task, upsert, give feedback; the policy.",
+    tools=(
+        _tool("activate", activate, "Activate a context", 15, 16),
+        _tool("search", search, "Search claims", 10, 32),
+        _tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
+        _tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
+        _tool("boundary.validate", validate, "Check a text before sending", 5, 32),
+        _tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
+        _tool("context.get", context_get, "Read an active context", 10, 4),
+        _tool("get", get, "Read a claim", 10, 4),
+        _tool("list", list_claims, "List claims", 10, 4),
+        _tool("history", history, "History of a claim", 10, 4),
+        _tool("supersede", supersede, "Let a newer claim shadow an older one", 10, 4, effect="write", idempotent=True),
+        _tool("forget", forget, "Forget claims", 30, 16, effect="destroy"),
+        _tool("policy.get", policy_get, "Read a policy", 5, 4),
+        _tool("policy.history", policy_history, "Policies so far", 5, 4),
+        _tool("policy.rollback", policy_rollback, "Bring a policy back", 10, 4, effect="write"),
+    ),
+    tables=TABLES,
+    records=RECORDS,
+    read=read,
+    documents=documents,
+    relabel=relabel,
+    codes=CODES,
+    envelope=True,
+)

@@ -1,0 +1,146 @@
+"""A claim as a row, and as the outside sees it."""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core.boundary import LAYERS, Layer
+from tokonoma.core.clock import shown
+from tokonoma.core.desk import LABELS, Document, Label, Record, Row
+from tokonoma.core.directory import address_of
+from tokonoma.core.errors import Invalid
+from tokonoma.core.plain import Plain
+
+MODULE_NAME = "claims"
+Kind = Literal["fact", "preference", "task", "policy_hint"]
+
+# Checked by hand: the specification has codes of their own for a scope and a class that do not exist.
+Scope = Annotated[str, Field(json_schema_extra={"enum": list(LAYERS)})]
+Class = Annotated[str, Field(json_schema_extra={"enum": list(LABELS)})]
+ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
+
+
+class ClaimTold(TypedDict):
+    id: Plain
+    text: str
+    kind: Kind
+    scope: Literal["session", "project", "principle"]
+    boundary_class: Literal["public", "internal", "pii", "secret"]
+    created_at: Plain
+    updated_at: Plain
+
+
+class Evidence(TypedDict):
+    id: Plain
+    source_type: str
+    source_id: str
+    snippet: NotRequired[str]
+    at: Plain
+
+
+class GitSource(TypedDict):
+    commit: NotRequired[Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]]
+    repo: NotRequired[Annotated[str, Field(max_length=500)]]
+    url: NotRequired[Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]]
+    files: NotRequired[Annotated[list[str], Field(max_length=200)]]
+
+
+class Provenance(TypedDict):
+    at: NotRequired[Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]]
+    actor: NotRequired[Annotated[str, Field(max_length=200)]]
+    git: NotRequired[GitSource]
+    url: NotRequired[Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]]
+    note: NotRequired[Annotated[str, Field(max_length=10_000)]]
+    signed: NotRequired[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    id: str
+    space: str
+    label: Label  # the class it has: at least the one that was said
+    declared: Label
+    scope: Layer
+    kind: Kind
+    text: str
+    hash: str
+    provenance: Mapping[str, Any]
+    created_at: int
+    updated_at: int
+    anchor_at: int  # from when its age counts
+    expires_at: int | None
+    utility: float
+    confidence: float
+    quality: float
+    superseded_by: str | None
+    forgotten_at: int | None
+    revision: int
+
+    @property
+    def address(self) -> str:
+        return address_of(MODULE_NAME, self.id)
+
+
+def claim_of(row: Row) -> Claim:
+    """From the columns of tables.COLUMNS, in their order."""
+    values = list(row)
+    values[8] = json.loads(values[8])
+    return Claim(*values)
+
+
+def told(claim: Claim) -> ClaimTold:
+    return {
+        "id": claim.id,
+        "text": claim.text,
+        "kind": claim.kind,
+        "scope": claim.scope,
+        "boundary_class": claim.label,
+        "created_at": shown(claim.created_at),
+        "updated_at": shown(claim.updated_at),
+    }
+
+
+def document(claim: Claim) -> Document:
+    facts: list[tuple[str, str | float | bool]] = [("scope", claim.scope), ("kind", claim.kind)]
+    facts.append(("state", "superseded" if claim.superseded_by else "held"))
+    return Document(
+        claim.address, claim.space, claim.text, "", claim.label, facts, "", claim.created_at, claim.expires_at
+    )
+
+
+def record(claim: Claim) -> Record:
+    return Record(claim.address, MODULE_NAME, claim.space, claim.label, "", claim.text, claim.revision)
+
+
+def content_hash(text: str) -> str:
+    """Of the normal form: NFC, line ends as LF, no white space around it, runs of white space as one blank."""
+    normal = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
+    packed = re.sub(r"\s+", " ", normal.strip())
+    return "sha256:" + hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def scope_of(asked: str, field: str = "scope") -> Layer:
+    for layer in LAYERS:
+        if layer == asked:
+            return layer
+    raise Invalid(
+        f"{field}: there is no scope {asked[:40]!r}. Use session, project or principle.", reason="scope", field=field
+    )
+
+
+def class_of(asked: str) -> Label:
+    for label in LABELS:
+        if label == asked:
+            return label
+    raise Invalid(
+        f"There is no boundary class {asked[:40]!r}. Use public, internal, pii or secret.",
+        reason="boundary",
+        field="boundary_class",
+    )

@@ -1,0 +1,80 @@
+"""Claims as rows: found, changed, handed to the directory and the index."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Document, Label, Record, Rows, Statements, Tx
+from tokonoma.core.directory import parts_of
+from tokonoma.core.errors import Conflict, Missing
+from tokonoma.modules.claims.claim import Claim, claim_of, document, record
+from tokonoma.modules.claims.tables import ALIVE, COLUMNS
+
+
+def found(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
+    """The living claim with this id that the caller can see."""
+    row = rows.row(
+        f"select {COLUMNS} from claim where id = :id and {ALIVE} and {{visible}} {'{for_update}' if lock else ''}",  # noqa: S608
+        id=claim_id,
+        now=now(),
+    )
+    if row is None:
+        raise unknown(claim_id)
+    return claim_of(row)
+
+
+def stored(tx: Tx, claim: Claim, at: int) -> Claim:
+    """What was changed of a claim, under its next revision, in the index too."""
+    changed = replace(claim, updated_at=max(at, claim.updated_at), revision=claim.revision + 1)
+    tx.run(
+        """update claim set utility = :utility, confidence = :confidence, anchor_at = :anchor_at,
+        updated_at = :updated_at, superseded_by = :superseded_by, revision = :revision where id = :id and {visible}""",
+        utility=changed.utility,
+        confidence=changed.confidence,
+        anchor_at=changed.anchor_at,
+        updated_at=changed.updated_at,
+        superseded_by=changed.superseded_by,
+        revision=changed.revision,
+        id=changed.id,
+    )
+    tx.put(document(changed))
+    return changed
+
+
+def check_version(claim: Claim, expected: int | None) -> None:
+    if expected is not None and expected != claim.revision:
+        raise Conflict(
+            f"The claim is at version {claim.revision}, not {expected}. Read it, then try again. Nothing was changed.",
+            reason="version",
+            claim_id=claim.id,
+            current_version=claim.revision,
+        )
+
+
+def read(rows: Rows, address: str) -> Record | None:
+    """For the directory: any living claim by its address. The desk guards it."""
+    row = rows.row(f"select {COLUMNS} from claim where id = :id and {ALIVE}", id=parts_of(address)[1], now=now())  # noqa: S608
+    return record(claim_of(row)) if row else None
+
+
+def documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """For a reindex: the living claims in order of address, a page at a time."""
+    found_rows = rows.rows(
+        f"select {COLUMNS} from claim where {ALIVE} and id > :after order by id limit :most",  # noqa: S608
+        now=now(),
+        after=parts_of(after)[1] if after else "",
+        most=limit,
+    )
+    return [document(claim_of(row)) for row in found_rows]
+
+
+def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
+    """Address → class; what belongs to a claim is at least as strict."""
+    rows = [{"id": parts_of(address)[1], "label": label} for address, label in labels.items()]
+    statements.many("update claim set label = :label where id = :id", rows)
+    for table in ("claim_evidence", "claim_entity", "claim_relation", "claim_event"):
+        statements.many(f"update {table} set label = :label where claim = :id", rows)  # noqa: S608 - our own names
+
+
+def unknown(claim_id: str) -> Missing:
+    return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
