@@ -30,6 +30,7 @@ COMMANDS = {
     "reindex": ("tokonoma.cli.reindex:reindex_command", "Make the search index anew from what is stored."),
     "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
     "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
+    "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),
     "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; keep them as Markdown."),
     "journal": ("tokonoma.cli.journal:journal", "Look at the journal of calls, or verify its chain."),
 }

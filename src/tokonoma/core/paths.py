@@ -6,6 +6,7 @@ terminal or a reader (control characters, what is not seen, names that Windows k
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from tokonoma.core.errors import Invalid
 
@@ -61,6 +62,7 @@ def ruled(parts: Parts) -> Parts:
     return tuple(same(unicodedata.normalize("NFKC", part)) for part in parts)
 
 
+@lru_cache(maxsize=65_536)  # a walk meets the same names again and again
 def acceptable(name: str) -> bool:
     """Whether a name that lies on a disk could also be asked for."""
     return "/" not in name and "\\" not in name and name not in ("", ".") and not _trouble(name, first=False)

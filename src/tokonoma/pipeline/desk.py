@@ -14,7 +14,7 @@ from tokonoma.core.house import House
 from tokonoma.core.policy import Policy
 from tokonoma.core.query import Hits, Query, Where
 from tokonoma.core.spaces import inside
-from tokonoma.pipeline.filtered import Filtered
+from tokonoma.pipeline.filtered import Filter, Filtered, Unfiltered
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class CallDesk:
     @contextmanager
     def upkeep(self) -> Generator[Tx]:
         with self._rooms.upkeep() as statements:
-            yield DeskTx(statements, self._filter, self._rooms, self.call)
+            yield DeskTx(statements, Unfiltered(), self._rooms, self.call)
 
     def read(self, address: str) -> Record:
         with self._rooms.reading(self.call) as rows:
@@ -126,7 +126,7 @@ class DeskTx:
 
     __slots__ = ("_call", "_filter", "_policy", "_rooms", "statements")
 
-    def __init__(self, statements: Statements, filter: Filtered, rooms: Rooms, call: Call) -> None:
+    def __init__(self, statements: Statements, filter: Filter, rooms: Rooms, call: Call) -> None:
         self.statements, self._filter, self._rooms, self._call = statements, filter, rooms, call
         self._policy: Policy | None = None
 

@@ -1,11 +1,32 @@
 """A module's SQL under the caller's filter, and whether what it read must be masked on its way out."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from tokonoma.core.call import Call
-from tokonoma.core.desk import Label, Row, Rows
+from tokonoma.core.call import OWNER, Call
+from tokonoma.core.desk import LABELS, Label, Row, Rows
 from tokonoma.pipeline.visible import expanded, unguarded
+
+
+class Filter(Protocol):
+    def expanded(self, sql: str) -> tuple[str, dict[str, str | int]]: ...
+    def rows(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
+    def row(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> Row | None: ...
+
+
+class Unfiltered:
+    """For upkeep: an index follows its files, whoever happens to call. Nothing read here leaves."""
+
+    def expanded(self, sql: str) -> tuple[str, dict[str, str | int]]:
+        return expanded(sql, OWNER, LABELS)
+
+    def rows(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> list[Row]:
+        filled, extra = self.expanded(sql)
+        return rows.rows(filled, **params, **extra)
+
+    def row(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> Row | None:
+        filled, extra = self.expanded(sql)
+        return rows.row(filled, **params, **extra)
 
 
 class Filtered:

@@ -1,0 +1,105 @@
+"""`manual`: manuals at the terminal; every command is a call like any other."""
+
+from typing import Any
+
+import click
+import orjson
+
+from tokonoma.app import App
+from tokonoma.cli import show
+from tokonoma.cli.calling import ask
+from tokonoma.cli.door import entered
+from tokonoma.cli.flags import group
+from tokonoma.core.errors import Invalid
+
+
+@group("manual")
+def manual() -> None:
+    """Find everything on a topic in the manuals, list headings, read."""
+
+
+@manual.command("find")
+@click.argument("query")
+@click.option("--manual", "manual_id", metavar="ID", help="Only this manual.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Lines shown.")
+@click.option("--json", "as_json", is_flag=True, help="The whole answer, as JSON.")
+@click.pass_context
+def find(ctx: click.Context, query: str, manual_id: str | None, limit: int, as_json: bool) -> None:
+    """List the sections about QUERY, best first, and what was looked through."""
+    with entered(ctx) as app:
+        found = asked(app, "find", query=query, manual_id=manual_id)
+        page = asked(app, "hits", trace_id=found["trace_id"], limit=limit)
+    if as_json:
+        show.value({**found, "items": page["items"]})
+        return
+    show.table(("WHERE", "SCORE", "TITLE", "FOUND BY"), [_row(item) for item in page["items"]])
+    summary = found["summary"]
+    left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
+    show.note(
+        f"{page['total']} of {summary['scanned_nodes']} sections in {summary['scanned_files']} files{left};"
+        f" {summary['conflict_count']} contradictions, {summary['gap_count']} gaps."
+    )
+    for warning in summary["warnings"]:
+        show.note(warning)
+
+
+@manual.command("toc")
+@click.argument("manual_id", metavar="ID", required=False)
+@click.option("--path", help="Only this file.")
+@click.pass_context
+def toc(ctx: click.Context, manual_id: str | None, path: str | None) -> None:
+    """List the headings of a manual; without an ID, the manuals."""
+    with entered(ctx) as app:
+        if manual_id is None:
+            listed = asked(app, "list")["items"]
+            rows = [(each["manual_id"], str(each["files"]), str(each["sections"])) for each in listed]
+            show.table(("MANUAL", "FILES", "SECTIONS"), rows)
+            return
+        cursor: str | None = None
+        while True:
+            page = asked(app, "toc", manual_id=manual_id, path=path, cursor=cursor)
+            for node in page["items"]:
+                click.echo(f"{'  ' * max(0, node['level'] - 1)}{node['title']}  {node['path']}:{node['line_start']}")
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                return
+
+
+@manual.command("read")
+@click.argument("place", metavar="ID/PATH[:LINE]")
+@click.option("--scope", type=click.Choice(["snippet", "section", "sections", "file"]), help="How much.")
+@click.pass_context
+def read(ctx: click.Context, place: str, scope: str | None) -> None:
+    """Print a place of a manual, as rules/terms.md:9; a section unless --scope says otherwise."""
+    manual_id, _, rest = place.partition("/")
+    path, colon, line = rest.rpartition(":")
+    if not colon or not line.isdigit():
+        path, line = rest, ""
+    if not path:
+        raise click.UsageError(f"{place!r} names no file. A place looks like rules/terms.md:9.")
+    ref: dict[str, Any] = {"manual_id": manual_id, "path": path}
+    if line:
+        ref["start_line"] = int(line)
+    chosen = scope or (None if path.lower().endswith(".json") else "section")
+    limits = {"max_chars": 20_000, "allow_file": scope == "file"}
+    with entered(ctx) as app:
+        told = asked(app, "read", ref=ref, scope=chosen, limits=limits)
+    click.echo(told["text"], nl=not told["text"].endswith("\n"))
+    if told["truncated"]:
+        show.note(f"… cut at line {told['end_line']}; go on with {manual_id}/{path}:{told.get('next_start_line', '')}")
+
+
+def asked(app: App, tool: str, **params: Any) -> Any:
+    """The tool's value; a refusal says what the tool says."""
+    given = {name: value for name, value in params.items() if value is not None}
+    answer = ask(app, "call", {"module": "manual", "tool_name": tool, "params": given})
+    told = orjson.loads(answer.content[0]["text"])
+    if answer.is_error:
+        raise Invalid(told["error"]["message"])
+    return told
+
+
+def _row(item: dict[str, Any]) -> tuple[str, str, str, str]:
+    ref = item["ref"]
+    where = f"{ref['manual_id']}/{ref['path']}:{ref['start_line']}"
+    return where, f"{item['score']:.2f}", item["title"], ", ".join(item["signals"])

@@ -1,0 +1,83 @@
+"""Whether a katakana word and an English word are one word: コンテナ is container, サイドカー is sidecar.
+
+Both are reduced to the consonants that one hears. Vowels differ too much between the two spellings to be of use, so
+short words are not compared at all.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+SHORTEST = 3
+"""Consonants that a word must have to be taken for another one: with fewer, too many words sound alike. Parts of a
+longer name may have fewer, since the whole must stand in the text."""
+
+_ROWS = {
+    "k": "カキクケコ", "g": "ガギグゲゴ", "s": "サスセソツ", "S": "シ", "z": "ザズゼゾヅ", "J": "ジヂ", "t": "タテト",
+    "T": "チ", "d": "ダデド", "n": "ナニヌネノン", "h": "ハヒヘホ", "f": "フ", "b": "バビブベボ", "p": "パピプペポ",
+    "m": "マミムメモ", "r": "ラリルレロ", "w": "ワヲ",
+}  # fmt: skip
+_SOUND = {kana: row for row, kanas in _ROWS.items() for kana in kanas}
+_KANA = re.compile("[ァ-ヺー]{2,}")
+_LATIN = re.compile("(?<![a-z0-9])[a-z]{3,}")
+_DOUBLE = re.compile(r"(.)\1+")
+_NASAL = re.compile("m(?=[pb])")  # テンプレート, template
+_SOFT_G = re.compile("g(?=[eiy])")
+_ROUND_H = re.compile("(?<![a-z])h(?=oo|u)")
+_TWO = (
+    (re.compile("シ[ャュョェ]"), "S"), (re.compile("チ[ャュョェ]"), "T"), (re.compile("ジ[ャュョェ]"), "J"),
+    (re.compile("[ティ]ィ|ティ|トゥ"), "t"), (re.compile("ディ|ドゥ|デュ"), "d"), (re.compile("フ[ァィェォュ]"), "f"),
+    (re.compile("ヴ[ァィェォ]?"), "b"), (re.compile("クォ|クァ|クィ|クェ"), "k"), (re.compile("ウ[ィェォ]"), "w"),
+    (re.compile("ツ[ァィェォ]"), "s"),
+)  # fmt: skip
+# Spellings of English, longest first; what is left of the vowels and of w, y and silent letters is dropped.
+_ENGLISH = (
+    ("tion", "Sn"), ("sion", "Jn"), ("cious", "Ss"), ("tious", "Ss"), ("tch", "T"), ("sch", "sk"), ("dge", "J"),
+    ("ture", "Tr"), ("ch", "T"), ("sh", "S"), ("ph", "f"), ("th", "s"), ("gh", ""), ("kn", "n"), ("wr", "r"),
+    ("ck", "k"), ("qu", "k"), ("x", "ks"), ("ce", "s"), ("ci", "s"), ("cy", "s"), ("ge", "J"), ("gi", "J"),
+    ("gy", "J"), ("c", "k"), ("q", "k"), ("l", "r"), ("v", "b"), ("j", "J"),
+)  # fmt: skip
+_ENGLISH_SIGN = re.compile("|".join(re.escape(sign) for sign, _ in _ENGLISH))
+_ENGLISH_SOUND = dict(_ENGLISH)
+_SILENT = re.compile("[aeiouwy]|(?<![a-zA-Z])h")
+# An r before a consonant or at the end is a long vowel in katakana: server → サーバ, port → ポート.
+_LONG_R = re.compile("(?<=[aeiou])r(?![aeiou])")
+# Voicing wanders between the two (バッグ/bag, ベッド/bed) and so do s and z.
+_ALIKE = str.maketrans({"z": "s", "S": "s", "J": "s", "T": "t", "h": "", "w": "", "v": "b", "G": "g"})
+
+
+@lru_cache(maxsize=65_536)
+def sound_of_kana(word: str) -> str:
+    """The consonants of a katakana word."""
+    for pattern, sound in _TWO:
+        word = pattern.sub(sound, word)
+    return _kept("".join(character if character.isascii() else _SOUND.get(character, "") for character in word))
+
+
+@lru_cache(maxsize=65_536)
+def sounds_of_english(word: str) -> tuple[str, ...]:
+    """The consonants of an English word as katakana would keep them. A g may be hard or soft, an h may be a フ."""
+    word = _LONG_R.sub("", word.casefold())
+    word = re.sub(r"(?<![suia])s$", "", word) if len(word) > 3 else word  # plurals
+    spelled = {word, _SOFT_G.sub("G", word), _ROUND_H.sub("f", word)}
+    heard = (_SILENT.sub("", _ENGLISH_SIGN.sub(lambda sign: _ENGLISH_SOUND[sign[0]], each)) for each in spelled)
+    return tuple(sorted({_kept(each) for each in heard} - {""}))
+
+
+def sounds_in(folded: str) -> Iterator[tuple[str, str]]:
+    """Every katakana and English word of a folded text, the commonest first, with each of its sounds."""
+    counted = Counter(_KANA.findall(folded)) + Counter(_LATIN.findall(folded))
+    for word, _ in counted.most_common():
+        for sound in sounds_of_english(word) if word.isascii() else (sound_of_kana(word),):
+            if sound:
+                yield word, sound
+
+
+def run_together(sounds: Iterable[str]) -> str:
+    """As one word: a consonant that ends one and begins the next is heard once."""
+    return _DOUBLE.sub(r"\1", "".join(sounds))
+
+
+def _kept(heard: str) -> str:
+    return _DOUBLE.sub(r"\1", _NASAL.sub("n", heard.translate(_ALIKE)))

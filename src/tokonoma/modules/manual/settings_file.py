@@ -1,0 +1,88 @@
+"""What an owner writes beside the files of a manual: `glossary.yml` (words that mean one thing, words that announce an
+exception) and `manual.yml` (a title, the namespace that it belongs to, whether whole files may be read)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, cast
+
+import yaml
+
+MOST = 512 * 1024
+"""Bytes of a glossary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    groups: tuple[tuple[str, ...], ...] = ()
+    exceptions: tuple[str, ...] = ()
+    problem: str = ""  # why it was not read
+
+    def joined(self, other: "Glossary") -> "Glossary":
+        problem = self.problem or other.problem
+        return Glossary((*self.groups, *other.groups), (*self.exceptions, *other.exceptions), problem)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    title: str = ""
+    space: str = "/"
+    allow_file: bool = False  # whether a Markdown file may be read whole
+    problem: str = ""
+
+
+class _Loader(yaml.SafeLoader):
+    """Without aliases: nine of them can stand for a billion values."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not taken")
+        return super().compose_node(parent, index)
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Glossary:
+    """The general one that comes with the program."""
+    return glossary((files("tokonoma.modules.manual") / "glossary.yml").read_bytes())
+
+
+def glossary(raw: bytes) -> Glossary:
+    """`terms:` is a list of lists, each of words that mean one thing; `exceptions:` a list of words."""
+    value, problem = _loaded(raw)
+    if problem:
+        return Glossary(problem=problem)
+    groups = [tuple(_texts(group)) for group in _listed(value.get("terms"))]
+    return Glossary(tuple(group for group in groups if len(group) > 1), tuple(_texts(value.get("exceptions"))))
+
+
+def about(raw: bytes) -> About:
+    value, problem = _loaded(raw)
+    if problem:
+        return About(problem=problem)
+    space = value.get("space", "/")
+    if not isinstance(space, str) or not space.startswith("/") or ".." in space.split("/"):
+        return About(problem="manual.yml: space must be a namespace from the root, like /team")
+    root = "/" + "/".join(part for part in space.split("/") if part)
+    return About(str(value.get("title", "")), root, value.get("allow_file") is True)
+
+
+def _loaded(raw: bytes) -> tuple[Mapping[str, Any], str]:
+    if len(raw) > MOST:
+        return {}, f"larger than {MOST} bytes"
+    try:
+        value = yaml.load(raw.decode(), Loader=_Loader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        return {}, f"not YAML at line {mark.line + 1}" if mark is not None else "not YAML in UTF-8"
+    if value is None:
+        return {}, ""
+    return (cast("Mapping[str, Any]", value), "") if isinstance(value, dict) else ({}, "its top is not a mapping")
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each).strip() for each in _listed(value) if isinstance(each, str | int | float) and str(each).strip()]

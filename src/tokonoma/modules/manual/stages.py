@@ -1,0 +1,199 @@
+"""The stages of a search: small functions, each of which adds sections with the signal that it found them by.
+
+Nothing is left to one strategy: what is asked for may stand in a heading, in other letters, under another name, behind
+a reference, or nowhere by its words.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from tokonoma.core.fold import fold
+from tokonoma.modules.manual.references import Reference, references, resolved
+from tokonoma.modules.manual.sections import slug
+from tokonoma.modules.manual.stock import Stock
+from tokonoma.modules.manual.terms import Asked, Term
+
+Signal = Literal["heading", "normalized", "loose", "synonym", "exceptions", "reference", "semantic"]
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
+
+# What a signal is worth at its best. Words that stand there count more than anything that was concluded.
+WEIGHTS: Mapping[Signal, float] = {
+    "heading": 1.0,
+    "normalized": 0.8,
+    "loose": 0.65,
+    "synonym": 0.6,
+    "semantic": 0.4,
+    "exceptions": 0.25,
+    "reference": 0.2,
+}
+_REFERRING = 60  # the best candidates, whose references are followed
+_PER_SECTION = 40  # references of one section
+_PARTS = 0.6  # of a query's words must stand in a section that does not hold the phrase
+
+
+@dataclass(slots=True)
+class Pot:
+    """The candidates so far: place → signal → how strong, 0..1. `allowed` are the sections that are searched."""
+
+    allowed: frozenset[int]
+    found: dict[int, dict[Signal, float]] = field(default_factory=dict[int, dict[Signal, float]])
+    gaps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what is missing, and why
+
+    def add(self, place: int, signal: Signal, strength: float) -> None:
+        if place in self.allowed:
+            signals = self.found.setdefault(place, {})
+            signals[signal] = max(signals.get(signal, 0.0), min(1.0, strength))
+
+    def score(self, place: int) -> float:
+        """0..1: the strongest signal, and a little for each that agrees with it."""
+        parts = sorted((WEIGHTS[signal] * strength for signal, strength in self.found[place].items()), reverse=True)
+        return min(1.0, parts[0] + sum(part * 0.15 for part in parts[1:]))
+
+    def ranked(self) -> list[int]:
+        return sorted(self.found, key=lambda place: (-self.score(place), place))
+
+
+def stage_0(stock: Stock, asked: Asked, pot: Pot) -> None:
+    """The words as written, but for width, case and the like: in headings, then in bodies."""
+    _bodies(asked, stock.titled, "heading", pot)
+    _bodies(asked, stock.written, "normalized", pot)
+
+
+def stage_1(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], pot: Pot) -> None:
+    """Without spaces, dots and hyphens; and by every other name."""
+    _bodies(asked, stock.loosely, "loose", pot)
+    for other in variants.get(asked.phrase.written, ()):
+        _under(stock, other, 1.0, pot)
+    if len(asked.words) > 1:
+        every = [
+            frozenset[int]().union(*(stock.written(other) for other in (word, *variants.get(word.written, ()))))
+            for word in asked.words
+        ]
+        _together(asked, every, "synonym", pot)
+    for required in asked.required:
+        for other in variants.get(required.written, ()):
+            _under(stock, other, 0.8, pot)
+
+
+def stage_2(stock: Stock, words: Sequence[str], wanted: bool, pot: Pot) -> int:
+    """Exceptions: candidates that hold one and, where exceptions are asked for, sections beside candidates that do."""
+    excepted = stock.with_word(words)
+    hits = 0
+    for place in sorted({*pot.found, *(_beside(stock, pot) if wanted else ())}):
+        count = len(excepted.get(place, ()))
+        if count:
+            hits += 1
+            pot.add(place, "exceptions", 0.5 + 0.25 * count)
+    return hits
+
+
+def stage_3(stock: Stock, read: Callable[[int], str], pot: Pot) -> None:
+    """What the best candidates refer to. A reference that leads nowhere is a gap."""
+    names = _Names(stock, pot.allowed)
+    for place in pot.ranked()[:_REFERRING]:
+        section = stock.sections[place]
+        for count, reference in enumerate(references(read(place))):
+            if count >= _PER_SECTION:
+                break
+            targets = names.lead(section.manual, section.path, reference)
+            for target in targets:
+                if target != place:
+                    pot.add(target, "reference", 0.5 + 0.5 * pot.score(place))
+            if not targets and _is_missed(reference):
+                pot.gaps.append((_told(reference), f"{section.path}:{section.line} refers to it, but it is not here"))
+
+
+def stage_4(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], pot: Pot) -> None:
+    """Widening: any word of the query, in any spelling, wherever the search may go."""
+    for word in asked.words:
+        for place in (*stock.written(word), *stock.loosely(word)):
+            pot.add(place, "loose", 0.4)
+        for other in variants.get(word.written, ()):
+            _under(stock, other, 0.4, pot)
+    for parts in _shorter(asked.phrase):
+        for place in _all_of(stock, parts):
+            pot.add(place, "loose", 0.35)
+
+
+def _under(stock: Stock, other: Term, strength: float, pot: Pot) -> None:
+    for place in (*stock.written(other), *stock.loosely(other)):
+        pot.add(place, "synonym", strength)
+    for place in stock.titled(other):
+        pot.add(place, "heading", 0.9 * strength)
+
+
+def _bodies(asked: Asked, search: Callable[[Term], Iterable[int]], signal: Signal, pot: Pot) -> None:
+    for term in (asked.phrase, *asked.required):
+        for place in search(term):
+            pot.add(place, signal, 1.0)
+    if len(asked.words) > 1:
+        _together(asked, [search(word) for word in asked.words], signal, pot)
+
+
+def _together(asked: Asked, places: Sequence[Iterable[int]], signal: Signal, pot: Pot) -> None:
+    """Sections that hold most of the words, though not side by side; long words weigh more than short ones."""
+    weights = [min(8, len(word.folded)) for word in asked.words]
+    shares: dict[int, float] = {}
+    for weight, found in zip(weights, places, strict=True):
+        for place in found:
+            shares[place] = shares.get(place, 0.0) + weight / sum(weights)
+    for place, share in shares.items():
+        if share >= _PARTS:
+            pot.add(place, signal, 0.7 * share)
+
+
+def _beside(stock: Stock, pot: Pot) -> set[int]:
+    """The sections of the files that hold a candidate."""
+    files = {(stock.sections[place].manual, stock.sections[place].path) for place in pot.found}
+    return {place for file in files for place in stock.files[file] if place in pot.allowed}
+
+
+def _shorter(phrase: Term) -> list[list[str]]:
+    """A name without one of its inner parts: "cloud service provider" may be called "cloud provider"."""
+    words = phrase.folded.split()
+    if len(words) < 3:
+        return []
+    return [[*words[:place], *words[place + 1 :]] for place in range(1, len(words) - 1)]
+
+
+def _all_of(stock: Stock, words: Sequence[str]) -> Iterable[int]:
+    joined = " ".join(words)
+    return stock.written(Term(joined, joined, joined))
+
+
+class _Names:
+    """Where a reference may lead: files, anchors, headings."""
+
+    def __init__(self, stock: Stock, allowed: frozenset[int]) -> None:
+        self._stock, self._allowed = stock, allowed
+
+    def lead(self, manual: str, path: str, reference: Reference) -> list[int]:
+        if reference.kind == "name":
+            named = self._stock.named.get((manual, reference.target), ())
+            titled = named or self._stock.named.get((manual, " ".join(fold(reference.target).split())), ())
+            return [place for place in titled if place in self._allowed]
+        target = resolved(path, reference.target)
+        for tried in (target, f"{target}.md", f"{target}/index.md", f"{target}/_index.md", f"{target}/README.md"):
+            places = self._stock.files.get((manual, tried))
+            if places:
+                return [place for place in self._anchored(places, reference.anchor) if place in self._allowed]
+        return []
+
+    def _anchored(self, places: Sequence[int], anchor: str) -> Sequence[int]:
+        if not anchor:
+            return places[:1]
+        wanted = anchor.casefold()
+        found = [place for place in places if self._stock.sections[place].anchor.casefold() == wanted]
+        return found or [place for place in places if slug(self._stock.sections[place].title) == wanted] or places[:1]
+
+
+def _is_missed(reference: Reference) -> bool:
+    """A link to a picture or to a site's own pages is no gap; an article, an appendix or a Markdown file is."""
+    if reference.kind == "link":
+        return reference.target.lower().endswith(".md")
+    return reference.target[:1] == "第" or reference.target[:2] in ("別表", "別紙", "付表", "付録", "様式")
+
+
+def _told(reference: Reference) -> str:
+    return f"{reference.target}#{reference.anchor}" if reference.anchor else reference.target

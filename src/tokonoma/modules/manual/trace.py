@@ -1,0 +1,135 @@
+"""Traces: what a search found and what it could not look at, kept for half an hour so that any process can go on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Missing
+from tokonoma.core.ids import uuid7
+
+KEPT = 100
+MINUTES = 30
+
+Reason = Literal["time_budget", "candidate_cap", "stage_cap", "hard_limit"]
+Key = tuple[str, str, int]
+
+
+@dataclass(slots=True)
+class Trace:
+    """The lists that manual_hits pages through. `used`: sections that were read afterwards under this trace."""
+
+    id: str
+    query: str
+    manual: str | None
+    candidates: list[dict[str, Any]]
+    unscanned: list[tuple[Key, Reason]]
+    conflicts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    gaps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    integrated: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    used: list[Key] = field(default_factory=list[Key])
+
+    def keys(self) -> set[Key]:
+        return {(item["manual"], item["path"], item["line"]) for item in self.candidates}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The figures of one search, for the thresholds: no query and no text."""
+
+    cutoff: bool
+    candidates: int
+    widened: bool
+    tokens_in: int
+    tokens_out: int
+
+
+def new_id() -> str:
+    return f"tr_{uuid7()}"
+
+
+def keep(desk: Desk, trace: Trace, run: Run) -> None:
+    at, principal = now(), desk.principal.name
+    with desk.upkeep() as tx:
+        tx.run(
+            "insert into manual_trace values (:id, :principal, :at, :data)",
+            id=trace.id,
+            principal=principal,
+            at=at,
+            data=_packed(trace),
+        )
+        tx.run("delete from manual_trace where at < :old", old=at - MINUTES * 60_000)
+        last = tx.row(
+            "select at from manual_trace where principal = :principal order by at desc limit 1 offset :most",
+            principal=principal,
+            most=KEPT - 1,
+        )
+        if last is not None:
+            tx.run(
+                "delete from manual_trace where principal = :principal and at < :at", principal=principal, at=last[0]
+            )
+        tx.run(
+            "insert into manual_run values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)",
+            id=trace.id,
+            at=at,
+            **{name: int(value) for name, value in asdict(run).items()},
+        )
+
+
+def fetched(desk: Desk, trace_id: str) -> Trace:
+    """Missing for one that is unknown, too old, or another caller's."""
+    row = desk.row(
+        "select data from manual_trace where id = :id and principal = :principal and at >= :old",
+        id=trace_id,
+        principal=desk.principal.name,
+        old=now() - MINUTES * 60_000,
+    )
+    if row is None:
+        raise Missing(
+            f"There is no trace {trace_id!r}, or it is older than {MINUTES} minutes. Search again without it.",
+            trace_id=trace_id,
+        )
+    return _unpacked(trace_id, json.loads(row[0]))
+
+
+def use(desk: Desk, trace_id: str, key: Key) -> None:
+    """A section was read because of this trace: what was found and needed feeds the thresholds."""
+    trace = fetched(desk, trace_id)
+    if key in trace.used:
+        return
+    trace.used.append(key)
+    found = len(trace.keys().intersection(trace.used))
+    with desk.upkeep() as tx:
+        tx.run("update manual_trace set data = :data where id = :id", data=_packed(trace), id=trace_id)
+        tx.run(
+            "update manual_run set used = :used, hit = :hit where id = :id",
+            used=len(trace.used),
+            hit=found,
+            id=trace_id,
+        )
+
+
+def _packed(trace: Trace) -> str:
+    data = asdict(trace)
+    del data["id"]
+    data["unscanned"] = _grouped(trace.unscanned)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _grouped(unscanned: Sequence[tuple[Key, Reason]]) -> list[list[Any]]:
+    """By file and reason: thousands of sections share them."""
+    groups: dict[tuple[str, str, Reason], list[int]] = {}
+    for (manual, path, line), reason in unscanned:
+        groups.setdefault((manual, path, reason), []).append(line)
+    return [[*group, lines] for group, lines in groups.items()]
+
+
+def _unpacked(trace_id: str, data: Mapping[str, Any]) -> Trace:
+    unscanned: list[tuple[Key, Reason]] = [
+        ((manual, path, line), reason) for manual, path, reason, lines in data["unscanned"] for line in lines
+    ]
+    used: list[Key] = [(manual, path, line) for manual, path, line in data["used"]]
+    kept: dict[str, Any] = {**data, "unscanned": unscanned, "used": used}
+    return Trace(trace_id, **kept)

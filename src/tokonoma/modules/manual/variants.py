@@ -1,0 +1,217 @@
+"""Other ways in which a manual may write what is asked for: a glossary's, the text's own abbreviations, katakana for
+English, singular for plural, the two halves of "X (Y)"."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, product
+
+from tokonoma.core.fold import HAN, fold, loosen
+from tokonoma.modules.manual.katakana import SHORTEST, run_together, sound_of_kana, sounds_of_english
+from tokonoma.modules.manual.stock import Stock
+from tokonoma.modules.manual.terms import Term, term
+
+MOST = 40
+"""Variants of one term; more are left out."""
+
+_PAIR = re.compile(r"\A(.{2,80}?)\s*[(（]\s*([^()（）]{2,80})\s*[)）]\s*\Z")
+_RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
+_PARTS = 4  # of a name
+_WAYS = 8  # in which a name, or the first part of one, may be said
+_CHOICES = 100  # for a part that must follow another one
+
+# Definitions in a folded text. Width is folded: brackets are ASCII here; 「」 and 『』 stay as they are.
+_BRACKETS = re.compile(r"\(([^()]{2,70})\)")
+_BEFORE = 90  # characters before a bracket that may belong to what it explains
+_LATIN_NAME = re.compile(r"[a-z][a-z0-9 .'/-]*\Z")
+_ABBREVIATION = re.compile(r"[a-z][a-z0-9/-]{1,9}\Z")
+_LAST_LATIN = re.compile(r"[a-z][\w'/-]*(?:[ -][a-z][\w'/-]*){0,7}\Z")
+_LAST_JAPANESE = re.compile(f"[{HAN}ァ-ヺー][{HAN}ァ-ヺーa-z0-9]{{1,29}}\\Z")
+_ALL_JAPANESE = re.compile(f"[{HAN}ァ-ヺー]{{2,30}}\\Z")
+_LAST_ANY = re.compile(r"[^\s。、,.「」『』()]{2,40}\Z")
+# What often stands in brackets and names nothing.
+_REMARK = re.compile(
+    r"(?:optional|required|recommended|deprecated|default|alpha|beta|stable|experimental|example|note|see|new|old|etc|e\.g|i\.e|"
+    r"オプション|必須|推奨|非推奨|任意|デフォルト|既定|例|注|参照|ベータ|アルファ|安定版|旧|新|省略可|複数可|以上|以下|上記|下記)[\w.]*\Z"
+)
+_HEREAFTER = re.compile(r"(?:以下|以後)[、,]?(?:単に)?[「『]([^」』]{1,30})[」』]")
+_HEREAFTER_EN = re.compile(
+    r"(?:hereinafter|hereafter|herein)?,? ?(?:referred to as |called )?(?:the )?[\"“']([a-z][\w -]{1,40})[\"”']\Z"
+)
+
+
+class Variants:
+    """Which words mean one thing. A group holds for all of its words; a pair that a text defines, for those two."""
+
+    def __init__(self, groups: Iterable[Sequence[str]] = ()) -> None:
+        self._others: dict[str, dict[str, None]] = {}
+        for group in groups:
+            self.join(group)
+
+    def join(self, words: Sequence[str]) -> None:
+        for word in words:
+            self._others.setdefault(_key(word), {}).update(dict.fromkeys(words))
+
+    def of(self, word: str) -> list[str]:
+        return [other for other in self._others.get(_key(word), ()) if _key(other) != _key(word)]
+
+
+def _key(word: str) -> str:
+    return loosen(_singular(fold(word))).replace(" ", "")
+
+
+def defined_in(folded: str) -> Iterator[tuple[str, str]]:
+    """The pairs that a text itself declares to mean one thing: "Long Name (LN)", 「以下『本契約』という」."""
+    for bracket in _BRACKETS.finditer(folded):
+        before = folded[max(0, bracket.start() - _BEFORE) : bracket.start()].rstrip()
+        pair = _defined(before, bracket[1].strip())
+        if pair is not None and not _REMARK.match(pair[0]) and not _REMARK.match(pair[1]):
+            yield pair
+
+
+def _defined(before: str, inside: str) -> tuple[str, str] | None:
+    hereafter = _HEREAFTER.search(inside)
+    if hereafter:
+        named = _LAST_ANY.search(before)
+        return (named[0], hereafter[1]) if named else None
+    hereafter = _HEREAFTER_EN.match(inside)
+    if hereafter:
+        named = _LAST_LATIN.search(before)
+        return (" ".join(named[0].split()[-3:]), hereafter[1]) if named else None
+    if _LATIN_NAME.match(inside):
+        return _explained(before, inside)
+    latin = _LAST_LATIN.search(before) if _ALL_JAPANESE.match(inside) else None
+    if latin is None:
+        return None
+    words = latin[0].split()
+    return " ".join(words[-_spoken(inside, words) :]), inside
+
+
+def _explained(before: str, inside: str) -> tuple[str, str] | None:
+    """A Latin name in brackets: the abbreviation of what stands before it, what that abbreviates, or its English."""
+    japanese = _LAST_JAPANESE.search(before)
+    if japanese:
+        return japanese[0], inside
+    named = _LAST_LATIN.search(before)
+    if named is None:
+        return None
+    if _ABBREVIATION.match(inside):
+        long = _spelled_by(named[0], inside.removesuffix("s") if len(inside) > 3 else inside)
+        if long:
+            return long, inside
+    short = named[0].split()[-1]
+    return (inside, short) if _ABBREVIATION.match(short) and _spelled_by(inside, short) == inside else None
+
+
+def expanded(asked: Term, known: Sequence[Variants], stock: Stock, *, by_sound: bool = True) -> list[Term]:
+    """Every other spelling of one term, the surest first."""
+    found: dict[str, Term] = {}
+
+    def add(words: Iterable[str]) -> None:
+        for word in words:
+            other = term(word)
+            key = other.loose.replace(" ", "")
+            if key and key != asked.loose.replace(" ", "") and len(found) < MOST:
+                found.setdefault(key, other)
+
+    starts = list(_parts(asked.written))
+    add(starts)
+    for written in (asked.written, *starts):
+        for each in known:
+            add(each.of(written))
+    add([_singular(other.folded) for other in [asked, *found.values()]])
+    if by_sound:
+        for other in [asked, *found.values()]:
+            add(_heard(other.folded, stock))
+    return list(found.values())
+
+
+def _parts(written: str) -> Iterator[str]:
+    """ "Container Runtime Interface (CRI)": either half alone may stand elsewhere."""
+    found = _PAIR.match(written)
+    if found:
+        yield from (found[1].strip(), found[2].strip())
+
+
+def _singular(folded: str) -> str:
+    if not re.search(r"[a-z]{3,}s$", folded) or folded.endswith(("ss", "us", "is")):
+        return folded
+    if folded.endswith("ies"):
+        return folded[:-3] + "y"
+    return folded[:-2] if re.search(r"(?:ch|sh|x|ss)es$", folded) else folded[:-1]
+
+
+def _heard(folded: str, stock: Stock) -> Iterator[str]:
+    """English for katakana, and katakana for English, where the manual has such a word. A name of several parts is
+    taken apart: Initコンテナ is init container."""
+    runs = [run for run in _RUNS.findall(folded) if run.strip()]
+    parts = [part for run in runs for part in _segments(run, stock)]
+    if len(runs) == 1:
+        yield from _alike(runs[0], stock, SHORTEST)[:_WAYS]
+    if not 1 < len(parts) <= _PARTS:
+        return
+    names = [parts[0], *_alike(parts[0], stock, 1)[:_WAYS]]
+    for part in parts[1:]:
+        choices = [part, *_alike(part, stock, 1)[:_CHOICES]]
+        names = list(islice(dict.fromkeys(found for name in names for found in stock.followed(name, choices)), _WAYS))
+    yield from (name for name in names if name != folded)
+
+
+def _alike(part: str, stock: Stock, least: int) -> list[str]:
+    """The words of the other script that sound like this one, if it has enough to be heard."""
+    sounds = sounds_of_english(part) if part.isascii() else (sound_of_kana(part),) if _is_kana(part) else ()
+    heard = [word for sound in sounds if len(sound) >= least for word in stock.by_sound.get(sound, ())]
+    return [word for word in heard if word.isascii() != part.isascii()]
+
+
+def _segments(run: str, stock: Stock) -> list[str]:
+    """A long katakana name in the words that the manual also uses alone, the fewest; else as it is."""
+    if not _is_kana(run) or len(run) < 6:
+        return [run]
+    best: list[list[str] | None] = [[], *([None] * len(run))]
+    for end in range(2, len(run) + 1):
+        for start in range(max(0, end - 12), end - 1):
+            before, word = best[start], run[start:end].rstrip("ー")  # as it stands at the end of a name
+            if before is None or (start, end) == (0, len(run)) or word not in stock.kana:
+                continue
+            found = best[end]
+            if found is None or len(before) + 1 < len(found):
+                best[end] = [*before, word]
+    return best[-1] or [run]
+
+
+def _is_kana(text: str) -> bool:
+    return "ァ" <= text[:1] <= "ヺ"
+
+
+def _spelled_by(long: str, short: str) -> str:
+    """The last words of `long` whose initials are `short`, or that begin with it and hold its letters in order."""
+    words = re.split(r"[ -]", long)
+    letters = re.sub(r"[^a-z0-9]", "", short)
+    for count in range(min(len(letters), len(words)), 0, -1):
+        chosen = words[-count:]
+        if "".join(word[:1] for word in chosen) == letters:
+            return " ".join(chosen)
+    for count in range(min(len(letters), len(words)), 1, -1):
+        chosen = words[-count:]
+        if chosen[0][:1] == letters[:1] and count * 2 >= len(letters) and _within(letters, "".join(chosen)):
+            return " ".join(chosen)
+    return ""
+
+
+def _within(letters: str, text: str) -> bool:
+    place = -1
+    for letter in letters:
+        place = text.find(letter, place + 1)
+        if place < 0:
+            return False
+    return True
+
+
+def _spoken(name: str, words: Sequence[str]) -> int:
+    """How many of the last words a bracketed Japanese name stands for: by sound where it can be heard, else three."""
+    sound = sound_of_kana(name)
+    for count in range(1, min(4, len(words)) + 1):
+        said = product(*(sounds_of_english(word) for word in words[-count:]))
+        if sound and any(run_together(each) == sound for each in said):
+            return count
+    return min(3, len(words))
