@@ -104,6 +104,11 @@ class Vocabulary:
         chance.shuffle(self.words)
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
 
+    def asked(self, chance: random.Random, least: int, most: int) -> str:
+        """What people search for: frequent words and rare ones alike, but not the few that every text holds."""
+        ranks = [int(len(self.words) ** chance.uniform(0.4, 1)) - 1 for _ in range(chance.randint(least, most))]
+        return " ".join(self.words[rank] for rank in ranks)
+
     def text(self, chance: random.Random, least: int, most: int) -> str:
         return " ".join(chance.choices(self.words, cum_weights=self._weights, k=chance.randint(least, most)))
 
@@ -163,11 +168,11 @@ def _list(house: House, chance: random.Random) -> float:
 
 
 def _text(house: House, chance: random.Random) -> float:
-    return house.call("search_items", query=house.words.text(chance, 1, 4), mode="text")
+    return house.call("search_items", query=house.words.asked(chance, 1, 4), mode="text")
 
 
 def _fields(house: House, chance: random.Random) -> float:
-    query = f"{house.words.text(chance, 1, 3)} is:open (type:docs OR priority:HIGH)"
+    query = f"{house.words.asked(chance, 1, 3)} is:open (type:docs OR priority:HIGH)"
     return house.call("search_items", query=query, mode="text")
 
 

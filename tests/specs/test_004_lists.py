@@ -136,6 +136,9 @@ def test_the_current_state_is_the_newest_and_keeps_what_was(talk):
         2, [made["address"]], ["今日"],
     )  # fmt: skip
     assert items.get_current_state() == second
+    items.delete_item(type="issue", id=made["id"])
+    assert items.get_current_state()["metadata"]["vanished"] == [made["address"]]
+    items.restore_item(type="issue", id=made["id"])
     assert items.get_current_state(revision=1)["content"] == "# 作業中"
     assert [each["revision"] for each in items.get_current_state(history=5)["history"]] == [2, 1]
     assert items.refused("update_current_state", content="x", expected_revision=1)["code"] == 1004

@@ -1,5 +1,6 @@
 """What is wrong with a call, all of it at once."""
 
+import re
 from typing import Any, Literal
 
 from tokonoma.core.errors import Invalid, Missing, Refusal
@@ -42,6 +43,11 @@ class Faults:
             "constraint": constraint,
         }
         self._found.append({"kind": kind, **told, **more})
+
+    def places(self, field: str) -> set[int]:
+        """The numbers of the members of a list that something is wrong with."""
+        found = (re.fullmatch(rf"{field}\[(\d+)\]", each["field"]) for each in self._found)
+        return {int(each[1]) for each in found if each}
 
     def settle(self) -> None:
         """Refuse, if there is anything to refuse for. The code is that of the first."""

@@ -76,6 +76,8 @@ def _told(item: Item) -> dict[str, Any]:
 def bump(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes: Mapping[str, Any]) -> None:
     """The other end of a link: what it is related to has changed, so whoever looked before is out of date."""
     numbers = json.dumps(sorted(ids))
+    if numbers == "[]":
+        return
     tx.run("update item set revision = revision + 1 where id in ({numbers}) and {visible}", numbers=numbers)
     rows = tx.rows("select id, revision from item where id in ({numbers}) and {visible} order by id", numbers=numbers)
     for id, revision in rows:

@@ -18,6 +18,7 @@ from tokonoma.modules.items.words import MODULE_NAME
 
 MOST_OFFSET = 1000
 _SNIPPET = 200
+_WINDOWS = (25, 101, MOST_OFFSET + 101)
 _CHECKED = 500  # of the best, among which texts that must or must not be there are looked for
 _ITEMS = f"select {COLUMNS} from item where id in ({{numbers}}) and state >= 0 and {{visible}}"  # noqa: S608
 
@@ -52,8 +53,8 @@ def search_items(
     """Find items by title, description, content and tags, best first, with snippets. Words rank; quoted ones and those
     joined by AND must be there. Without words: what the fields say, last changed first."""
     wanted = alternatives(query, parsed(query))
-    # Two sizes alone: a page must not be ranked among fewer candidates than the next one.
-    window = 101 if offset + limit <= 100 else MOST_OFFSET + 101
+    # A few sizes alone: pages are mostly ranked among the same candidates, and the first one quickly.
+    window = next(size for size in _WINDOWS if size > offset + limit)
     scores: dict[int, float] = {}
     modes: set[str] = set()
     for alternative in wanted:

@@ -29,6 +29,7 @@ class StateMetadata(TypedDict):
     updated_at: str | None
     related: list[str]
     tags: list[str]
+    vanished: NotRequired[list[str]]
 
 
 class Version(TypedDict):
@@ -55,6 +56,9 @@ def get_current_state(
     if row is None and revision is not None:
         raise Missing(f"The current state has no revision {revision}.", revision=revision)
     told = _told(row)
+    vanished = _vanished(desk, told["metadata"]["related"])
+    if vanished:
+        told["metadata"]["vanished"] = vanished
     if history:
         rows = desk.rows(_HISTORY, space=space, most=history)
         told["history"] = [
@@ -100,6 +104,14 @@ def update_current_state(
             raise _stale(old["revision"] + 1, old["revision"])
         written = _newest(tx, space)
     return _told(written)
+
+
+def _vanished(desk: Desk, related: list[str]) -> list[str]:
+    """Those that lead nowhere any more."""
+    faults = Faults()
+    links.check_references(desk, related, faults)
+    links.resolved(desk, related, faults)
+    return [related[number] for number in sorted(faults.places("related"))]
 
 
 def _newest(rows: Rows, space: str) -> Row | None:

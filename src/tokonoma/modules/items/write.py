@@ -175,16 +175,18 @@ def changed(old: Item, columns: Mapping[str, Any]) -> Item:
     return new._replace(state=state_of(new.status))
 
 
-def spread(tx: Tx, new: Item, old: Item | None) -> None:
-    """What is made from an item's row: the index of tags, the hints, and its document."""
+def spread(tx: Tx, new: Item, old: Item | None, *, fresh: bool = False) -> None:
+    """What is made from an item's row: the index of tags, the hints, and its document. `fresh`: there is none yet."""
     if old is None or old.tags != new.tags:
-        tx.run("delete from item_tag where item_id = :id", id=new.id)
+        if not fresh:
+            tx.run("delete from item_tag where item_id = :id", id=new.id)
         if new.tags:
             tx.many(
                 "insert into item_tag (tag, item_id) values (:tag, :id)", [{"tag": t, "id": new.id} for t in new.tags]
             )
     if old is None or (old.title, old.description, old.tags) != (new.title, new.description, new.tags):
-        tx.run("delete from item_hint where item_id = :id", id=new.id)
+        if not fresh:
+            tx.run("delete from item_hint where item_id = :id", id=new.id)
         rows = [{"id": new.id, **hint._asdict()} for hint in hints(new.title, new.description, new.tags)]
         if rows:
             tx.many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", rows)
@@ -248,7 +250,7 @@ def insert(tx: Tx, item: Item) -> Item:
     made = tx.row(_INSERT, **row)
     assert made is not None
     item = item._replace(id=made[0])
-    spread(tx, item, None)
+    spread(tx, item, None, fresh=True)
     return item
 
 
