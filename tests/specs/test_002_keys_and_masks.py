@@ -68,13 +68,13 @@ def test_a_masked_module_does_not_exist_anywhere(app, key, grant):
         talk.error("batch", jsonl='{"id":"a","module":"system","tool":"status"}'),
     ]
     unknown = [
-        talk.error("get_module_schema", module="systen"),
-        talk.refused("systen", "status"),
-        talk.ask("tools/call", name="systen_status", arguments={})["error"],
-        talk.error("batch", jsonl='{"id":"a","module":"systen","tool":"status"}'),
+        talk.error("get_module_schema", module="xystem"),
+        talk.refused("xystem", "status"),
+        talk.ask("tools/call", name="xystem_status", arguments={})["error"],
+        talk.error("batch", jsonl='{"id":"a","module":"xystem","tool":"status"}'),
     ]
     # Word for word what is said of a module that was never there, and whose name is as near to the others.
-    assert json.dumps(told).replace("system", "systen") == json.dumps(unknown)
+    assert json.dumps(told).replace("system", "xystem") == json.dumps(unknown)
 
 
 def test_a_masked_tool_does_not_exist_anywhere(app, key):
