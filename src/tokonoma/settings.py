@@ -104,6 +104,12 @@ SETTINGS: tuple[Setting, ...] = (
         "who may approve a policy, as name:key (Ed25519 public key in base64); if set, policies must be signed",
         names,
     ),
+    Setting(
+        "trash_days",
+        365,
+        "days that deleted and expired memos are kept before `tokonoma purge` forgets them",
+        whole(0, 36_500),
+    ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
     Setting(
         "embed_provider",

@@ -65,6 +65,13 @@ BAD = {
     "content of a wrong type": ({"content": 3}, "content"),
     "an unknown field": ({"content": "x", "colour": "red"}, "colour"),
     "more than 1 MiB": ({"content": "あ" * 400_000}, "1048576"),
+    "10 MB": ({"content": "x" * 10_000_000}, "1048576"),
+    "NUL in the content": ({"content": "a\0b"}, "NUL"),
+    "NUL in the title": ({"content": "x", "title": "a\0b"}, "NUL"),
+    "NUL in the thread": ({"content": "x", "thread": "\0"}, "NUL"),
+    "NUL in metadata": ({"content": "x", "metadata": {"a": ["b", "c\0"]}}, "NUL"),
+    "NUL in a key of metadata": ({"content": "x", "metadata": {"a\0": 1}}, "NUL"),
+    "NUL in the last of many": ({"memos": [{"content": "x"}, {"content": "y"}, {"content": "z\0"}]}, "NUL"),
     "a metadata bomb": ({"content": "x", "metadata": {"a": "x" * 70_000}}, "65536"),
     "metadata too deep": (
         {"content": "x", "metadata": {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {}}}}}}}}}},

@@ -271,3 +271,31 @@ def test_a_stop_that_was_set_before_stops_at_once(words):
         with pytest.raises(Unavailable) as refused, block(stop) as tx:
             tx.rows("select 1")
         assert refused.value.reason == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda tx: tx.run(INSERT, text="a\0b", number=1),
+        lambda tx: tx.many(INSERT, [{"text": "a", "number": 1}, {"text": "\0", "number": 2}]),
+        lambda tx: tx.rows("select text from word where text = :text", text="\0"),
+    ],
+    ids=["run", "many", "rows"],
+)
+def test_nul_is_refused_in_words_and_nothing_is_kept(words, use):
+    def caught(tx):
+        tx.run(INSERT, text="before", number=0)
+        with pytest.raises(Invalid):
+            use(tx)
+
+    with pytest.raises(Invalid) as refused, words.writing() as tx:
+        caught(tx)
+    assert refused.value.reason == "text"
+    assert "NUL" in refused.value.message
+    assert texts(words) == []
+
+
+def test_nul_is_refused_by_readers(words):
+    with pytest.raises(Invalid) as refused, words.reading() as rows:
+        rows.rows("select text from word where text = :text", text="a\0")
+    assert refused.value.reason == "text"

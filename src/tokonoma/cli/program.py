@@ -28,6 +28,7 @@ COMMANDS = {
     "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
     "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),
     "reindex": ("tokonoma.cli.reindex:reindex_command", "Make the search index anew from what is stored."),
+    "purge": ("tokonoma.cli.purge:purge", "Forget what was deleted or has expired long ago."),
     "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
     "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
     "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),

@@ -12,7 +12,8 @@ from tokonoma.store import refusals
 from tokonoma.store.dialect import POSTGRESQL
 from tokonoma.store.postgres_cancel import Cancel
 from tokonoma.store.postgres_lender import Lender
-from tokonoma.store.postgres_link import Connection, holds_nul, is_lost, refusal
+from tokonoma.store.postgres_link import Connection, is_lost, refusal
+from tokonoma.store.refusals import holds_nul
 
 _READ: LiteralString = "begin isolation level repeatable read, read only"
 

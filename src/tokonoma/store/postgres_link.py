@@ -1,7 +1,6 @@
 """Connections to PostgreSQL: how they are opened, what their values look like, what their errors mean."""
 
 import logging
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import psycopg
@@ -149,7 +148,3 @@ def refusal(error: Exception, where: str, stop: Stop | None, use: Literal["read"
     if state in ("XX001", "XX002"):
         return refusals.corrupt(where)
     return _STATES[state]() if state in _STATES else error
-
-
-def holds_nul(params: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, str) and "\0" in value for value in params.values())

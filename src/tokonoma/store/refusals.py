@@ -1,5 +1,8 @@
 """The refusals that both databases give, in the same words. A driver's own text never leaves the store."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 
 
@@ -78,3 +81,11 @@ def unstorable_text() -> Invalid:
 
 def unstorable_number() -> Invalid:
     return Invalid("A number is too large: whole numbers must fit into 64 bits.", reason="number")
+
+
+def holds_nul(params: Mapping[str, Any]) -> bool:
+    """PostgreSQL stores no NUL, and what is refused by one database is refused by the other."""
+    for value in params.values():  # noqa: SIM110 - a loop, since this stands before every statement
+        if type(value) is str and "\0" in value:
+            return True
+    return False

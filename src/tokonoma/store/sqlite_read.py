@@ -98,6 +98,8 @@ class Reading:
         stop = self._stop
         if stop is not None and stop.reason:
             raise stop.error()
+        if refusals.holds_nul(params):
+            raise refusals.unstorable_text()
         try:
             return self._link.execute(_translated(sql), params).fetchall()
         except Exception as error:

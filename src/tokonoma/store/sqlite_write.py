@@ -126,7 +126,7 @@ class Writing:
             self._writer.leave()
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        self._check()
+        self._check(params)
         try:
             return self._link.execute(_translated(sql), params).fetchall()
         except Exception as error:
@@ -144,17 +144,21 @@ class Writing:
         return connection.changes() if connection.total_changes() != before else 0
 
     def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
-        self._check()
+        self._check(*params)
         try:
             self._link.executemany(_translated(sql), params).fetchall()
         except Exception as error:
             self._fail(error)
 
-    def _check(self) -> None:
+    def _check(self, *params: Mapping[str, Any]) -> None:
         if self._failed is not None:
             raise self._failed
         if self._stop is not None and self._stop.reason:
             raise self._stop.error()
+        for each in params:
+            if refusals.holds_nul(each):
+                self._failed = refusals.unstorable_text()
+                raise self._failed
 
     def _fail(self, error: Exception) -> NoReturn:
         # PostgreSQL takes nothing more after an error; the same here, or code would work on one database only.

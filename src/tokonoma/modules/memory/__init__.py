@@ -5,6 +5,7 @@ from tokonoma.modules.memory.carry import take_in
 from tokonoma.modules.memory.graph import relation_graph
 from tokonoma.modules.memory.hand_out import hand_out, hand_out_relations
 from tokonoma.modules.memory.labels import relabel
+from tokonoma.modules.memory.purge import purge
 from tokonoma.modules.memory.read import documents, get, list_memos, namespaces, read
 from tokonoma.modules.memory.relations import relation_delete, relation_list, relation_save
 from tokonoma.modules.memory.save import save
@@ -37,6 +38,7 @@ MODULE = Module(
     unlisted=(
         Tool("import", take_in, "Take memos in", effect="write", idempotent=True, time_limit=600),
         Tool("export", hand_out, "Hand memos out", time_limit=600),
+        Tool("purge", purge, "Forget memos for good", effect="destroy", time_limit=600),
         Tool("export.relations", hand_out_relations, "Hand relations out", time_limit=600),
     ),
 )
