@@ -46,6 +46,7 @@ bench: $(VENV)/.develop ## cold start, memory, calls, durable writes and search,
 
 eval: $(VENV)/.develop ## search quality on the sets beside the project, through the real tools
 	$(BIN)/python -m bench.quality --modes words,vectors,both
+	$(BIN)/python -m bench.library
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue

@@ -3,6 +3,7 @@
 import pytest
 
 from tokonoma.modules.manual.katakana import sound_of_kana, sounds_of_english
+from tokonoma.modules.manual.pointers import pointer
 from tokonoma.modules.manual.references import Reference, article, references, resolved
 from tokonoma.modules.manual.settings_file import about, glossary, shipped
 from tokonoma.modules.manual.stock import Held, Stock, forms
@@ -147,3 +148,17 @@ def test_references_of_a_section():
     assert resolved("a/b/c.md", "../fees.md") == "a/fees.md"
     assert resolved("c.md", "../../out.md") == ""
     assert article("第十二条 解約") == article("第12条") == "第12条"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "place"),
+    [
+        ('{"a": [{"名": "x"}, {"b/c": "返品は可"}]}', "返品", "/a/1/b~1c"),
+        ('{"返品": 1}', "返品", "/返品"),
+        ('"返品"', "返品", ""),
+        ('{"a": "x"}', "返品", None),
+        ("{", "返品", None),
+    ],
+)
+def test_a_pointer_leads_to_the_first_place(text, asked, place):
+    assert pointer(text, [term(asked)]) == place

@@ -83,6 +83,8 @@ def test_find_answers_with_figures_and_hits_with_places(talk, manuals):
     places = refs(talk, found["trace_id"])
     assert {("terms.md", 9), ("terms.md", 12), ("fees.md", 1), ("data.json", 1)} <= set(places)
     assert len(places) == summary["candidates"]
+    listed = talk.call("manual", "hits", trace_id=found["trace_id"])["items"]
+    assert {each["ref"].get("json_path") for each in listed if each["ref"]["path"] == "data.json"} == {"/返品"}
     lexical = refs(talk, found["trace_id"], signals=["heading", "normalized"])
     assert ("terms.md", 15) not in lexical
     assert lexical[0] == ("terms.md", 9)

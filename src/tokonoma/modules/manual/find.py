@@ -19,6 +19,7 @@ from tokonoma.modules.manual.holding import Library, library
 from tokonoma.modules.manual.index import root_of
 from tokonoma.modules.manual.integrate import Judgement, judged, needs_widening, next_actions
 from tokonoma.modules.manual.lookup import Reader
+from tokonoma.modules.manual.pointers import pointer
 from tokonoma.modules.manual.shapes import Budget, Found, NextAction, Summary
 from tokonoma.modules.manual.stages import Pot, Signal
 from tokonoma.modules.manual.stock import Stock
@@ -260,11 +261,13 @@ def _trace(search: Search, ranked: Sequence[int], judgement: Judgement) -> Trace
             "score": round(search.pot.score(place), 3),
         }
 
+    candidates = [item(place) for place in ranked]
+    _point(search, ranked, candidates)
     return Trace(
         trace.new_id(),
         search.asked.query,
         search.manual,
-        [item(place) for place in ranked],
+        candidates,
         sorted(search.unscanned.items()),
         [
             {
@@ -276,6 +279,18 @@ def _trace(search: Search, ranked: Sequence[int], judgement: Judgement) -> Trace
         [{"title": missing, "reason": why} for missing, why in judgement.gaps],
         [item(place) for place in judgement.integrated[:50]],
     )
+
+
+def _point(search: Search, ranked: Sequence[int], candidates: Sequence[dict[str, Any]]) -> None:
+    """A JSON file has no headings: its candidates say where in it the term stands."""
+    asked = search.asked
+    names = [*search.variants.get(asked.phrase.written, ()), *asked.words]
+    with Reader(root_of(search.desk), search.stock) as reader:
+        for place, candidate in zip(ranked, candidates, strict=True):
+            if candidate["path"].lower().endswith(".json"):
+                found = pointer(reader.own(place), [asked.phrase, *asked.required, *names])
+                if found is not None:
+                    candidate["json_path"] = found
 
 
 def _place(search: Search, place: int) -> str:

@@ -58,7 +58,7 @@ def _listed(trace: Trace, kind: Kind) -> Sequence[dict[str, Any]]:
 def _item(found: dict[str, Any]) -> Item:
     item: Item = {"title": found["title"]}
     if "path" in found:
-        item["ref"] = ref_of(found["manual"], found["path"], found["line"])
+        item["ref"] = ref_of(found["manual"], found["path"], found["line"], found.get("json_path"))
     if "signals" in found:
         item["signals"] = found["signals"]
     if "score" in found:
