@@ -1,5 +1,7 @@
 """Policies as YAML and as values: what is accepted, what is refused and where, and what they decide. Pure."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,3 +179,11 @@ def test_with_more_tags_one_never_sees_less(label, tags):
     few, more = decide(DEFAULT, tags, label).verdict, decide(DEFAULT, [*tags, "*"], label).verdict
     assert verdicts.index(few) <= verdicts.index(more)
     assert set(CLASS_RULES) == set(LABELS)
+
+
+@pytest.mark.parametrize("name", ["person", "team", "company"])
+def test_the_example_policies_are_right(name):
+    text = (Path(__file__).parents[2] / "examples" / "policies" / f"{name}.yaml").read_text(encoding="utf-8")
+    rules = parsed(text)
+    assert decide(rules, ["*"], "secret").verdict == "deny"
+    assert "internal" in seen(rules, tags_of(rules, Principal("key:somebody", "key")))

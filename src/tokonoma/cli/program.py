@@ -20,6 +20,7 @@ COMMANDS = {
     "modules": ("tokonoma.cli.listing:modules", "List the modules."),
     "schema": ("tokonoma.cli.listing:schema", "Show what a module's tools take and give."),
     "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
+    "policy": ("tokonoma.cli.policies:policy", "Show, check, apply and roll back the policy, or try it on a text."),
     "plugins": ("tokonoma.cli.plugins:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
     "where": ("tokonoma.cli.places:where", "Show where things lie."),

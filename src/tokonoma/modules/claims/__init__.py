@@ -7,7 +7,7 @@ from tokonoma.modules.claims.feedback import feedback
 from tokonoma.modules.claims.keep import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.recall import search
-from tokonoma.modules.claims.rows import documents, read, relabel
+from tokonoma.modules.claims.rows import documents, read, relabel, shelved
 from tokonoma.modules.claims.tables import RECORDS, TABLES
 from tokonoma.modules.claims.upsert import upsert
 
@@ -44,6 +44,7 @@ MODULE = Module(
     read=read,
     documents=documents,
     relabel=relabel,
+    shelved=shelved,
     codes=CODES,
     envelope=True,
 )

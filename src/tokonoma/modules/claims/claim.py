@@ -71,7 +71,7 @@ class Claim:
     kind: Kind
     text: str
     hash: str
-    provenance: Mapping[str, Any]
+    source: str  # its provenance, as JSON: most claims that are looked at are never shown
     created_at: int
     updated_at: int
     anchor_at: int  # from when its age counts
@@ -84,15 +84,17 @@ class Claim:
     revision: int
 
     @property
+    def provenance(self) -> Mapping[str, Any]:
+        return json.loads(self.source)
+
+    @property
     def address(self) -> str:
         return address_of(MODULE_NAME, self.id)
 
 
 def claim_of(row: Row) -> Claim:
     """From the columns of tables.COLUMNS, in their order."""
-    values = list(row)
-    values[8] = json.loads(values[8])
-    return Claim(*values)
+    return Claim(*row)
 
 
 def told(claim: Claim) -> ClaimTold:
@@ -109,7 +111,6 @@ def told(claim: Claim) -> ClaimTold:
 
 def document(claim: Claim) -> Document:
     facts: list[tuple[str, str | float | bool]] = [("scope", claim.scope), ("kind", claim.kind)]
-    facts.append(("state", "superseded" if claim.superseded_by else "held"))
     return Document(
         claim.address, claim.space, claim.text, "", claim.label, facts, "", claim.created_at, claim.expires_at
     )

@@ -215,7 +215,11 @@ def _forget(tx: Tx, desk: Desk, claim: Claim) -> None:
     )
     for table in ("claim_evidence", "claim_entity", "claim_relation"):
         tx.run(f"delete from {table} where claim = :id and {{visible}}", id=claim.id)  # noqa: S608 - our own names
-    tx.run("update claim set superseded_by = null where superseded_by = :id and {visible}", id=claim.id)
+    # What it shadowed comes to light again.
+    rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
+    for older in map(claim_of, rows):
+        shown_again = stored(tx, replace(older, superseded_by=None), now())
+        noted(tx, shown_again, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
     noted(tx, changed, "forgotten", desk.principal)
 

@@ -17,7 +17,7 @@ LAMBDA = 0.85
 UNRELATED, SAME = 0.1, 0.9  # the cosine of two texts that have nothing, and everything, to do with each other
 _DAY = 86_400_000
 _DIGITS = 6
-_COMPARED = 4  # times as many as are wanted are weighed against each other
+_COMPARED = 2  # times as many as are wanted are weighed against each other
 _CODE = re.compile(r"[`{}()<>=;/\\_]|https?:|::|\b\w+\.\w+\b|[\"“”「『]")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 
@@ -194,8 +194,8 @@ def _spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _shingles(text: str) -> frozenset[str]:
-    packed = "".join(text.casefold().split())[:600]
-    return frozenset(packed[place : place + 3] for place in range(max(1, len(packed) - 2)))
+    packed = "".join(text[:400].casefold().split())
+    return frozenset(map("".join, zip(packed, packed[1:], packed[2:], strict=False))) or frozenset({packed})
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -146,14 +146,11 @@ def recalled(desk: Desk, asked: Asked) -> Recalled:
     retrieval, at = desk.boundary.retrieval, now()
     alpha = alpha_of(asked.query, retrieval)
     wanted = asked.offset + asked.most
-    most = max(retrieval.k_txt + retrieval.k_vec, 2 * wanted)
+    most = max(retrieval.k_txt, 2 * wanted)  # each leg compares at least a hundred before this is cut off
     found: list[Found] = []
     for scopes, labels in _groups(desk, asked):
-        where = Where(
-            (MODULE_NAME,),
-            conditions=(Condition("scope", "in", scopes), Condition("state", "is", ("held",))),
-            labels=labels,
-        )
+        conditions = (Condition("scope", "in", scopes),) if len(scopes) < len(LAYERS) else ()
+        where = Where((MODULE_NAME,), conditions=conditions, labels=labels)
         hits = desk.find(Query(asked.query, limit=most, neighbours=False), where)
         found += _fetched(desk, hits.items, asked.query, at)
     ranked = scored(asked.query, found, alpha, retrieval, at)

@@ -37,7 +37,10 @@ def stored(tx: Tx, claim: Claim, at: int) -> Claim:
         revision=changed.revision,
         id=changed.id,
     )
-    tx.put(document(changed))
+    if changed.superseded_by is None:
+        tx.put(document(changed))
+    else:
+        tx.drop(changed.address)  # it is kept, and not recalled
     return changed
 
 
@@ -60,8 +63,20 @@ def read(rows: Rows, address: str) -> Record | None:
 def documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
     """For a reindex: the living claims in order of address, a page at a time."""
     found_rows = rows.rows(
-        f"select {COLUMNS} from claim where {ALIVE} and id > :after order by id limit :most",  # noqa: S608
+        f"""select {COLUMNS} from claim where {ALIVE} and superseded_by is null and id > :after
+        order by id limit :most""",  # noqa: S608
         now=now(),
+        after=parts_of(after)[1] if after else "",
+        most=limit,
+    )
+    return [document(claim_of(row)) for row in found_rows]
+
+
+def shelved(rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """What the index does not hold: claims that a newer one shadows."""
+    found_rows = rows.rows(
+        f"""select {COLUMNS} from claim where superseded_by is not null and forgotten_at is null and id > :after
+        order by id limit :most""",  # noqa: S608
         after=parts_of(after)[1] if after else "",
         most=limit,
     )

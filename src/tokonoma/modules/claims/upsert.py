@@ -103,7 +103,7 @@ def _made(
         kind=kind,
         text=text,
         hash=digest,
-        provenance=parts.provenance,
+        source=json.dumps(parts.provenance),
         created_at=at,
         updated_at=at,
         anchor_at=at,
@@ -134,7 +134,7 @@ def _insert(tx: Tx, claim: Claim) -> str:
     """Its id, or that of the same one which is there already."""
     row = {
         "id": claim.id, "space": claim.space, "label": claim.label, "class": claim.declared, "scope": claim.scope,
-        "kind": claim.kind, "text": claim.text, "hash": claim.hash, "provenance": json.dumps(claim.provenance),
+        "kind": claim.kind, "text": claim.text, "hash": claim.hash, "provenance": claim.source,
         "created_at": claim.created_at, "updated_at": claim.updated_at, "anchor_at": claim.anchor_at,
         "expires_at": claim.expires_at, "utility": claim.utility, "confidence": claim.confidence,
         "quality": claim.quality,
