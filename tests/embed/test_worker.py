@@ -9,6 +9,8 @@ from conftest import SOAK
 from embed.house import House, Open
 from embed.server import EmbeddingServer, vector
 
+from tokonoma.core.desk import LABELS
+from tokonoma.core.query import Query, Reach, Where
 from tokonoma.embed import queue
 from tokonoma.embed.embedder import Away, Unsound
 from tokonoma.search.vectors_store import data_column, read
@@ -44,9 +46,12 @@ def test_a_note_is_embedded_and_found(house: House) -> None:
 def test_saves_while_the_provider_is_down_are_kept_and_embedded_later(house: House, server: EmbeddingServer) -> None:
     server.mood = "down"
     house.worker.wake()
-    bodies = {f"n{number}": f"note {number} about thing{number % 7}" for number in range(SAVES)}
-    for name, body in bodies.items():
-        house.save(name, body, wake=True)
+    bodies = {f"n{number}": f"note {number} about thing{number % 7} mark{number}" for number in range(SAVES)}
+    for number, (name, body) in enumerate(bodies.items()):
+        document = house.save(name, body, wake=True)
+        with house.database.reading() as rows:
+            hits = house.index.find(rows, Query(f"mark{number}", mode="text"), Where(), Reach("/", LABELS))
+        assert house.id(hits.items[0].address.removeprefix("tokonoma://notes/")) == document, "by words, at once"
     assert house.waiting() == SAVES
     assert house.embedded() == 0
     server.mood = "well"
