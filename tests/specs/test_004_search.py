@@ -81,6 +81,8 @@ WORDS = {
     "offline OR priority:HIGH": {"printer", "key"},
     "(printer type:bug) OR (設計 is:open)": {"printer", "design"},
     "設計書": {"design"},
+    '"合鍵は引き出し" AND ａｎｓｗｅｒ': set(),
+    '"ｐｒｉｎｔｅｒ ＩＮ　room"': {"printer"},
     '"Map<K, V>"': {"generic"},
     "（printer OR 合鍵）　type：issue": {"key"},
 }

@@ -1,6 +1,5 @@
 """search_items: the query language over the shared index."""
 
-import unicodedata
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -8,7 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.directory import parts_of
-from tokonoma.core.query import Condition, Mode, Query, Where
+from tokonoma.core.fold import fold
+from tokonoma.core.query import Condition, Hits, Mode, Query, Where
 from tokonoma.core.text import snippet
 from tokonoma.modules.items.item import Brief, Item, body, brief, item_of
 from tokonoma.modules.items.language import parsed
@@ -33,6 +33,7 @@ class FoundItems(TypedDict):
     has_more: bool
     next_offset: NotRequired[int]
     mode: Literal["text", "hybrid", "vector", "filter"]
+    not_yet_embedded: NotRequired[int]
 
 
 def search_items(
@@ -57,8 +58,11 @@ def search_items(
     window = next(size for size in _WINDOWS if size > offset + limit)
     scores: dict[int, float] = {}
     modes: set[str] = set()
+    waiting = 0
     for alternative in wanted:
-        modes.add(_ask(desk, alternative, types or [], window, mode, scores))
+        hits = _ask(desk, alternative, types or [], window, mode, scores)
+        modes.add(hits.mode if alternative.words else "filter")
+        waiting = max(waiting, hits.waiting if alternative.words else 0)
     ranked = sorted(scores, key=lambda number: -scores[number])  # equal ones stay as the index put them
     page = ranked[offset : offset + limit]
     text = " ".join(word for alternative in wanted for word in alternative.words)
@@ -70,11 +74,13 @@ def search_items(
     }
     if answer["has_more"] and offset + limit <= MOST_OFFSET:
         answer["next_offset"] = offset + limit
+    if waiting:
+        answer["not_yet_embedded"] = waiting
     return answer
 
 
-def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: Mode, scores: dict[int, float]) -> str:
-    """The items of one alternative into `scores`; the better one counts. Gives the mode that was used."""
+def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: Mode, scores: dict[int, float]) -> Hits:
+    """The items of one alternative into `scores`; the better one counts."""
     tests = (*asked.tests, Condition("type", "in", tuple(types))) if types else asked.tests
     text = " ".join(asked.words)
     checks = bool(asked.must or asked.without)
@@ -87,7 +93,7 @@ def _ask(desk: Desk, asked: Alternative, types: list[str], window: int, mode: Mo
         found = {number: score for number, score in found.items() if number in holding}
     for number, score in found.items():
         scores[number] = max(score, scores.get(number, 0.0))
-    return hits.mode if text else "filter"
+    return hits
 
 
 def _told(item: Item, score: float, text: str) -> FoundItem:
@@ -107,7 +113,8 @@ def _holds(item: Item, asked: Alternative) -> bool:
 
 
 def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """As the index folds words: サーバー and ｻｰﾊﾞ are the same."""
+    return " ".join(fold(text).split())
 
 
 def _mode(modes: set[str]) -> Literal["text", "hybrid", "vector", "filter"]:
