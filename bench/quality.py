@@ -1,30 +1,43 @@
 """`python -m bench.quality` (`make eval`): does the right memo come back? Every set goes through the real tools.
 
 The sets lie beside the project (`../shared/eval`, or EVAL=folder) and never enter it; without them this says so.
-Each mode (words, vectors, both) saves the corpus with `memory.save`, asks with `memory.search`, and is scored by the
-sets' own `score.py`.
+The corpus is saved with `memory.save` and asked with `memory.search` in each mode (words, vectors, both), and the
+answers are scored by the sets' own `score.py`. One table comes out: R@10, or MRR for passages and paraphrases.
+
+The paraphrases of training/ are asked among 2 000 other texts of each language, drawn from
+`../shared/bitext/data` (or PAIRS=folder).
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import queue
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tokonoma.app import App
+from tokonoma.core.boundary import Proposal
 from tokonoma.core.call import Caller
 from tokonoma.edge.wire.front import Answer, Order
 
-EVAL = Path(os.environ.get("EVAL", Path(__file__).parents[2] / "shared" / "eval"))
+_BESIDE = Path(__file__).parents[2] / "shared"
+EVAL = Path(os.environ.get("EVAL", _BESIDE / "eval"))
+PAIRS = Path(os.environ.get("PAIRS", _BESIDE / "bitext" / "data"))
 MODES = {"words": "text", "vectors": "vector", "both": "hybrid"}
 _AT_ONCE = 500
+OPEN = """version: 1.0
+callers: { owner: ['*'] }
+boundary_classes: { secret: { allow: ['*'] }, pii: { allow: ['*'] } }
+writes: { secret: allow, pii: allow }
+"""
+"""Manuals are full of keys that are none: nothing of a set is refused or hidden."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +46,18 @@ class Task:
     corpus: str
     queries: str
     relevant: str = "relevant"
+    figure: str = "R@10"
+    by: str = "set"
 
 
 TASKS = (
-    Task("jsquad", "jsquad.corpus", "jsquad.queries"),
-    Task("jaquad", "jaquad.corpus", "jaquad.queries"),
+    Task("jsquad", "jsquad.corpus", "jsquad.queries", figure="MRR"),
+    Task("jaquad", "jaquad.corpus", "jaquad.queries", figure="MRR"),
     Task("locomo", "locomo.corpus", "locomo.queries"),
     Task("locomo-sessions", "locomo.sessions", "locomo.queries", "relevant_sessions"),
-    Task("k8s", "k8s.corpus", "k8s.queries"),
-    Task("fastapi", "fastapi.corpus", "fastapi.queries"),
+    Task("k8s", "k8s.corpus", "k8s.queries", by="kind"),
+    Task("fastapi", "fastapi.corpus", "fastapi.queries", by="kind"),
+    Task("paraphrases", "", "", figure="MRR", by="kind"),
 )
 
 
@@ -51,6 +67,8 @@ class House:
     def __init__(self, home: Path, **settings: Any) -> None:
         self.app = App({"home": str(home), "durable": False, "log_level": "warning", **settings})
         self._caller = Caller("cli")
+        with self.app.administer("policy") as statements:
+            self.app.policing.apply(statements, Proposal(OPEN), "bench")
 
     def call(self, tool: str, **params: Any) -> dict[str, Any]:
         answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
@@ -85,13 +103,17 @@ def memo_of(record: dict[str, Any]) -> dict[str, Any]:
     return memo
 
 
-def filled(house: House, corpus: list[dict[str, Any]]) -> dict[str, str]:
-    """Save the corpus; memo id → the set's own id."""
+def filled(house: House, corpus: list[dict[str, Any]], *, embed: bool) -> dict[str, str]:
+    """Save the corpus, and make its vectors; memo id → the set's own id."""
     names: dict[str, str] = {}
     for start in range(0, len(corpus), _AT_ONCE):
         part = corpus[start : start + _AT_ONCE]
         told = house.call("save", memos=[memo_of(record) for record in part])
         names |= {kept["memo_id"]: record["id"] for kept, record in zip(told["items"], part, strict=True)}
+    worker = house.app.searching.worker
+    if embed and worker is not None:
+        while worker.step() or house.app.searching.waiting():
+            time.sleep(0.01)  # its own thread may have the rest in hand
     return names
 
 
@@ -106,37 +128,75 @@ def asked(
     return run
 
 
+def paraphrases() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Everyday notes among texts that have nothing to do with them, and the questions that mean them."""
+    training = import_module("training.paraphrases")  # outside of the wheel, and of what is checked
+
+    rows = [json.loads(line) for line in training.PATH.read_text("utf-8").splitlines()]
+    others: dict[str, list[str]] = training.distractors(PAIRS)
+    corpus: list[dict[str, Any]] = []
+    queries: list[dict[str, Any]] = []
+    for number, row in enumerate(rows):
+        name = f"note-{number}#"
+        # Each pair of languages by itself: the notes of another pair say the same.
+        about = {"corpus_lang": f"{row['query_lang']}-{row['note_lang']}", "lang": row["note_lang"]}
+        corpus.append({"id": name, "text": row["note"], **about})
+        queries.append(
+            {"id": str(number), "text": row["query"], "relevant": [name], "kind": about["corpus_lang"], **about}
+        )
+    for pair, language in sorted({(each["corpus_lang"], each["lang"]) for each in corpus}):
+        texts = enumerate(others[language])
+        corpus += [{"id": f"{pair}-{n}#", "text": text, "lang": language, "corpus_lang": pair} for n, text in texts]
+    return corpus, queries
+
+
+def read(task: Task, most: int | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    if task.name == "paraphrases":
+        return paraphrases() if PAIRS.is_dir() else ([], [])
+    corpus = [record for record in lines(task.corpus) if record["text"].strip() or (record.get("title") or "").strip()]
+    queries = [query for query in lines(task.queries) if "exhaustive" not in str(query.get("kind"))]
+    return corpus, spread(queries, most)
+
+
 def spread(queries: list[dict[str, Any]], most: int | None) -> list[dict[str, Any]]:
     """So many of them, from all kinds: the sets are sorted."""
     return queries if most is None else queries[:: max(1, -(-len(queries) // most))]
 
 
-def score(task: Task, run: dict[str, list[str]], queries: list[dict[str, Any]], folder: Path) -> str:
-    """Over the queries that were asked: one that is missing from a run counts as not found."""
-    asked_file, file = folder / "asked.jsonl", folder / "run.json"
-    asked_file.write_text("".join(json.dumps(query) + "\n" for query in queries))
-    file.write_text(json.dumps(run))
-    command = [sys.executable, EVAL / "score.py", asked_file, file, "--rel", task.relevant]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def score(task: Task, queries: list[dict[str, Any]], run: dict[str, list[str]]) -> dict[str, float]:
+    """By the sets' own program: kind → the figure of this set."""
+    spec = importlib.util.spec_from_file_location("score", EVAL / "score.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.score(queries, run, task.relevant)
+    kinds = sorted(found.keys() - {"ALL"}) if task.by == "kind" else ["ALL"]
+    return {task.name if kind == "ALL" else f"{task.name} {kind}": found[kind][task.figure] for kind in kinds}
 
 
-def measured(tasks: list[Task], modes: list[str], most: int | None, k: int) -> Iterator[str]:
-    for task in tasks:
-        with tempfile.TemporaryDirectory(prefix="tokonoma-eval-") as name:
-            house = House(Path(name) / "home")
-            begin = time.perf_counter()
-            corpus = [record for record in lines(task.corpus) if (record["text"] + (record.get("title") or "")).strip()]
-            names = filled(house, corpus)
-            saved = time.perf_counter() - begin
-            queries = [query for query in lines(task.queries) if "exhaustive" not in str(query.get("kind"))]
-            queries = spread(queries, most)
-            yield f"## {task.name}: {len(corpus)} memos saved in {saved:.1f} s, {len(queries)} queries\n"
-            for mode in modes:
-                begin = time.process_time()
-                run = asked(house, queries, names, MODES[mode], k)
-                spent = (time.process_time() - begin) / max(1, len(queries)) * 1000
-                yield f"{mode} ({spent:.1f} ms of CPU a query)\n{score(task, run, queries, Path(name))}"
-            house.app.close()
+def measured(task: Task, modes: list[str], most: int | None, k: int) -> list[str]:
+    corpus, queries = read(task, most)
+    figures: dict[str, list[float]] = defaultdict(list)
+    with tempfile.TemporaryDirectory(prefix="tokonoma-eval-") as name:
+        house = House(Path(name) / "home")
+        begin = time.perf_counter()
+        names = filled(house, corpus, embed=modes != ["words"])
+        _say(f"{task.name}: {len(corpus)} memos saved in {time.perf_counter() - begin:.0f} s")
+        for mode in modes:
+            begin = time.process_time()
+            run = asked(house, queries, names, MODES[mode], k)
+            spent = (time.process_time() - begin) / max(1, len(queries)) * 1000
+            _say(f"{task.name}: {len(queries)} queries by {mode}, {spent:.1f} ms of CPU each")
+            for kind, figure in score(task, queries, run).items():
+                figures[kind].append(figure)
+        house.app.close()
+    rows = {kind: " | ".join(f"{each:.3f}" for each in row) for kind, row in figures.items()}
+    return [f"| {kind} | {task.figure} | {row} |" for kind, row in rows.items()]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -150,8 +210,10 @@ def main() -> None:
         print(f"The evaluation sets are not here ({EVAL}); they never enter the project. Set EVAL=folder.")
         return
     tasks = [task for task in TASKS if task.name in options.sets.split(",")]
-    for part in measured(tasks, options.modes.split(","), options.most, options.k):
-        print(part, flush=True)
+    modes = options.modes.split(",")
+    print(f"| set | figure | {' | '.join(modes)} |\n|---|---|{'---|' * len(modes)}", flush=True)
+    for task in tasks:
+        print("\n".join(measured(task, modes, options.most, options.k)), flush=True)
 
 
 if __name__ == "__main__":

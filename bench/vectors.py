@@ -4,9 +4,11 @@
 --million               1 000 000 as well (2 GB of disk, 5 GB of memory, some minutes)
 --postgres [URL]        on PostgreSQL too; without a URL on a server of the tests' own
 --vectors FILE.npy      real vectors instead of made ones; the last 200 are the questions
+--texts FOLDER          texts of pairs in Japanese and English (training/README.md), embedded with the built-in model
 """
 
 import argparse
+import random
 import sys
 import tempfile
 import time
@@ -57,6 +59,23 @@ def like_texts(count: int, seed: int) -> Floats:
         part[:] = random.standard_normal(part.shape, np.float32) * spread * np.float32(0.7)
         part += topics[at % len(topics)] + corners[at] + lean
         part /= np.linalg.norm(part, axis=1, keepdims=True)
+    return made
+
+
+def of_texts(folder: Path, count: int) -> Floats:
+    """So many different texts of both languages, and the questions behind them, mixed by a fixed seed."""
+    from tokonoma.embed.builtin import REACH, BuiltinEmbedder
+
+    found: dict[str, None] = {}
+    for pair in import_module("training.sources").pairs(folder):
+        if pair.src != "edict":  # words, not texts
+            found |= dict.fromkeys(text[:REACH] for text in (pair.en, pair.ja) if len(text) >= 12)
+    texts = list(found)
+    random.Random(7).shuffle(texts)
+    begin, embedder = time.process_time(), BuiltinEmbedder()
+    made = embedder.embed(texts[: count + QUESTIONS], "document")
+    spent = (time.process_time() - begin) / len(made) * 1e3
+    print(f"{len(made)} texts embedded, {spent:.3f} ms of CPU each", file=sys.stderr, flush=True)
     return made
 
 
@@ -198,10 +217,13 @@ def main() -> None:
     parser.add_argument("--million", action="store_true")
     parser.add_argument("--postgres", nargs="?", const="own")
     parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--texts", type=Path)
     options = parser.parse_args()
     set_level("error")
     sizes = [int(size) for size in options.sizes.split(",") if size] + [1_000_000] * options.million
     real: Floats | None = np.load(options.vectors, mmap_mode="r") if options.vectors else None
+    if options.texts:
+        real = of_texts(options.texts, max(sizes))
     rows: list[Row] = []
     for size in sizes:
         vectors = like_texts(size, 1) if real is None else np.array(real[:size], np.float32)
