@@ -62,6 +62,7 @@ def _entry(module: Module, tool: Tool) -> Entry:
         signature=signature_of(tool.name, taken, given, told),
         time_limit=tool.time_limit,
         payload=tool.payload,
+        raw=tool.raw,
         envelope=module.envelope,
     )
 

@@ -29,6 +29,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
+    raw: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
 
 
@@ -79,6 +80,7 @@ class Entry:
     signature: str
     time_limit: float | None = None
     payload: int | None = None
+    raw: bool = False
     envelope: bool = False
 
     @property

@@ -53,8 +53,9 @@ class Policy(Protocol):
 
     def may(self, who: Principal, entry: Entry) -> bool: ...
 
-    def screened(self, view: View, arguments: Mapping[str, Any]) -> Cleared:
-        """What may be written of these, or the refusal if nothing may."""
+    def screened(self, view: View, arguments: Mapping[str, Any], writes: bool = True) -> Cleared:
+        """What may be written of these, or the refusal if nothing may. Of what is only asked secrets are masked: a
+        question may be kept too, in a trail or a cache."""
         ...
 
     def cleared(self, view: View, value: Any, hint: Any = None) -> Cleared:

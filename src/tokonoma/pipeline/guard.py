@@ -27,8 +27,8 @@ def guard(policy: Callable[[], Policy], promised: Callable[[Entry], Any]) -> Cal
             raise Denied(f"The policy does not allow {entry.path} here.", policy_version=current.version)
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
         call.view = view = current.view(call.who) if entry.listed else WHOLE
-        if entry.effect != "read" and entry.listed and entry.module != GATEWAY:
-            screened = current.screened(view, call.arguments)
+        if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
+            screened = current.screened(view, call.arguments, entry.effect != "read")
             call.found += screened.found
             if screened.refusal is not None:
                 raise screened.refusal

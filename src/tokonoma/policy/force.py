@@ -12,7 +12,7 @@ from tokonoma.core.errors import Conflict, Denied, Refusal
 from tokonoma.core.module import Entry
 from tokonoma.core.policy import Cleared, Mark, View
 from tokonoma.policy.decide import decide, hidden_kinds, kind_label, label_of, tags_of
-from tokonoma.policy.rules import DEFAULT, Rules, strictest
+from tokonoma.policy.rules import DEFAULT, Rules, Writes, strictest
 
 if TYPE_CHECKING:
     from tokonoma.policy.scan import Scanner
@@ -73,11 +73,15 @@ class InForce:
 
     # Texts on their way
 
-    def screened(self, view: View, arguments: Mapping[str, Any]) -> Cleared:
+    def screened(self, view: View, arguments: Mapping[str, Any], writes: bool = True) -> Cleared:
         from tokonoma.policy.screen import Screen
 
-        screen = Screen(self.scanner, self.rules.writes, self._salt)
+        rule = self.rules.writes
+        asking = Writes("allow" if rule.secret == "allow" else "redact", "allow")  # noqa: S105 - words of the policy
+        screen = Screen(self.scanner, rule if writes else asking, self._salt)
         value = screen.walk(arguments)
+        if not writes:
+            return Cleared(value, screen.found)
         if screen.refused:
             kinds = sorted({kind for _, kind in screen.refused})
             fields = sorted({field for field, _ in screen.refused})

@@ -27,7 +27,7 @@ MODULE = Module(
         _tool("search", search, "Search claims", 10, 32),
         _tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
         _tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
-        _tool("boundary.validate", validate, "Check a text before sending", 5, 32),
+        _tool("boundary.validate", validate, "Check a text before sending", 5, 32, raw=True),
         _tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
         _tool("context.get", context_get, "Read an active context", 10, 4),
         _tool("get", get, "Read a claim", 10, 4),
