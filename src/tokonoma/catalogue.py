@@ -18,6 +18,7 @@ BUILT_IN = {
     "system": "tokonoma.modules.system:MODULE",
     "memory": "tokonoma.modules.memory:MODULE",
     "claims": "tokonoma.modules.claims:MODULE",
+    "vault": "tokonoma.modules.vault:MODULE",
     "items": "tokonoma.modules.items:MODULE",
     "manual": "tokonoma.modules.manual:MODULE",
 }

@@ -7,6 +7,7 @@ from tokonoma.auth import keys
 from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
+from tokonoma.files import tables as file_tables
 from tokonoma.journal import strand
 from tokonoma.policy import store as policy_store
 from tokonoma.search import tables, vectors_tables
@@ -21,6 +22,7 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "search": tables.TABLES,
     "embed": queue.TABLES,
     "vectors": vectors_tables.TABLES,
+    "files": file_tables.TABLES,
 }
 """The tables of the house itself, under the names that their migrations are recorded by."""
 

@@ -106,15 +106,24 @@ class Folder:
     def files(self, below: Parts = ()) -> Iterator[Found]:
         """The plain files below a folder, in order of name. What is hidden, linked or oddly named is passed over."""
         with self.into(below) as folder:
-            yield from _walked(folder, self._real(below), len(below))
+            yield from _walked(folder, below, len(below))
 
-    def _real(self, parts: Parts) -> Parts:
-        """The names as they are on the disk, of a folder that is there."""
-        real: list[str] = []
-        for place, part in enumerate(parts):
-            with self.into(parts[:place]) as folder:
-                real.append(entry(folder, part) or part)
-        return tuple(real)
+    def real(self, parts: Parts) -> Parts:
+        """The names as they are spelt on the disk, as far as they are there."""
+        spelt: list[str] = []
+        for part in parts:
+            with self.into(tuple(spelt)) as folder:
+                name = entry(folder, part)
+            if name is None:
+                break
+            spelt.append(name)
+            if len(spelt) < len(parts) and not self._is_folder(tuple(spelt)):
+                break
+        return (*spelt, *parts[len(spelt) :])
+
+    def _is_folder(self, parts: Parts) -> bool:
+        with self.into(parts[:-1]) as folder:
+            return stat.S_ISDIR(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode)
 
 
 @contextmanager
@@ -146,7 +155,8 @@ def entry(folder: int, part: str) -> str | None:
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    # Some file systems number from the top of 64 bits, where databases have a sign.
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1))
 
 
 def check_plain(found: os.stat_result, parts: Parts) -> None:

@@ -18,7 +18,7 @@ from tokonoma.files.folder import Folder, Stamp, check_plain, entry, missing, st
 from tokonoma.files.rename import into_nothing
 
 SYSTEM = ".system"
-_DRAFTS = (SYSTEM, "drafts")
+DRAFTS = (SYSTEM, "drafts")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PATIENCE = 15.0  # seconds that a writer waits for the one before
 
@@ -42,14 +42,14 @@ def locked(folder: Folder, check: Callable[[], None], *, wait: bool = True) -> G
 def draft(folder: Folder, data: bytes, mode: int | None) -> str:
     """The content as a durable file without a place yet; its name among the drafts."""
     name = hex_id(8)
-    with folder.into(_DRAFTS, make=True) as drafts:
+    with folder.into(DRAFTS, make=True) as drafts:
         _written(drafts, name, data, mode)
     return name
 
 
 def place(folder: Folder, name: str, parts: Parts, before: Stamp | None) -> Stamp:
     """The draft takes its place: of the very file that was there `before`, or of none. Conflict leaves all as it was"""
-    with folder.into(parts[:-1], make=True) as target, folder.into(_DRAFTS) as drafts:
+    with folder.into(parts[:-1], make=True) as target, folder.into(DRAFTS) as drafts:
         real = _free(target, parts, before)
         if os.fstat(target).st_dev != os.fstat(drafts).st_dev:
             # Another file system is mounted here: nothing can be renamed into it, so the draft is made there again.
@@ -87,7 +87,7 @@ def _had(lock: int, check: Callable[[], None], patience: float) -> bool:
 
 
 def _sweep(folder: Folder) -> None:
-    with folder.into(_DRAFTS, make=True) as drafts:
+    with folder.into(DRAFTS, make=True) as drafts:
         for name in os.listdir(drafts):  # noqa: PTH208 - a descriptor, not a path
             with contextlib.suppress(OSError):
                 os.unlink(name, dir_fd=drafts)

@@ -1,0 +1,39 @@
+"""Earlier contents of files, each kept once in a file that is named by its hash."""
+
+import os
+
+from tokonoma.core.errors import Missing
+from tokonoma.files.folder import Folder
+from tokonoma.files.placing import DRAFTS, SYSTEM, draft
+from tokonoma.files.text import version_of
+
+_VERSIONS = (SYSTEM, "versions")
+
+
+def keep(folder: Folder, data: bytes) -> str:
+    """Durable when this returns. The version's name."""
+    version = version_of(data)
+    with folder.into((*_VERSIONS, version[:2]), make=True) as shelf:
+        try:
+            os.stat(version, dir_fd=shelf, follow_symlinks=False)
+        except FileNotFoundError:
+            name = draft(folder, data, 0o600)
+            with folder.into(DRAFTS) as drafts:
+                os.rename(name, version, src_dir_fd=drafts, dst_dir_fd=shelf)
+            os.fsync(shelf)
+    return version
+
+
+def kept(folder: Folder, version: str) -> bytes:
+    """The content of a version; Missing if it is not there any more, or not what it was."""
+    try:
+        data = folder.read((*_VERSIONS, version[:2], version)).data
+    except Missing:
+        raise _gone(version) from None
+    if version_of(data) != version:
+        raise _gone(version)
+    return data
+
+
+def _gone(version: str) -> Missing:
+    return Missing(f"The content of version {version[:12]}… is not kept any more.", version=version)

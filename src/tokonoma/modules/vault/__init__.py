@@ -1,0 +1,53 @@
+"""vault: the files that agents and people write together, found, walked through, audited and kept (specs/001)."""
+
+from dataclasses import replace as changed
+from functools import partial
+
+from tokonoma.core.house import House
+from tokonoma.core.module import Module, Tool
+from tokonoma.files.codes import LIBRARY
+from tokonoma.files.tables import RECORDS
+from tokonoma.modules.vault.audit import audit
+from tokonoma.modules.vault.coverage import coverage, lines
+from tokonoma.modules.vault.find import find, hits
+from tokonoma.modules.vault.past import history, restore
+from tokonoma.modules.vault.read import ls, read
+from tokonoma.modules.vault.record import listing, record, relabel
+from tokonoma.modules.vault.scan import scan
+from tokonoma.modules.vault.search import search
+from tokonoma.modules.vault.tables import TABLES
+from tokonoma.modules.vault.write import create, move, replace, write
+
+
+def housed(house: House) -> Module:
+    return changed(MODULE, read=partial(record, house), documents=partial(listing, house), housed=None)
+
+
+MODULE = Module(
+    name="vault",
+    summary="Write, find and audit files of a shared folder.",
+    tools=(
+        Tool("ls", ls, "List files"),
+        Tool("read", read, "Read lines of a file"),
+        Tool("find", find, "Find everything about a topic", time_limit=120),
+        Tool("hits", hits, "List what a find has found"),
+        Tool("scan", scan, "Walk through a file"),
+        Tool("coverage", coverage, "Check which lines are cited"),
+        Tool(
+            "audit", audit, "Audit an artifact against its source", listed="artifact_audit", aliases=("artifact.audit",)
+        ),
+        Tool("create", create, "Make a file", effect="write"),
+        Tool("write", write, "Overwrite or append", effect="write"),
+        Tool("replace", replace, "Replace text or a section", effect="write"),
+        Tool("search", search, "Search lines"),
+        Tool("history", history, "List a file's versions"),
+        Tool("restore", restore, "Restore a version", effect="write"),
+        Tool("move", move, "Move a file", effect="write"),
+    ),
+    tables=TABLES,
+    records=RECORDS,
+    relabel=relabel,
+    codes=LIBRARY,
+    unlisted=(Tool("lines", lines, "Lines read and cited"),),
+    housed=housed,
+)

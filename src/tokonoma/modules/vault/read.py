@@ -1,0 +1,154 @@
+"""vault_ls and vault_read: what there is, and a part of it."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from tokonoma.core import cursor as cursors
+from tokonoma.core.clock import shown
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Invalid
+from tokonoma.core.plain import Plain
+from tokonoma.files.shelf import NO_TEXT, Known, Sheet, all_files, sheet
+from tokonoma.files.text import address
+from tokonoma.modules.vault.glob import matcher
+from tokonoma.modules.vault.ledger import est_tokens, keep, page_of, read_on
+from tokonoma.modules.vault.place import Glob, Path, RelativeDir, file_at, folder_at, vault
+from tokonoma.modules.vault.ranges import LineRange, Range
+
+MOST_CHARS = 20_000
+_PAGE = 200
+
+
+class ListedFile(TypedDict):
+    path: str
+    size: int
+    lines: NotRequired[int]
+    changed_at: Plain
+    text: NotRequired[Literal[False]]
+
+
+class FileList(TypedDict):
+    items: list[ListedFile]
+    total: int
+    has_more: bool
+    next_cursor: NotRequired[Plain]
+
+
+class ReadLimits(TypedDict):
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MOST_CHARS, description="of text in the answer")]]
+
+
+class ReadPart(TypedDict):
+    path: str
+    address: Plain
+    version: Plain
+    total_lines: int
+    applied_range: LineRange | None
+    text: str
+    truncated: bool
+    truncated_reason: NotRequired[Literal["max_chars"]]
+    next_range: NotRequired[LineRange]
+
+
+def ls(
+    desk: Desk,
+    relative_dir: RelativeDir = None,
+    glob: Glob = None,
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
+) -> FileList:
+    """The files of the vault in order of path, 200 a page. Hidden names and links are left out."""
+    (after,) = cursors.decode("vault_ls", cursor) if cursor else ("",)
+    matches = matcher(glob)
+    with vault(desk) as folder:
+        known = all_files(desk, folder, folder_at(desk, folder, relative_dir))
+    wanted = sorted((each for each in known if matches(each.path)), key=lambda each: each.path)
+    rest = [each for each in wanted if each.path > after]
+    page: FileList = {
+        "items": [_listed(each) for each in rest[:_PAGE]],
+        "total": len(wanted),
+        "has_more": len(rest) > _PAGE,
+    }
+    if len(rest) > _PAGE:
+        page["next_cursor"] = cursors.encode("vault_ls", rest[_PAGE - 1].path)
+    return page
+
+
+def read(
+    desk: Desk,
+    path: Path,
+    full: Annotated[bool, Field(description="from the first line on, instead of a range")] = False,
+    range: Annotated[LineRange | None, Field(description="lines, from 1, both ends included")] = None,
+    limits: ReadLimits | None = None,
+) -> ReadPart:
+    """Lines of a file, up to max_chars (8000 by default, at most 20000); next_range says where to go on. What was read
+    is remembered for vault_scan and vault_coverage."""
+    if full == (range is not None):
+        raise Invalid("Give a range of lines, or full: true; not both.", field="range")
+    most = (limits or {}).get("max_chars", 8_000)
+    with vault(desk) as folder:
+        found = sheet(desk, folder, file_at(desk, folder, path))
+    total = len(found.lines)
+    first, last = _wanted(range, total)
+    text, end = cut(found, first, last, most)
+    told: ReadPart = {
+        "path": found.path,
+        "address": address(found.path, first, end) if total else address(found.path),
+        "version": found.version,
+        "total_lines": total,
+        "applied_range": {"start_line": first, "end_line": end} if total else None,
+        "text": text,
+        "truncated": end < last or len(text) < sum(map(len, found.lines[first - 1 : end])),
+    }
+    if told["truncated"]:
+        told["truncated_reason"] = "max_chars"
+        if end < last:
+            told["next_range"] = {"start_line": end + 1, "end_line": last}
+    if total:
+        _remember(desk, found, (first, end), len(path), len(text))
+    return told
+
+
+def cut(found: Sheet, first: int, last: int, most: int) -> tuple[str, int]:
+    """Whole lines up to so many characters, and the last of them; of a first line that is longer, its start."""
+    taken: list[str] = []
+    size = 0
+    for line in found.lines[first - 1 : last]:
+        if size + len(line) > most and taken:
+            break
+        taken.append(line[:most])
+        size += len(line)
+        if size >= most:
+            break
+    return "".join(taken), first + max(0, len(taken) - 1)
+
+
+def _wanted(range: LineRange | None, total: int) -> Range:
+    if range is None:
+        return 1, total
+    start, end = range["start_line"], range["end_line"]
+    if start > end:
+        raise Invalid(f"range: start_line {start} lies after end_line {end}.", field="range")
+    if start > total:
+        raise Invalid(f"range: the file has {total} lines, and {start} lies beyond.", field="range", limit=total)
+    return start, min(end, total)
+
+
+def _remember(desk: Desk, found: Sheet, lines: Range, chars_in: int, chars_out: int) -> None:
+    page, _ = read_on(page_of(desk, found), [lines], est_tokens(chars_in, chars_out))
+    with desk.write() as tx:
+        keep(tx, desk, found, page)
+
+
+def _listed(known: Known) -> ListedFile:
+    told: ListedFile = {
+        "path": known.path,
+        "size": known.stamp.size,
+        "changed_at": shown(known.stamp.mtime // 10**6),
+    }
+    if known.lines == NO_TEXT:
+        told["text"] = False
+    else:
+        told["lines"] = known.lines
+    return told

@@ -1,0 +1,39 @@
+"""What the vault remembers beside its files: who has read and cited what, what searches found, and figures."""
+
+from tokonoma.core.module import Migration
+
+TABLES = (
+    Migration(
+        "001_vault",
+        (
+            """create table vault_ledger (
+                principal text not null,
+                path {text} not null,
+                version text not null,
+                has_read text not null,
+                has_cited text not null,
+                tokens {big} not null,
+                told_tokens {big} not null,
+                at {big} not null,
+                primary key (principal, path, version)
+            )""",
+            # What a search found: places and figures, no text of a file.
+            """create table vault_trail (
+                id {text} not null primary key,
+                principal text not null,
+                at {big} not null,
+                found text not null,
+                unscanned text not null
+            )""",
+            "create index vault_trail_at on vault_trail (at)",
+            """create table vault_gain (
+                at {big} not null,
+                tool text not null,
+                evidence {big} not null,
+                tokens {big} not null,
+                gain {real} not null
+            )""",
+            "create index vault_gain_at on vault_gain (at)",
+        ),
+    ),
+)
