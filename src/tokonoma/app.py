@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from tokonoma.searching import Searching
     from tokonoma.store.database import Database
 
-_RATES = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
-
 
 def environment() -> Mapping[str, str]:
     """The process's environment, for the command line too: nobody else looks at it."""
@@ -95,6 +93,7 @@ class App:
 
     def _join(self) -> None:
         """The row of stages, in the order in which they are walked."""
+        from tokonoma.auth.rate import rates
         from tokonoma.pipeline.choose import choose
         from tokonoma.pipeline.deadline import Watch, deadline
         from tokonoma.pipeline.guard import guard
@@ -109,7 +108,6 @@ class App:
         with self._lock:
             if self._stages is not None:
                 return
-            calls, _, unit = (self.settings.text("rate_limit") or "0/second").partition("/")
             self._work = work(self.registry.bound, self._rooms())
             self._stages = [
                 trace(self.spans),
@@ -117,7 +115,7 @@ class App:
                 journal(self.keeper.note, self._observe),
                 veil(self.policing.current),
                 choose(self.registry.find),
-                limit(int(calls), _RATES[unit]),
+                limit(rates(self.settings.text("rate_limit"), lambda: self.database.writing())),
                 parse(self.registry.bound),
                 guard(self.policing.current, self.registry.promised),
                 deadline(Watch(), self.settings.seconds("time_limit")),

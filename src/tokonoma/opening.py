@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tokonoma.auth import keys
+from tokonoma.auth import keys, rate
 from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
@@ -18,6 +18,7 @@ from tokonoma.store.migrate import migrate
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
     "auth": keys.TABLES,
+    "rate": rate.TABLES,
     "policy": policy_store.TABLES,
     "search": tables.TABLES,
     "embed": queue.TABLES,

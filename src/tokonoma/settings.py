@@ -97,7 +97,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("require_key", False, "ask for an API key over HTTP even while none exists", yes_or_no),
     Setting("workers", 8, "worker threads for calls", whole(1, 256)),
     Setting("time_limit", 60.0, "seconds that one call may run", seconds),
-    Setting("rate_limit", "", "calls that one credential may make, like 120/minute; empty: no limit", rate),
+    Setting("rate_limit", "", "calls of one tool that one credential may make, like 120/minute; empty: no limit", rate),
     Setting(
         "policy_signers",
         (),

@@ -29,6 +29,17 @@ class Principal:
 OWNER = Principal("owner")
 
 
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How often a caller may use a tool, as far as it has come."""
+
+    allowed: bool
+    limit: int  # calls
+    remaining: int
+    reset: int  # seconds until all of them are there again
+    wait: int  # seconds until the next one, if there is none
+
+
 @dataclass(slots=True)
 class Caller:
     """What the transport knows of the other side. `principal` is kept once the identify stage has found it."""
@@ -67,6 +78,7 @@ class Call:
     view: "View | None" = None  # what its principal may see, after the guard stage
     marked: bool = False  # it has read records of which something must be masked
     policy_version: str = ""  # of the policy that the call was walked under
+    quota: Quota | None = None  # where a limit is set, after the limit stage
     found: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 

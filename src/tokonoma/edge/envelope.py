@@ -12,9 +12,23 @@ from tokonoma.edge.wire.front import Answer
 
 def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
     if error is not None:
-        return Answer([_text(orjson.dumps(failure(call, error, codes)).decode())], is_error=True)
+        text = orjson.dumps(failure(call, error, codes)).decode()
+        return _metered(call, Answer([_text(text)], is_error=True))
     body = _enveloped(call) if call.entry is not None and call.entry.envelope else call.body
-    return Answer([_text(body.decode())], structured=body)
+    return _metered(call, Answer([_text(body.decode())], structured=body))
+
+
+def _metered(call: Call, answer: Answer) -> Answer:
+    """What is left of a limit, if one is set: as headers over HTTP, and in `_meta` for everybody."""
+    quota = call.quota
+    if quota is not None:
+        facts = {"limit": quota.limit, "remaining": quota.remaining, "reset": quota.reset}
+        answer.headers = {f"x-ratelimit-{name}": str(value) for name, value in facts.items()}
+        if not quota.allowed:
+            facts["retry_after"] = quota.wait
+            answer.headers = {**answer.headers, "retry-after": str(quota.wait)}
+        answer.meta = {"tokonoma/rate_limit": facts}
+    return answer
 
 
 def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:

@@ -106,17 +106,18 @@ class Delivery:
         if item is None and receive is not None:
             watcher = asyncio.create_task(_watch(receive, outbox, exchange))
             try:
-                await self._rest(outbox, item)
+                await self._rest(outbox, exchange, item)
             finally:
                 watcher.cancel()
         else:
-            await self._rest(outbox, item)
+            await self._rest(outbox, exchange, item)
 
-    async def _rest(self, outbox: Outbox, item: tuple[bytes, bool] | None) -> None:
+    async def _rest(self, outbox: Outbox, exchange: Exchange, item: tuple[bytes, bool] | None) -> None:
         if item is None and self._json:
             item = await outbox.get(self._stream_after if self._sse else None)
         if self._json and item is not None and item[1] and item[0]:
-            await body(self._send, 200, item[0], self._extra)
+            more = [(name.encode(), value.encode()) for name, value in exchange.headers.items()]
+            await body(self._send, 200, item[0], [*self._extra, *more])
         elif not outbox.left:
             await self._events(outbox, item)
 

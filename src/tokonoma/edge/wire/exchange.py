@@ -1,7 +1,7 @@
 """One `tools/call` on its way: told of progress while it runs, answered exactly once, or never if it was cancelled."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import orjson
@@ -33,6 +33,7 @@ class Exchange:
         "_sending",
         "_stop",
         "_token",
+        "headers",
     )
 
     def __init__(
@@ -48,6 +49,7 @@ class Exchange:
         self._sending = threading.Lock()  # progress never overtakes the answer
         self._answered = threading.Lock()  # taken once, never given back
         self._stop: Stop | None = None
+        self.headers: Mapping[str, str] = {}  # of the answer, once there is one
 
     @property
     def id(self) -> Id | None:
@@ -68,6 +70,7 @@ class Exchange:
 
     def done(self, answer: Answer) -> None:
         """The front has the answer."""
+        self.headers = answer.headers
         try:
             if not self._answered.locked():
                 self._finish(self._encoded(answer))

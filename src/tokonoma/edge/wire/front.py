@@ -42,6 +42,7 @@ class Answer:
     asks: Mapping[str, Mapping[str, Any]] | None = None
     state: str | None = None
     refusal: Refusal | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # what HTTP adds to its response
 
 
 Done = Callable[[Answer], None]
