@@ -40,13 +40,13 @@ class Scanner:
         self.version = f"{_VERSION}.{more_of}" if more else str(_VERSION)
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._picky = not more
-        self._remembered = lru_cache(maxsize=_KEPT)(self._scanned)
+        self._remembered = lru_cache(maxsize=_KEPT)(self.looked)
 
     def scan(self, text: str) -> tuple[Find, ...]:
         """Resolved, in order of place."""
         if len(text) < 6 or (self._picky and not _DIGIT.search(text) and not _OTHER.search(folded_of(text))):
             return ()
-        return self._remembered(text) if len(text) <= _LONGEST else self._scanned(text)
+        return self._remembered(text) if len(text) <= _LONGEST else self.looked(text)
 
     @cached_property
     def _set(self) -> Any:
@@ -60,7 +60,8 @@ class Scanner:
     def _patterns(self) -> list[Any]:
         return [None] * len(self.detectors)
 
-    def _scanned(self, text: str) -> tuple[Find, ...]:
+    def looked(self, text: str) -> tuple[Find, ...]:
+        """As `scan`, without remembering."""
         folded = text if text.isascii() else folded_of(text)
         data = folded.encode("utf-8", "replace")
         likely: list[int] = self._set.Match(data)
