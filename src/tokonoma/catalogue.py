@@ -19,6 +19,7 @@ BUILT_IN = {
     "memory": "tokonoma.modules.memory:MODULE",
     "claims": "tokonoma.modules.claims:MODULE",
     "vault": "tokonoma.modules.vault:MODULE",
+    "bridge": "tokonoma.modules.bridge:MODULE",
     "items": "tokonoma.modules.items:MODULE",
     "manual": "tokonoma.modules.manual:MODULE",
 }

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Label, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
@@ -18,7 +18,7 @@ from tokonoma.files.folder import MOST, Content, Folder, Stamp, missing
 from tokonoma.files.placing import draft, exists, locked, move, place
 from tokonoma.files.rules import Action
 from tokonoma.files.sections import lines_of
-from tokonoma.files.shelf import drop, in_step, noted, put
+from tokonoma.files.shelf import classed, drop, in_step, noted, put
 from tokonoma.files.text import decoded, version_of
 from tokonoma.files.versions import keep
 
@@ -48,8 +48,10 @@ def change(
     action: Action,
     made: Callable[[Content | None], bytes],
     expected: str | None = None,
+    label: Label = "internal",
 ) -> Changed:
-    """`made` turns what is there into what shall be there; it may refuse. The rules were asked before."""
+    """`made` turns what is there into what shall be there; it may refuse. The rules were asked before. `label` is the
+    class of what comes in."""
     with locked(folder, desk.check):
         settle(desk, folder)
         before = _there(desk, folder, parts)
@@ -64,6 +66,7 @@ def change(
         intent = uuid7()
         with desk.write() as tx:
             _intend(tx, desk, intent, action, joined(parts), "", before, data)
+            classed(tx, joined(parts), label)
             put(tx, parts, Content(data, Stamp(len(data), now() * 10**6, 0, 0), 0))
         stamp = _placed(desk, intent, parts, lambda: place(folder, name, parts, before.stamp if before else None))
         with _confirming(desk, intent) as tx:
@@ -94,6 +97,7 @@ def moved(desk: Desk, folder: Folder, origin: Parts, goal: Parts, expected: str 
         with desk.write() as tx:
             _intend(tx, desk, intent, "move", joined(goal), joined(origin), before, before.data)
             drop(tx, joined(origin))
+            classed(tx, joined(goal), classed(tx, joined(origin)))
             put(tx, goal, before)
         stamp = _placed(desk, intent, goal, lambda: move(folder, origin, goal, before.stamp))
         text = decoded(before.data, goal)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tokonoma.core.desk import LABELS, Desk, Document, Label, Row, Rows, Tx
 from tokonoma.core.errors import Missing, Refusal
@@ -109,6 +109,21 @@ def forget(desk: Desk, paths: Sequence[str]) -> None:
                 drop(tx, path)
 
 
+def classed(tx: Tx, path: str, label: Label = "internal") -> Label:
+    """The class that a file has by what was copied into it: from now on at least this one."""
+    row = tx.row("select label from vault_class where path = :path", path=path)
+    known: Label = row[0] if row else "internal"
+    if LABELS.index(label) <= LABELS.index(known):
+        return known
+    tx.run(
+        "insert into vault_class (path, label) values (:path, :label)"
+        " on conflict (path) do update set label = excluded.label",
+        path=path,
+        label=label,
+    )
+    return label
+
+
 def put(tx: Tx, parts: Parts, content: Content) -> Known:
     """A file's row, its pieces and their documents, as the content is now."""
     path, version = joined(parts), version_of(content.data)
@@ -122,7 +137,8 @@ def put(tx: Tx, parts: Parts, content: Content) -> Known:
     known = noted(tx, path, content.stamp, version, len(lines_of(text)))
     if before is None or before[5] != version:
         at = content.stamp.mtime // 10**6
-        _put_pieces(tx, parts, _documents(parts, text, at))
+        label = classed(tx, path)
+        _put_pieces(tx, parts, [replace(each, label=label) for each in _documents(parts, text, at)])
     return known
 
 

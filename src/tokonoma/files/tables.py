@@ -43,6 +43,16 @@ TABLES = (
             "create index vault_change_state on vault_change (state)",
         ),
     ),
+    Migration(
+        "002_vault_class",
+        (
+            # Canonical: what was copied from a record of a stricter class is of that class, whatever is found in it.
+            """create table vault_class (
+                path {text} not null primary key,
+                label text not null
+            )""",
+        ),
+    ),
 )
 
 RECORDS = frozenset({"vault_part"})

@@ -1,0 +1,88 @@
+"""specs/001 over the wire: copies into the vault from anywhere in the house, with the text never shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+TEXT = "# One\nCANARY first\n\n# Two\nCANARY second\n"
+
+
+@pytest.fixture
+def places(app) -> dict[str, Path]:
+    found = {name: Path(app.house.places()[name]) for name in ("vault", "manuals")}
+    (found["manuals"] / "guide").mkdir(parents=True)
+    (found["manuals"] / "guide" / "a.md").write_text(TEXT)
+    found["vault"].mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def code(talk, tool, **params) -> str:
+    return talk.refused("bridge", tool, **params)["code"]
+
+
+def test_a_section_of_a_manual_is_copied_unread(talk, places):
+    talk.call("manual", "toc", manual_id="guide")
+    ref = {"target": "manual", "manual_id": "guide", "path": "a.md", "start_line": 4}
+    told = talk.call("bridge", "copy_section", from_ref=ref, to_path="artifacts/two.md")
+    assert (places["vault"] / "artifacts" / "two.md").read_text() == "# Two\nCANARY second\n"
+    assert "CANARY" not in json.dumps(told)
+    assert (told["copied_lines"], told["copied_chars"], told["source"]) == (2, 20, "tokonoma://manual/guide/a.md#L4")
+    talk.call("bridge", "copy_section", from_ref=ref, to_path="artifacts/two.md", mode="append")
+    assert (places["vault"] / "artifacts" / "two.md").read_text().count("CANARY") == 2
+    assert talk.call("vault", "search", query="canary second")["items"][0]["path"] == "artifacts/two.md"
+
+
+def test_a_whole_file_of_a_manual_is_copied_and_then_changed_in_the_vault(talk, places):
+    talk.call("manual", "toc", manual_id="guide")
+    told = talk.call("bridge", "copy_file", manual_id="guide", from_path="a.md", to_path="drafts/a.md")
+    assert (places["vault"] / "drafts" / "a.md").read_text() == TEXT
+    assert "CANARY" not in json.dumps(told)
+    talk.call("vault", "replace", path="drafts/a.md", find="first", replace="1st")
+    assert (places["manuals"] / "guide" / "a.md").read_text() == TEXT
+
+
+def test_memos_items_and_files_of_the_vault_can_be_copied(talk, places):
+    memo = talk.call("memory", "save", content="CANARY memo")
+    item = talk.call("items", "create_item", type="docs", title="t", content="CANARY item")
+    talk.call("vault", "create", path="v.md", content=TEXT)
+    sources = {
+        f"tokonoma://memory/{memo['memo_id']}": "CANARY memo",
+        f"tokonoma://items/{item['id']}": "CANARY item",
+        "tokonoma://vault/v.md#L4-L5": "# Two\nCANARY second\n",
+    }
+    for number, (source, text) in enumerate(sources.items()):
+        told = talk.call("bridge", "copy_section", from_ref={"address": source}, to_path=f"c{number}.md")
+        assert text in (places["vault"] / f"c{number}.md").read_text()
+        assert "CANARY" not in json.dumps(told)
+
+
+def test_bad_copies_change_nothing(talk, places):
+    talk.call("manual", "toc", manual_id="guide")
+    talk.call("vault", "create", path="there.md", content="x")
+    ref = {"manual_id": "guide", "path": "a.md", "start_line": 4}
+    assert code(talk, "copy_section", from_ref=ref, to_path="there.md") == "conflict"
+    assert code(talk, "copy_section", from_ref=ref, to_path="new.md", mode="append") == "not_found"
+    assert code(talk, "copy_section", from_ref=ref, to_path="new.md", mode="overwrite") == "not_found"
+    assert code(talk, "copy_section", from_ref=ref, to_path="new.md", limits={"max_chars": 5}) == "invalid_parameter"
+    assert code(talk, "copy_section", from_ref=ref, to_path="artifacts/x.txt") == "forbidden"
+    day = "artifacts/daily/2026-03-01.md"
+    assert code(talk, "copy_section", from_ref=ref, to_path=day, mode="overwrite") == "forbidden"
+    assert code(talk, "copy_section", from_ref=ref, to_path="../x.md") == "invalid_path"
+    assert code(talk, "copy_section", from_ref={}, to_path="x.md") == "invalid_parameter"
+    both = {**ref, "address": "tokonoma://items/1"}
+    assert code(talk, "copy_section", from_ref=both, to_path="x.md") == "invalid_parameter"
+    assert code(talk, "copy_section", from_ref={"address": "tokonoma://memory/none"}, to_path="x.md") == "not_found"
+    assert code(talk, "copy_section", from_ref={"address": "/etc/passwd"}, to_path="x.md") == "invalid_parameter"
+    assert code(talk, "copy_file", manual_id="guide", from_path="none.md", to_path="x.md") == "not_found"
+    assert code(talk, "copy_file", manual_id="guide", from_path="../../x", to_path="x.md") == "invalid_path"
+    assert code(talk, "copy_file", manual_id="..", from_path="a.md", to_path="x.md") == "invalid_path"
+    assert [each["path"] for each in talk.call("vault", "ls")["items"]] == ["there.md"]
+
+
+def test_a_daily_file_may_be_added_to(talk, places):
+    talk.call("manual", "toc", manual_id="guide")
+    day, ref = "artifacts/daily/2026-03-01.md", {"manual_id": "guide", "path": "a.md", "start_line": 1}
+    talk.call("bridge", "copy_section", from_ref=ref, to_path=day, trace_id="t")
+    talk.call("bridge", "copy_section", from_ref=ref, to_path=day, mode="append", trace_id="t")
+    assert talk.call("vault", "history", path=day)["items"][0]["action"] == "append"
