@@ -44,9 +44,13 @@ class Scanner:
 
     def scan(self, text: str) -> tuple[Find, ...]:
         """Resolved, in order of place."""
-        if len(text) < 6 or (self._picky and not _DIGIT.search(text) and not _OTHER.search(folded_of(text))):
+        if self.clean(text):
             return ()
         return self._remembered(text) if len(text) <= _LONGEST else self.looked(text)
+
+    def clean(self, text: str) -> bool:
+        """Whether one can tell at a glance that nothing will be found. For most short texts one can."""
+        return len(text) < 6 or (self._picky and not _DIGIT.search(text) and not _OTHER.search(folded_of(text)))
 
     @cached_property
     def _set(self) -> Any:

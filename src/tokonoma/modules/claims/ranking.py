@@ -194,7 +194,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _shingles(text: str) -> frozenset[str]:
-    packed = "".join(text[:400].casefold().split())
+    packed = "".join(text[:200].casefold().split())
     return frozenset(map("".join, zip(packed, packed[1:], packed[2:], strict=False))) or frozenset({packed})
 
 

@@ -146,7 +146,7 @@ def recalled(desk: Desk, asked: Asked) -> Recalled:
     retrieval, at = desk.boundary.retrieval, now()
     alpha = alpha_of(asked.query, retrieval)
     wanted = asked.offset + asked.most
-    most = max(retrieval.k_txt, 2 * wanted)  # each leg compares at least a hundred before this is cut off
+    most = max((retrieval.k_txt + retrieval.k_vec) // 2, 2 * wanted)  # what two legs of these sizes have left, joined
     found: list[Found] = []
     for scopes, labels in _groups(desk, asked):
         conditions = (Condition("scope", "in", scopes),) if len(scopes) < len(LAYERS) else ()
