@@ -32,6 +32,7 @@ COMMANDS = {
     "purge": ("tokonoma.cli.purge:purge", "Forget what was deleted or has expired long ago."),
     "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
     "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
+    "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the vault's files."),
     "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),
     "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; keep them as Markdown."),
     "journal": ("tokonoma.cli.journal:journal", "Look at the journal of calls, or verify its chain."),

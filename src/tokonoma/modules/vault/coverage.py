@@ -46,6 +46,9 @@ class Lines(TypedDict):
     total_lines: int
     read: list[LineRange]
     cited: list[LineRange]
+    never_seen: list[LineRange]
+    read_ratio: float
+    cited_ratio: float
 
 
 def coverage(desk: Desk, path: Path, cited_ranges: Cited | None = None) -> Coverage:
@@ -85,13 +88,20 @@ def lines(desk: Desk, path: str) -> Lines:
     """For the picture on the command line: what its owner has read and cited."""
     with vault(desk) as folder:
         found = sheet(desk, folder, file_at(desk, folder, path))
-    page = page_of(desk, found)
+    page, total = page_of(desk, found), len(found.lines)
     return {
         "path": found.path,
-        "total_lines": len(found.lines),
-        "read": [{"start_line": start, "end_line": end} for start, end in page.read],
-        "cited": [{"start_line": start, "end_line": end} for start, end in page.cited],
+        "total_lines": total,
+        "read": _all(page.read),
+        "cited": _all(page.cited),
+        "never_seen": _all(left(total, [*page.read, *page.cited])),
+        "read_ratio": ratio(total, page.read),
+        "cited_ratio": ratio(total, page.cited),
     }
+
+
+def _all(ranges: list[Range]) -> list[LineRange]:
+    return [{"start_line": start, "end_line": end} for start, end in ranges]
 
 
 def _next(path: str, covered: float, uncovered: list[Range], gain: Gain) -> list[NextAction]:

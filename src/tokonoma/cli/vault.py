@@ -1,0 +1,187 @@
+"""`vault`: its files at the terminal; every command is a call like any other."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from tokonoma.app import App
+from tokonoma.cli import show
+from tokonoma.cli.calling import ask
+from tokonoma.cli.door import entered
+from tokonoma.cli.flags import group
+from tokonoma.cli.inside import owned
+from tokonoma.cli.picture import picture
+from tokonoma.core.errors import Invalid
+
+
+@group("vault")
+def vault() -> None:
+    """List, read, search and audit the vault's files; see what was read of them."""
+
+
+@vault.command("ls")
+@click.argument("folder", required=False)
+@click.option("--glob", help="Like '*.md' or 'notes/**'.")
+@click.pass_context
+def ls(ctx: click.Context, folder: str | None, glob: str | None) -> None:
+    """List the files, with their lines and when they were changed."""
+    rows: list[tuple[str, str, str, str]] = []
+    with entered(ctx) as app:
+        cursor: str | None = None
+        while True:
+            page = asked(app, "ls", relative_dir=folder, glob=glob, cursor=cursor)
+            rows += [
+                (each["path"], str(each.get("lines", "-")), str(each["size"]), each["changed_at"])
+                for each in page["items"]
+            ]
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                break
+    show.table(("FILE", "LINES", "BYTES", "CHANGED"), rows)
+
+
+@vault.command("read")
+@click.argument("place", metavar="FILE[:FIRST[-LAST]]")
+@click.pass_context
+def read(ctx: click.Context, place: str) -> None:
+    """Print lines of a file, up to 20 000 characters."""
+    path, lines = _place(place)
+    told: dict[str, Any] = {"full": True} if lines is None else {"range": _range(*lines)}
+    with entered(ctx) as app:
+        part = asked(app, "read", path=path, limits={"max_chars": 20_000}, **told)
+    click.echo(part["text"], nl=not part["text"].endswith("\n"))
+    if "next_range" in part:
+        show.note(f"… go on with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
+
+
+@vault.command("find")
+@click.argument("query")
+@click.option("--glob", help="Only files like '*.md'; '!artifacts/daily/**' leaves daily notes out.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Lines shown.")
+@click.pass_context
+def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
+    """List the sections about QUERY, best first, and what was looked through."""
+    with entered(ctx) as app:
+        found = asked(app, "find", query=query, scope={"glob": glob} if glob else None)
+        page = asked(app, "hits", trace_id=found["trace_id"], limit=limit)
+    rows = [
+        (f"{each['ref']['path']}:{each['ref']['start_line']}", f"{each['score']:.2f}", each["title"])
+        for each in page["items"]
+    ]
+    show.table(("WHERE", "SCORE", "TITLE"), rows)
+    summary = found["summary"]
+    left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
+    show.note(f"{page['total']} of {summary['scanned_nodes']} sections in {summary['scanned_files']} files{left}.")
+
+
+@vault.command("search")
+@click.argument("query")
+@click.option("--mode", type=click.Choice(["plain", "loose", "regex"]), default="plain", show_default=True)
+@click.option("--glob", help="Only files like '*.md'.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="Lines shown.")
+@click.pass_context
+def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: int) -> None:
+    """Print lines that hold QUERY, as FILE:LINE:TEXT."""
+    with entered(ctx) as app:
+        page = asked(app, "search", query=query, mode=mode, glob=glob, limit=limit)
+    for each in page["items"]:
+        click.echo(f"{each['path']}:{each['line']}:{each['text']}")
+    if page["has_more"]:
+        show.note("… and more; --limit shows up to 200")
+
+
+@vault.command("history")
+@click.argument("path", metavar="FILE")
+@click.pass_context
+def history(ctx: click.Context, path: str) -> None:
+    """List what was done to a file, newest first, with the versions that can be restored."""
+    with entered(ctx) as app:
+        items = asked(app, "history", path=path, limit=200)["items"]
+    rows = [
+        (each["at"], each["action"], each["by"], str(each["bytes"]), each.get("previous_version", "")[:16])
+        for each in items
+    ]
+    show.table(("AT", "ACTION", "BY", "BYTES", "BEFORE IT"), rows)
+
+
+@vault.command("restore")
+@click.argument("path", metavar="FILE")
+@click.argument("version")
+@click.pass_context
+def restore(ctx: click.Context, path: str, version: str) -> None:
+    """Put an earlier version in place again; what is there now is kept."""
+    with entered(ctx) as app:
+        done = asked(app, "restore", path=path, version=version)
+    click.echo(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
+
+
+@vault.command("coverage")
+@click.argument("path", metavar="FILE")
+@click.option("--picture", "target", metavar="OUT.svg", help="Draw the file as a strip: cited, read, never seen.")
+@click.option("--json", "as_json", is_flag=True, help="The ranges, as JSON.")
+@click.pass_context
+def coverage(ctx: click.Context, path: str, target: str | None, as_json: bool) -> None:
+    """Say how much of a file was read and cited, and which lines nobody has seen."""
+    with entered(ctx) as app:
+        told = owned(app, "vault", "lines", {"path": path})
+    if target is not None:
+        drawn = picture(told["path"], told["total_lines"], _pairs(told["read"]), _pairs(told["cited"]))
+        Path(target).write_text(drawn, encoding="utf-8")
+        show.note(f"{target} shows {told['path']}.")
+    if as_json:
+        show.value(told)
+        return
+    unseen = told["never_seen"]
+    shown = ", ".join(f"{each['start_line']}-{each['end_line']}" for each in unseen[:10]) or "none"
+    more = f" and {len(unseen) - 10} more" if len(unseen) > 10 else ""
+    click.echo(f"{told['path']}: {told['total_lines']} lines")
+    click.echo(f"  read        {told['read_ratio']:.0%}")
+    click.echo(f"  cited       {told['cited_ratio']:.0%}")
+    click.echo(f"  never seen  {shown}{more}")
+
+
+@vault.command("audit")
+@click.argument("artifact")
+@click.argument("source")
+@click.pass_context
+def audit(ctx: click.Context, artifact: str, source: str) -> None:
+    """Check ARTIFACT against SOURCE: elements without lines, without a way to them, references not answered."""
+    with entered(ctx) as app:
+        told = asked(app, "audit", artifact_path=artifact, source_path=source)
+    rows = [(kind, each["id"], each["title"]) for kind in ("rootless", "orphan") for each in told[kind]]
+    rows += [("one_way", each["from_id"], each["to_id"]) for each in told["one_way"]]
+    show.table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
+    show.note(
+        f"{told['elements']} elements, {told['evidence_ratio']:.0%} with lines of their source; "
+        f"{told['coverage_ratio']:.0%} of the source is cited."
+    )
+    ctx.exit(1 if told["needs_forced_full_scan"] else 0)
+
+
+def asked(app: App, tool: str, **params: Any) -> Any:
+    """The tool's value; a refusal says what the tool says."""
+    given = {name: value for name, value in params.items() if value is not None}
+    answer = ask(app, "call", {"module": "vault", "tool_name": tool, "params": given})
+    told = orjson.loads(answer.content[0]["text"])
+    if answer.is_error:
+        raise Invalid(told["error"]["message"])
+    return told
+
+
+def _place(place: str) -> tuple[str, tuple[int, int] | None]:
+    """`notes/a.md:3-9` → path, first and last line."""
+    path, colon, lines = place.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if not colon or not first.isdigit() or (dash and not last.isdigit()):
+        return place, None
+    return path, (int(first), int(last) if dash else int(first))
+
+
+def _range(start: int, end: int) -> dict[str, int]:
+    return {"start_line": start, "end_line": end}
+
+
+def _pairs(ranges: list[dict[str, int]]) -> list[tuple[int, int]]:
+    return [(each["start_line"], each["end_line"]) for each in ranges]

@@ -1,0 +1,61 @@
+"""`tokonoma vault`: files at the terminal."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from tokonoma.cli.picture import picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def root(home):
+    folder = home / "workspace" / "vault"
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes" / "a.md").write_text("# A\none\ntwo\n# B\nthree\n")
+    return folder
+
+
+def test_listing_reading_finding_searching(run, root):
+    assert "notes/a.md" in run("vault", "ls").stdout
+    assert run("vault", "read", "notes/a.md:2-3").stdout == "one\ntwo\n"
+    assert run("vault", "read", "notes/a.md").stdout.startswith("# A\n")
+    assert "notes/a.md:4" in run("vault", "find", "three").stdout
+    assert run("vault", "search", "TWO").stdout == "notes/a.md:3:two\n"
+    wrong = run("vault", "read", "../x")
+    assert wrong.exit_code == 1
+    assert "goes down only" in wrong.stderr
+
+
+def test_history_and_restore(run, root):
+    run("call", "vault", "write", '{"path": "notes/a.md", "content": "new", "mode": "overwrite"}')
+    version = run("vault", "history", "notes/a.md").stdout.splitlines()[1].split()[-1]
+    assert run("vault", "restore", "notes/a.md", version).exit_code == 0
+    assert (root / "notes" / "a.md").read_text().startswith("# A")
+
+
+def test_coverage_in_words_and_as_a_picture(run, root, tmp_path):
+    run("vault", "read", "notes/a.md:1-2")
+    run("call", "vault", "coverage", '{"path": "notes/a.md", "cited_ranges": [{"start_line": 1, "end_line": 1}]}')
+    told = run("vault", "coverage", "notes/a.md", "--picture", str(tmp_path / "out.svg"))
+    assert "read        40%" in told.stdout
+    assert "cited       20%" in told.stdout
+    assert "never seen  3-5" in told.stdout
+    drawn = ElementTree.fromstring((tmp_path / "out.svg").read_text())
+    bars = [each.get("class") for each in drawn.iter(f"{SVG}rect") if each.get("class")]
+    assert bars == ["never-seen", "read", "cited"]
+
+
+def test_a_picture_of_any_file_is_sound_and_bounded():
+    for total in (0, 1, 7, 100, 100_000):
+        half = [(1, max(1, total // 2))] if total else []
+        drawn = ElementTree.fromstring(picture('<a> & "b".md', total, half, half))
+        assert float(drawn.get("height", "inf")) < 1300
+
+
+def test_an_audit_ends_with_one_if_something_is_wrong(run, root):
+    (root / "bad.md").write_text("# X\n- y\n")
+    told = run("vault", "audit", "bad.md", "notes/a.md")
+    assert told.exit_code == 1
+    assert "rootless" in told.stdout
