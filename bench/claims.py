@@ -22,7 +22,7 @@ from .rounds import percentile
 
 SIZES = (15, 1_000, 5_000, 20_000)
 ASKED = ("jsquad", "jaquad")
-FILLING = ("locomo", "k8s", "fastapi")  # LoCoMo's questions are meant for one conversation each, which claims do not know
+FILLING = ("locomo", "k8s", "fastapi")  # LoCoMo asks inside one conversation, which claims do not know
 AT = "2026-01-15T09:00:00Z"
 LONGEST = 700  # characters of a claim: longer texts become several
 
