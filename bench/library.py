@@ -22,7 +22,7 @@ from tokonoma.edge.wire.front import Answer, Order
 
 from .quality import EVAL, lines
 
-LEXICAL = ["heading", "normalized", "loose", "synonym"]
+NAMED = 0.6  # a score from which on the term itself, or another name for it, stands in the section
 
 
 class Library:
@@ -85,6 +85,16 @@ class Library:
             if len(found) >= page["total"]:
                 return found
 
+    def named(self, trace_id: str) -> list[str]:
+        """As an agent that wants every mention and nothing else: the best first come pages, until names end."""
+        found: list[str] = []
+        while True:
+            page = self.call("hits", trace_id=trace_id, offset=len(found), limit=50)
+            kept = [item for item in page["items"] if item["score"] >= NAMED]
+            found += [self.id_of(item["ref"]) for item in kept]
+            if len(kept) < 50:
+                return found
+
     def id_of(self, ref: dict[str, Any]) -> str:
         return self.ids.get((ref["manual_id"], ref["path"], ref["start_line"]), str(ref))
 
@@ -114,7 +124,7 @@ def tokens(library: Library, most: int) -> dict[str, float]:
         library.glossary(task["corpus_lang"], task["variants"])
         library.characters = 0
         told = library.call("find", query=task["text"], manual_id=task["corpus_lang"], budget={"max_candidates": 1000})
-        chosen = library.listed(told["trace_id"], signals=LEXICAL)
+        chosen = library.named(told["trace_id"])
         listing += library.characters
         collected += sum(library.sizes.get(each, 0) for each in chosen)
         ideal += task["ideal"]

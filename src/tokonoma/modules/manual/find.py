@@ -21,7 +21,7 @@ from tokonoma.modules.manual.integrate import Judgement, judged, needs_widening,
 from tokonoma.modules.manual.lookup import Reader
 from tokonoma.modules.manual.pointers import pointer
 from tokonoma.modules.manual.shapes import Budget, Found, NextAction, Summary
-from tokonoma.modules.manual.stages import Pot, Signal
+from tokonoma.modules.manual.stages import Pot
 from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.tables import NAME
 from tokonoma.modules.manual.terms import Asked, Intent, Term, read_query
@@ -251,14 +251,13 @@ def _summary(search: Search, judgement: Judgement) -> Summary:
 def _trace(search: Search, ranked: Sequence[int], judgement: Judgement) -> Trace:
     def item(place: int) -> dict[str, Any]:
         section = search.stock.sections[place]
-        signals: list[Signal] = sorted(search.pot.found[place])
         return {
             "manual": section.manual,
             "path": section.path,
             "line": section.line,
             "title": section.title,
-            "signals": signals,
-            "score": round(search.pot.score(place), 3),
+            "signals": search.pot.signals(place),
+            "score": round(search.pot.score(place), 2),
         }
 
     candidates = [item(place) for place in ranked]

@@ -58,7 +58,9 @@ def _listed(trace: Trace, kind: Kind) -> Sequence[dict[str, Any]]:
 def _item(found: dict[str, Any]) -> Item:
     item: Item = {"title": found["title"]}
     if "path" in found:
-        item["ref"] = ref_of(found["manual"], found["path"], found["line"], found.get("json_path"))
+        ref = ref_of(found["manual"], found["path"], found["line"], found.get("json_path"))
+        del ref["target"]  # all of them are manuals: a list of hundreds need not say so hundreds of times
+        item["ref"] = ref
     if "signals" in found:
         item["signals"] = found["signals"]
     if "score" in found:

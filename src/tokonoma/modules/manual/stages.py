@@ -27,6 +27,9 @@ WEIGHTS: Mapping[Signal, float] = {
     "exceptions": 0.25,
     "reference": 0.2,
 }
+NAMED = 0.6
+"""The score from which on a candidate holds what was asked for by name."""
+
 _REFERRING = 60  # the best candidates, whose references are followed
 _PER_SECTION = 40  # references of one section
 _PARTS = 0.6  # of a query's words must stand in a section that does not hold the phrase
@@ -39,16 +42,26 @@ class Pot:
     allowed: frozenset[int]
     found: dict[int, dict[Signal, float]] = field(default_factory=dict[int, dict[Signal, float]])
     gaps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what is missing, and why
+    named: set[int] = field(default_factory=set[int])  # where the whole term stands, or another name for it
 
-    def add(self, place: int, signal: Signal, strength: float) -> None:
+    def add(self, place: int, signal: Signal, strength: float, whole: bool = False) -> None:
         if place in self.allowed:
             signals = self.found.setdefault(place, {})
             signals[signal] = max(signals.get(signal, 0.0), min(1.0, strength))
+            if whole:
+                self.named.add(place)
 
     def score(self, place: int) -> float:
-        """0..1: the strongest signal, and a little for each that agrees with it."""
+        """0..1: the strongest signal, and a little for each that agrees with it. From `NAMED` on, what was asked for
+        stands there by name; below it, only parts of it do, or its meaning."""
         parts = sorted((WEIGHTS[signal] * strength for signal, strength in self.found[place].items()), reverse=True)
-        return min(1.0, parts[0] + sum(part * 0.15 for part in parts[1:]))
+        score = parts[0] + sum(part * 0.1 for part in parts[1:])
+        return min(1.0, max(NAMED, score)) if place in self.named else min(NAMED - 0.05, score)
+
+    def signals(self, place: int) -> list[Signal]:
+        """Without those that another one implies."""
+        found = self.found[place]
+        return sorted(signal for signal in found if signal != "loose" or "normalized" not in found)
 
     def ranked(self) -> list[int]:
         return sorted(self.found, key=lambda place: (-self.score(place), place))
@@ -64,7 +77,7 @@ def stage_1(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], 
     """Without spaces, dots and hyphens; and by every other name."""
     _bodies(asked, stock.loosely, "loose", pot)
     for other in variants.get(asked.phrase.written, ()):
-        _under(stock, other, 1.0, pot)
+        _under(stock, other, 1.0, pot, whole=True)
     if len(asked.words) > 1:
         every = [
             frozenset[int]().union(*(stock.written(other) for other in (word, *variants.get(word.written, ()))))
@@ -73,7 +86,7 @@ def stage_1(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], 
         _together(asked, every, "synonym", pot)
     for required in asked.required:
         for other in variants.get(required.written, ()):
-            _under(stock, other, 0.8, pot)
+            _under(stock, other, 0.8, pot, whole=True)
 
 
 def stage_2(stock: Stock, words: Sequence[str], wanted: bool, pot: Pot) -> int:
@@ -116,17 +129,17 @@ def stage_4(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], 
             pot.add(place, "loose", 0.35)
 
 
-def _under(stock: Stock, other: Term, strength: float, pot: Pot) -> None:
+def _under(stock: Stock, other: Term, strength: float, pot: Pot, whole: bool = False) -> None:
     for place in (*stock.written(other), *stock.loosely(other)):
-        pot.add(place, "synonym", strength)
+        pot.add(place, "synonym", strength, whole)
     for place in stock.titled(other):
-        pot.add(place, "heading", 0.9 * strength)
+        pot.add(place, "heading", 0.9 * strength, whole)
 
 
 def _bodies(asked: Asked, search: Callable[[Term], Iterable[int]], signal: Signal, pot: Pot) -> None:
     for term in (asked.phrase, *asked.required):
         for place in search(term):
-            pot.add(place, signal, 1.0)
+            pot.add(place, signal, 1.0, whole=True)
     if len(asked.words) > 1:
         _together(asked, [search(word) for word in asked.words], signal, pot)
 
