@@ -16,11 +16,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokonoma.app import App
 from tokonoma.core.call import Caller
 from tokonoma.edge.wire.front import Answer, Order
 
-from .quality import EVAL, lines
+from .quality import EVAL, House, lines
 
 NAMED = 0.6  # a score from which on the term itself, or another name for it, stands in the section
 
@@ -33,8 +32,7 @@ class Library:
         self.ids: dict[tuple[str, str, int], str] = {}
         self.sizes: dict[str, int] = {}
         self._write(lines(f"{name}.corpus"))
-        flags = {"home": str(home), "durable": False, "log_level": "warning"}
-        self.app = App(flags | ({} if provider is None else {"embed_provider": provider}))
+        self.app = House(home, **({} if provider is None else {"embed_provider": provider})).app
 
     def _write(self, corpus: Iterable[dict[str, Any]]) -> None:
         pages: dict[tuple[str, str], list[str]] = {}
@@ -60,9 +58,14 @@ class Library:
         if words:
             file.write_text(json.dumps({"terms": [list(words)]}, ensure_ascii=False), encoding="utf-8")
 
-    def call(self, tool: str, **params: Any) -> dict[str, Any]:
+    def settle(self) -> None:
+        """Searches make the vectors that are still waiting; go on until there are none."""
+        while self.call("status", "system")["sizes"]["embedding_queue"]:
+            self.call("find", query="settle")
+
+    def call(self, tool: str, module: str = "manual", **params: Any) -> dict[str, Any]:
         answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-        arguments = {"module": "manual", "tool_name": tool, "params": params}
+        arguments = {"module": module, "tool_name": tool, "params": params}
         self.app.front.start(Order("call", arguments, Caller("cli")), answers.put)
         answer = answers.get()
         text = str(answer.content[0]["text"])
@@ -89,10 +92,10 @@ class Library:
         """As an agent that wants every mention and nothing else: the best first come pages, until names end."""
         found: list[str] = []
         while True:
-            page = self.call("hits", trace_id=trace_id, offset=len(found), limit=50)
+            page = self.call("hits", trace_id=trace_id, offset=len(found), limit=20)
             kept = [item for item in page["items"] if item["score"] >= NAMED]
             found += [self.id_of(item["ref"]) for item in kept]
-            if len(kept) < 50:
+            if len(kept) < 20:
                 return found
 
     def id_of(self, ref: dict[str, Any]) -> str:
@@ -176,6 +179,7 @@ def main() -> None:
             before = time.process_time()
             library.call("list")
             print(f"{name}: indexed in {time.process_time() - before:.1f} s CPU", flush=True)
+            library.settle()
             _report(library, options.most)
             library.app.close()
 

@@ -11,6 +11,8 @@ from tokonoma.modules.manual.addresses import Ref, ref_of
 from tokonoma.modules.manual.stages import Signal
 from tokonoma.modules.manual.trace import Trace, fetched
 
+_SIGNALS = 2  # shown, the strongest first: a list of hundreds is read by an agent that pays for every character
+
 Kind = Literal["candidates", "unscanned", "conflicts", "gaps", "integrated_top"]
 
 
@@ -62,7 +64,7 @@ def _item(found: dict[str, Any]) -> Item:
         del ref["target"]  # all of them are manuals: a list of hundreds need not say so hundreds of times
         item["ref"] = ref
     if "signals" in found:
-        item["signals"] = found["signals"]
+        item["signals"] = found["signals"][:_SIGNALS]
     if "score" in found:
         item["score"] = found["score"]
     if "reason" in found:

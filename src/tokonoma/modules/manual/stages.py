@@ -59,9 +59,10 @@ class Pot:
         return min(1.0, max(NAMED, score)) if place in self.named else min(NAMED - 0.05, score)
 
     def signals(self, place: int) -> list[Signal]:
-        """Without those that another one implies."""
+        """All that found it, the one that counts most first; without those that another one implies."""
         found = self.found[place]
-        return sorted(signal for signal in found if signal != "loose" or "normalized" not in found)
+        told = [signal for signal in found if signal != "loose" or "normalized" not in found]
+        return sorted(told, key=lambda signal: (-WEIGHTS[signal] * found[signal], signal))
 
     def ranked(self) -> list[int]:
         return sorted(self.found, key=lambda place: (-self.score(place), place))
