@@ -12,7 +12,7 @@ from tokonoma.core.clock import now
 from tokonoma.transfer import write
 from tokonoma.transfer.carried import Memo, Relation, common
 
-LETTERS = st.characters(exclude_categories=["Cs"])
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [
     "CON",
     "nul.md",
