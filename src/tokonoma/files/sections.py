@@ -55,6 +55,17 @@ def markdown(text: str, name: str) -> list[Section]:
     return _nested(found, last)
 
 
+def whole_file(text: str, name: str) -> list[Section]:
+    """One piece, for what has no headings."""
+    last = max(1, len(lines_of(text)))
+    return [Section(1, last, last, 0, name)]
+
+
+def body(lines: Sequence[str], section: Section, whole: bool = False) -> str:
+    """A section's lines, its heading included; `whole` with its descendants."""
+    return "".join(lines[section.line - 1 : section.end if whole else section.own_end])
+
+
 def slug(title: str) -> str:
     """The anchor that common renderers give a heading."""
     return re.sub(r"[ \t]+", "-", re.sub(r"[^\w\s-]", "", title.casefold()).strip())

@@ -11,8 +11,8 @@ from tokonoma.core.desk import Desk, Document, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.ids import uuid7
 from tokonoma.files.folder import MOST, Folder, Found, Stamp, opened_root
+from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
 from tokonoma.modules.manual.addresses import address
-from tokonoma.modules.manual.sections import Section, body, json_file, lines_of, markdown
 from tokonoma.modules.manual.settings_file import About, Glossary, about, glossary
 from tokonoma.modules.manual.stock import forms
 from tokonoma.modules.manual.variants import defined_in
@@ -140,7 +140,7 @@ def _put(tx: Tx, file: File, text: str, problem: str, space: str) -> None:
     text = text.replace("\x00", "\ufffd")
     lines = lines_of(text)
     kind = "json" if path.lower().endswith(".json") else "md"
-    sections = json_file(text, path) if kind == "json" else markdown(text, path)
+    sections = whole_file(text, path) if kind == "json" else markdown(text, path)
     tx.run(
         "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)",
         manual=manual,

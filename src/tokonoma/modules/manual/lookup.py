@@ -6,7 +6,7 @@ from typing import Self
 
 from tokonoma.core.errors import Refusal
 from tokonoma.files.folder import opened_root
-from tokonoma.modules.manual.sections import lines_of
+from tokonoma.files.sections import lines_of
 from tokonoma.modules.manual.stock import Stock
 
 

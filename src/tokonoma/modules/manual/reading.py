@@ -12,11 +12,11 @@ from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Denied, Invalid, Missing, Refusal
 from tokonoma.core.house import House
 from tokonoma.files.folder import opened_root
+from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
 from tokonoma.modules.manual import trace
 from tokonoma.modules.manual.addresses import Ref, address, checked_ref, parsed, ref_of
 from tokonoma.modules.manual.holding import Library, library, missing_file, missing_manual
 from tokonoma.modules.manual.index import root_of
-from tokonoma.modules.manual.sections import Section, body, json_file, lines_of, markdown
 from tokonoma.modules.manual.tables import NAME
 
 _SNIPPET = 600  # characters
@@ -162,7 +162,7 @@ def _capped(lines: Sequence[str], first: int, last: int, most: int) -> tuple[str
 def open_file(root: str, manual: str, path: str) -> Opened:
     with opened_root(root) as folder:
         text = folder.read((manual, *path.split("/"))).data.decode("utf-8-sig", errors="replace")
-    sections = json_file(text, path) if path.lower().endswith(".json") else markdown(text, path)
+    sections = whole_file(text, path) if path.lower().endswith(".json") else markdown(text, path)
     return Opened(lines_of(text), sections)
 
 

@@ -36,9 +36,10 @@ class _Loader(yaml.SafeLoader):
     """Without aliases: nine of them can stand for a billion values."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        if self.check_event(yaml.AliasEvent):
+        loader: Any = super()
+        if loader.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases are not taken")
-        return super().compose_node(parent, index)
+        return loader.compose_node(parent, index)
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from tokonoma.core.fold import fold
+from tokonoma.files.sections import slug
 from tokonoma.modules.manual.references import Reference, references, resolved
-from tokonoma.modules.manual.sections import slug
 from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.terms import Asked, Term
 
@@ -61,8 +61,10 @@ class Pot:
     def signals(self, place: int) -> list[Signal]:
         """All that found it, the one that counts most first; without those that another one implies."""
         found = self.found[place]
-        told = [signal for signal in found if signal != "loose" or "normalized" not in found]
-        return sorted(told, key=lambda signal: (-WEIGHTS[signal] * found[signal], signal))
+        strong: list[tuple[float, Signal]] = [
+            (-WEIGHTS[signal] * strength, signal) for signal, strength in found.items()
+        ]
+        return [signal for _, signal in sorted(strong) if signal != "loose" or "normalized" not in found]
 
     def ranked(self) -> list[int]:
         return sorted(self.found, key=lambda place: (-self.score(place), place))

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.modules.manual.sections import body, json_file, lines_of, markdown, slug
+from tokonoma.files.sections import body, lines_of, markdown, slug, whole_file
 
 
 def titles(text: str) -> list[tuple[int, str, int]]:
@@ -64,7 +64,7 @@ def test_an_empty_file_is_one_empty_section():
 
 
 def test_json_is_one_piece():
-    (section,) = json_file('{\n"a": 1\n}', "x.json")
+    (section,) = whole_file('{\n"a": 1\n}', "x.json")
     assert (section.line, section.end, section.level) == (1, 3, 0)
 
 
