@@ -108,7 +108,8 @@ def on_database(url: str, sizes: Sequence[int], folder: Path, server: int = 0) -
         if url:
             _settle(url)
         rows += _size(house, bare, every[: size + _SINGLE], filling, kind, server)
-        rows += _cold({"home": folder / "home", **more}, size, folder, kind)
+        question = " ".join(every[0].split()[:3])[:60]  # whatever the texts are, one of them holds it
+        rows += _cold({"home": folder / "home", **more}, size, folder, kind, question)
     house.app.close()
     return rows
 
@@ -168,10 +169,10 @@ def house_saved(house: House, saves: Times, text: str) -> str:
     return told["memo_id"]
 
 
-def _cold(settings: dict[str, object], size: int, folder: Path, kind: str) -> list[Row]:
+def _cold(settings: dict[str, object], size: int, folder: Path, kind: str, question: str) -> list[Row]:
     """A fresh `tokonoma stdio`: from its start to the answer of its first search, and the memory it then has."""
     names = {f"TOKONOMA_{name.upper()}": str(value) for name, value in settings.items()}
-    arguments = {"module": "memory", "tool_name": "search", "params": {"query": "configure the server", "mode": "text"}}
+    arguments = {"module": "memory", "tool_name": "search", "params": {"query": question, "mode": "text"}}
     begin = time.perf_counter()
     with started([str(PROGRAM), "stdio"], environment(folder, **names), folder / "cold.log") as child:
         child.ask(INITIALIZE)
