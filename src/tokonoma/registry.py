@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import Record, Rows
+from tokonoma.core.desk import Desk, Record, Rows
 from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import CODES, Codes, Denied, Missing, Refusal, Unready
 from tokonoma.core.log import log
@@ -139,11 +139,22 @@ class Registry:
 
     def record(self, rows: Rows, address: str) -> Record | None:
         """The Directory: any address → its record."""
+        module = self._owner(address)
+        return module.read(rows, address) if module is not None and module.read is not None else None
+
+    def fresh(self, desk: Desk, address: str) -> None:
+        module = self._owner(address)
+        if module is not None and module.fresh is not None:
+            module.fresh(desk, address)
+
+    def used(self, desk: Desk, address: str, trace_id: str) -> None:
+        module = self._owner(address)
+        if module is not None and module.used is not None:
+            module.used(desk, address, trace_id)
+
+    def _owner(self, address: str) -> Module | None:
         name, _ = parts_of(address)
-        if name not in self._shelves or name == GATEWAY:
-            return None
-        read = self.module(name).read
-        return read(rows, address) if read is not None else None
+        return self.module(name) if name in self._shelves and name != GATEWAY else None
 
     def guarded(self) -> frozenset[str]:
         """The record tables of the modules loaded so far."""

@@ -22,7 +22,6 @@ def code(talk, tool, **params) -> str:
 
 
 def test_a_section_of_a_manual_is_copied_unread(talk, places):
-    talk.call("manual", "toc", manual_id="guide")
     ref = {"target": "manual", "manual_id": "guide", "path": "a.md", "start_line": 4}
     told = talk.call("bridge", "copy_section", from_ref=ref, to_path="artifacts/two.md")
     assert (places["vault"] / "artifacts" / "two.md").read_text() == "# Two\nCANARY second\n"
@@ -34,7 +33,6 @@ def test_a_section_of_a_manual_is_copied_unread(talk, places):
 
 
 def test_a_whole_file_of_a_manual_is_copied_and_then_changed_in_the_vault(talk, places):
-    talk.call("manual", "toc", manual_id="guide")
     told = talk.call("bridge", "copy_file", manual_id="guide", from_path="a.md", to_path="drafts/a.md")
     assert (places["vault"] / "drafts" / "a.md").read_text() == TEXT
     assert "CANARY" not in json.dumps(told)
@@ -58,7 +56,6 @@ def test_memos_items_and_files_of_the_vault_can_be_copied(talk, places):
 
 
 def test_bad_copies_change_nothing(talk, places):
-    talk.call("manual", "toc", manual_id="guide")
     talk.call("vault", "create", path="there.md", content="x")
     ref = {"manual_id": "guide", "path": "a.md", "start_line": 4}
     assert code(talk, "copy_section", from_ref=ref, to_path="there.md") == "conflict"
@@ -81,8 +78,31 @@ def test_bad_copies_change_nothing(talk, places):
 
 
 def test_a_daily_file_may_be_added_to(talk, places):
-    talk.call("manual", "toc", manual_id="guide")
     day, ref = "artifacts/daily/2026-03-01.md", {"manual_id": "guide", "path": "a.md", "start_line": 1}
-    talk.call("bridge", "copy_section", from_ref=ref, to_path=day, trace_id="t")
-    talk.call("bridge", "copy_section", from_ref=ref, to_path=day, mode="append", trace_id="t")
+    talk.call("bridge", "copy_section", from_ref=ref, to_path=day)
+    talk.call("bridge", "copy_section", from_ref=ref, to_path=day, mode="append")
     assert talk.call("vault", "history", path=day)["items"][0]["action"] == "append"
+
+
+def test_a_copy_counts_for_the_search_that_led_to_it(talk, app, places):
+    trace = talk.call("manual", "find", query="second", manual_id="guide")["trace_id"]
+    ref = {"manual_id": "guide", "path": "a.md", "start_line": 4}
+    for name in ("one.md", "two.md"):
+        talk.call("bridge", "copy_section", from_ref=ref, to_path=name, trace_id=trace)
+    with app.database.reading() as rows:
+        assert rows.row("select used, hit from manual_run where id = :id", id=trace) == (1, 1)
+    assert code(talk, "copy_section", from_ref=ref, to_path="three.md", trace_id="none") == "not_found"
+    assert not (places["vault"] / "three.md").exists()
+
+
+def test_files_are_copied_as_they_are_now_and_a_secret_never(talk, places):
+    ref = {"manual_id": "guide", "path": "a.md", "start_line": 1}
+    talk.call("bridge", "copy_section", from_ref=ref, to_path="one.md")
+    (places["manuals"] / "guide" / "a.md").write_text("# One\nnew text\n")
+    talk.call("bridge", "copy_section", from_ref=ref, to_path="two.md")
+    assert "new text" in (places["vault"] / "two.md").read_text()
+    (places["manuals"] / "guide" / "a.md").write_text("# One\nkey AKIAQ3EGRT5ZL2PWX7VN\n")
+    assert code(talk, "copy_section", from_ref=ref, to_path="three.md") == "not_found"
+    (places["vault"] / "mine.md").write_text("written behind our back\n")
+    talk.call("bridge", "copy_section", from_ref={"address": "tokonoma://vault/mine.md"}, to_path="four.md")
+    assert "behind" in (places["vault"] / "four.md").read_text()

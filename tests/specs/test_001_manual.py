@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from policy.houses import MASKING, enforce
 from talk import Talk
 
 from tokonoma.core import clock
@@ -309,3 +310,43 @@ def test_large_and_broken_files_are_told_of_and_stop_nobody(talk, manuals):
     problems = {each["path"]: each.get("problem") for each in talk.call("manual", "ls", manual_id="rules")["items"]}
     assert "UTF-8" in problems["broken.md"]
     assert problems["huge.md"]
+
+
+def test_a_class_that_is_masked_is_masked_in_the_list_of_hits_too(talk, app, manuals):
+    enforce(app, MASKING)
+    (manuals / "rules" / "who.md").write_text("# 返品は taro@yamada.co.jp まで\n返品の窓口\n", encoding="utf-8")
+    found = talk.call("manual", "find", query="返品", manual_id="rules")
+    for kind in ("candidates", "integrated_top", "conflicts", "gaps"):
+        listed = talk.call("manual", "hits", trace_id=found["trace_id"], kind=kind, limit=200)
+        assert "taro@yamada" not in json.dumps(listed)
+    assert "[email]" in json.dumps(talk.call("manual", "hits", trace_id=found["trace_id"], limit=200))
+
+
+def test_what_has_vanished_is_no_longer_among_the_hits(talk, manuals):
+    found = talk.call("manual", "find", query="返品", manual_id="rules")
+    assert any(path == "fees.md" for path, _ in refs(talk, found["trace_id"]))
+    (manuals / "rules" / "fees.md").unlink()
+    assert not any(path == "fees.md" for path, _ in refs(talk, found["trace_id"]))
+
+
+def test_a_manual_moves_to_another_namespace_with_its_settings_file(app, manuals, talk):
+    assert [each["manual_id"] for each in talk.call("manual", "list")["items"]] == ["other", "rules"]
+    (manuals / "rules" / "manual.yml").write_text("space: /team\n", encoding="utf-8")
+    talk.call("manual", "list")
+    with app.database.reading() as rows:
+        assert rows.rows("select distinct space from manual_section where manual = 'rules'") == [("/team",)]
+        indexed = rows.rows("select address from document where space = '/team'")
+    assert len(indexed) == 7
+
+
+def test_the_index_made_anew_is_the_same(app, manuals, talk):
+    talk.call("manual", "list")
+
+    def kept() -> list[tuple[str, str, str]]:
+        with app.database.reading() as rows:
+            return sorted(rows.rows("select address, title, space from document"))
+
+    before = kept()
+    with app.database.reading() as rows:
+        made = app.registry.module("manual").documents(rows, None, 1000)
+    assert sorted((each.address, each.title, each.space) for each in made) == before

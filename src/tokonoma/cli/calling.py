@@ -14,6 +14,7 @@ from tokonoma.cli import show
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
 from tokonoma.core.call import Caller, Progress
+from tokonoma.core.errors import Invalid
 from tokonoma.edge.wire.front import Answer, Order
 
 
@@ -56,6 +57,16 @@ def batch(ctx: click.Context, file: str, dry_run: bool, idempotency_key: str | N
         answer = ask(app, "batch", asked)
     told = _print(ctx, answer)
     ctx.exit(0 if told["ok"] else 1)
+
+
+def asked(app: App, module: str, tool: str, **params: Any) -> Any:
+    """A tool's value, for a command of its module's own; a refusal says what the tool says."""
+    given = {name: value for name, value in params.items() if value is not None}
+    answer = ask(app, "call", {"module": module, "tool_name": tool, "params": given})
+    told = orjson.loads(answer.content[0]["text"])
+    if answer.is_error:
+        raise Invalid(told["error"]["message"])
+    return told
 
 
 def ask(app: App, name: str, arguments: Mapping[str, Any]) -> Answer:

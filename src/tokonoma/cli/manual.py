@@ -3,14 +3,11 @@
 from typing import Any
 
 import click
-import orjson
 
-from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.calling import ask
+from tokonoma.cli.calling import asked
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
-from tokonoma.core.errors import Invalid
 
 
 @group("manual")
@@ -27,8 +24,8 @@ def manual() -> None:
 def find(ctx: click.Context, query: str, manual_id: str | None, limit: int, as_json: bool) -> None:
     """List the sections about QUERY, best first, and what was looked through."""
     with entered(ctx) as app:
-        found = asked(app, "find", query=query, manual_id=manual_id)
-        page = asked(app, "hits", trace_id=found["trace_id"], limit=limit)
+        found = asked(app, "manual", "find", query=query, manual_id=manual_id)
+        page = asked(app, "manual", "hits", trace_id=found["trace_id"], limit=limit)
     if as_json:
         show.value({**found, "items": page["items"]})
         return
@@ -51,13 +48,13 @@ def toc(ctx: click.Context, manual_id: str | None, path: str | None) -> None:
     """List the headings of a manual; without an ID, the manuals."""
     with entered(ctx) as app:
         if manual_id is None:
-            listed = asked(app, "list")["items"]
+            listed = asked(app, "manual", "list")["items"]
             rows = [(each["manual_id"], str(each["files"]), str(each["sections"])) for each in listed]
             show.table(("MANUAL", "FILES", "SECTIONS"), rows)
             return
         cursor: str | None = None
         while True:
-            page = asked(app, "toc", manual_id=manual_id, path=path, cursor=cursor)
+            page = asked(app, "manual", "toc", manual_id=manual_id, path=path, cursor=cursor)
             for node in page["items"]:
                 click.echo(f"{'  ' * max(0, node['level'] - 1)}{node['title']}  {node['path']}:{node['line_start']}")
             cursor = page.get("next_cursor")
@@ -83,20 +80,10 @@ def read(ctx: click.Context, place: str, scope: str | None) -> None:
     chosen = scope or (None if path.lower().endswith(".json") else "section")
     limits = {"max_chars": 20_000, "allow_file": scope == "file"}
     with entered(ctx) as app:
-        told = asked(app, "read", ref=ref, scope=chosen, limits=limits)
+        told = asked(app, "manual", "read", ref=ref, scope=chosen, limits=limits)
     click.echo(told["text"], nl=not told["text"].endswith("\n"))
     if told["truncated"]:
         show.note(f"… cut at line {told['end_line']}; go on with {manual_id}/{path}:{told.get('next_start_line', '')}")
-
-
-def asked(app: App, tool: str, **params: Any) -> Any:
-    """The tool's value; a refusal says what the tool says."""
-    given = {name: value for name, value in params.items() if value is not None}
-    answer = ask(app, "call", {"module": "manual", "tool_name": tool, "params": given})
-    told = orjson.loads(answer.content[0]["text"])
-    if answer.is_error:
-        raise Invalid(told["error"]["message"])
-    return told
 
 
 def _row(item: dict[str, Any]) -> tuple[str, str, str, str]:

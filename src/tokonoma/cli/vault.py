@@ -4,16 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
-from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.calling import ask
+from tokonoma.cli.calling import asked
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
 from tokonoma.cli.inside import owned
 from tokonoma.cli.picture import picture
-from tokonoma.core.errors import Invalid
 
 
 @group("vault")
@@ -31,7 +28,7 @@ def ls(ctx: click.Context, folder: str | None, glob: str | None) -> None:
     with entered(ctx) as app:
         cursor: str | None = None
         while True:
-            page = asked(app, "ls", relative_dir=folder, glob=glob, cursor=cursor)
+            page = asked(app, "vault", "ls", relative_dir=folder, glob=glob, cursor=cursor)
             rows += [
                 (each["path"], str(each.get("lines", "-")), str(each["size"]), each["changed_at"])
                 for each in page["items"]
@@ -50,7 +47,7 @@ def read(ctx: click.Context, place: str) -> None:
     path, lines = _place(place)
     told: dict[str, Any] = {"full": True} if lines is None else {"range": _range(*lines)}
     with entered(ctx) as app:
-        part = asked(app, "read", path=path, limits={"max_chars": 20_000}, **told)
+        part = asked(app, "vault", "read", path=path, limits={"max_chars": 20_000}, **told)
     click.echo(part["text"], nl=not part["text"].endswith("\n"))
     if "next_range" in part:
         show.note(f"… go on with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
@@ -64,8 +61,8 @@ def read(ctx: click.Context, place: str) -> None:
 def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
     """List the sections about QUERY, best first, and what was looked through."""
     with entered(ctx) as app:
-        found = asked(app, "find", query=query, scope={"glob": glob} if glob else None)
-        page = asked(app, "hits", trace_id=found["trace_id"], limit=limit)
+        found = asked(app, "vault", "find", query=query, scope={"glob": glob} if glob else None)
+        page = asked(app, "vault", "hits", trace_id=found["trace_id"], limit=limit)
     rows = [
         (f"{each['ref']['path']}:{each['ref']['start_line']}", f"{each['score']:.2f}", each["title"])
         for each in page["items"]
@@ -85,7 +82,7 @@ def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
 def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: int) -> None:
     """Print lines that hold QUERY, as FILE:LINE:TEXT."""
     with entered(ctx) as app:
-        page = asked(app, "search", query=query, mode=mode, glob=glob, limit=limit)
+        page = asked(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
     for each in page["items"]:
         click.echo(f"{each['path']}:{each['line']}:{each['text']}")
     if page["has_more"]:
@@ -98,7 +95,7 @@ def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: i
 def history(ctx: click.Context, path: str) -> None:
     """List what was done to a file, newest first, with the versions that can be restored."""
     with entered(ctx) as app:
-        items = asked(app, "history", path=path, limit=200)["items"]
+        items = asked(app, "vault", "history", path=path, limit=200)["items"]
     rows = [
         (each["at"], each["action"], each["by"], str(each["bytes"]), each.get("previous_version", "")[:16])
         for each in items
@@ -113,7 +110,7 @@ def history(ctx: click.Context, path: str) -> None:
 def restore(ctx: click.Context, path: str, version: str) -> None:
     """Put an earlier version in place again; what is there now is kept."""
     with entered(ctx) as app:
-        done = asked(app, "restore", path=path, version=version)
+        done = asked(app, "vault", "restore", path=path, version=version)
     click.echo(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
 
 
@@ -149,7 +146,7 @@ def coverage(ctx: click.Context, path: str, target: str | None, as_json: bool) -
 def audit(ctx: click.Context, artifact: str, source: str) -> None:
     """Check ARTIFACT against SOURCE: elements without lines, without a way to them, references not answered."""
     with entered(ctx) as app:
-        told = asked(app, "audit", artifact_path=artifact, source_path=source)
+        told = asked(app, "vault", "audit", artifact_path=artifact, source_path=source)
     rows = [(kind, each["id"], each["title"]) for kind in ("rootless", "orphan") for each in told[kind]]
     rows += [("one_way", each["from_id"], each["to_id"]) for each in told["one_way"]]
     show.table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
@@ -158,16 +155,6 @@ def audit(ctx: click.Context, artifact: str, source: str) -> None:
         f"{told['coverage_ratio']:.0%} of the source is cited."
     )
     ctx.exit(1 if told["needs_forced_full_scan"] else 0)
-
-
-def asked(app: App, tool: str, **params: Any) -> Any:
-    """The tool's value; a refusal says what the tool says."""
-    given = {name: value for name, value in params.items() if value is not None}
-    answer = ask(app, "call", {"module": "vault", "tool_name": tool, "params": given})
-    told = orjson.loads(answer.content[0]["text"])
-    if answer.is_error:
-        raise Invalid(told["error"]["message"])
-    return told
 
 
 def _place(place: str) -> tuple[str, tuple[int, int] | None]:

@@ -109,6 +109,10 @@ class Desk(Protocol):
         """Any module's record, guarded; Missing if there is none that this caller may see."""
         ...
 
+    def used(self, address: str, trace_id: str) -> None:
+        """The record was used because of this search of its module's; Missing if the module knows no such search."""
+        ...
+
     def find(self, query: "Query", where: "Where") -> "Hits":
         """Search the shared index; walls, classes and `where` filter before anything is ranked."""
         ...

@@ -3,7 +3,7 @@
 import re
 from typing import Protocol
 
-from tokonoma.core.desk import Record, Rows
+from tokonoma.core.desk import Desk, Record, Rows
 from tokonoma.core.errors import Invalid
 
 _ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
@@ -13,6 +13,12 @@ class Directory(Protocol):
     """The registry joins the modules' `read` into one."""
 
     def record(self, rows: Rows, address: str) -> Record | None: ...
+
+    def fresh(self, desk: Desk, address: str) -> None:
+        """What the record is made of may have changed behind the index: its module looks."""
+        ...
+
+    def used(self, desk: Desk, address: str, trace_id: str) -> None: ...
 
 
 def address_of(module: str, name: str) -> str:

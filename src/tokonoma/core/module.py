@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tokonoma.core.desk import Document, Label, Record, Rows, Statements
+from tokonoma.core.desk import Desk, Document, Label, Record, Rows, Statements
 from tokonoma.core.errors import CODES, Codes
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Module:
     codes: Codes = field(default_factory=lambda: CODES)
     unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
     housed: "Callable[[House], Module] | None" = None  # this module, told where its house keeps things
+    fresh: "Callable[[Desk, str], None] | None" = None  # before a record is read: the index follows what it is made of
+    used: "Callable[[Desk, str, str], None] | None" = None  # address, trace: a record that a search led to was used
 
 
 @dataclass(frozen=True, slots=True, eq=False)

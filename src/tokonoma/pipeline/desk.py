@@ -77,6 +77,7 @@ class CallDesk:
             yield DeskTx(statements, Unfiltered(), self._rooms, self.call)
 
     def read(self, address: str) -> Record:
+        self._rooms.directory.fresh(self, address)
         with self._rooms.reading(self.call) as rows:
             record = self._rooms.directory.record(rows, address)
         view = self.call.seen
@@ -84,6 +85,9 @@ class CallDesk:
             raise Missing(f"There is no record at {address}.", address=address)
         self.call.marked |= record.label not in view.plain
         return record
+
+    def used(self, address: str, trace_id: str) -> None:
+        self._rooms.directory.used(self, address, trace_id)
 
     def find(self, query: Query, where: Where) -> Hits:
         seen, view = self._seen(where), self.call.seen

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Record
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import file_parts, joined
@@ -107,6 +106,8 @@ def _copied(
     if not inside(space_of(parts), desk.principal.root):
         raise Denied(f"{joined(parts)} lies outside the folder that this key is for.", reason="scope")
     record = desk.read(source)
+    if trace_id is not None:
+        desk.used(record.address, trace_id)
     most = (limits or {}).get("max_chars", MOST)
     if len(record.text) > most:
         raise Invalid(
@@ -133,19 +134,7 @@ def _copied(
             return before.data + joint + data
 
         done = change(desk, folder, parts, mode, made, label=record.label)
-    if trace_id is not None:
-        _note(desk, trace_id, record.address)
     return _told(record, done, mode)
-
-
-def _note(desk: Desk, trace_id: str, used: str) -> None:
-    with desk.upkeep() as tx:
-        tx.run(
-            "insert into bridge_use (trace_id, address, at) values (:trace, :used, :at) on conflict do nothing",
-            trace=trace_id,
-            used=used,
-            at=now(),
-        )
 
 
 def _told(record: Record, done: Changed, mode: str) -> Copied:

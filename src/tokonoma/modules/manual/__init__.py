@@ -10,7 +10,7 @@ from tokonoma.modules.manual.excepts import excepts
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.hits import hits
 from tokonoma.modules.manual.listing import list_manuals, ls, toc
-from tokonoma.modules.manual.reading import documents, read, record, relabel
+from tokonoma.modules.manual.reading import documents, fresh, read, record, relabel, used
 from tokonoma.modules.manual.tables import NAME, RECORDS, TABLES
 
 _LAST = 660.0  # seconds: the first call after thousands of new files reads them all
@@ -29,7 +29,7 @@ MODULE = Module(
         Tool("ls", ls, "List a manual's files", time_limit=_LAST),
         Tool("toc", toc, "Table of contents", time_limit=_LAST),
         Tool("find", find, "Find everything on a topic", time_limit=_LAST),
-        Tool("hits", hits, "List what was found"),
+        Tool("hits", hits, "List what was found", time_limit=_LAST),
         Tool("read", read, "Read a place", time_limit=_LAST),
         Tool("excepts", excepts, "List exceptions", time_limit=_LAST),
     ),
@@ -38,4 +38,6 @@ MODULE = Module(
     codes=LIBRARY,
     relabel=relabel,
     housed=_housed,
+    fresh=fresh,
+    used=used,
 )

@@ -8,6 +8,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.addresses import Ref, ref_of
+from tokonoma.modules.manual.holding import visible
+from tokonoma.modules.manual.index import refresh
 from tokonoma.modules.manual.stages import Signal
 from tokonoma.modules.manual.trace import Trace, fetched
 
@@ -39,11 +41,18 @@ def hits(
 ) -> Items:
     """The sections that a manual_find found, best first, without their text; or what it could not look at, the
     contradictions, the gaps."""
-    listed = _listed(fetched(desk, trace_id), kind)
+    refresh(desk)
+    listed = _shown(desk, _listed(fetched(desk, trace_id), kind))
     if signals:
         wanted = set(signals)
         listed = [item for item in listed if wanted.intersection(item.get("signals", ()))]
     return {"items": [_item(each) for each in listed[offset : offset + limit]], "total": len(listed)}
+
+
+def _shown(desk: Desk, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A trace is half an hour old at most, but files and policies change: only what may be seen now is listed."""
+    seen = {(manual, path, line) for manual, path, line in visible(desk)}
+    return [each for each in listed if "path" not in each or (each["manual"], each["path"], each["line"]) in seen]
 
 
 def _listed(trace: Trace, kind: Kind) -> Sequence[dict[str, Any]]:

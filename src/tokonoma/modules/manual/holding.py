@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Missing
 from tokonoma.modules.manual.index import Shelved, refresh
 from tokonoma.modules.manual.settings_file import Glossary, shipped
@@ -46,15 +46,18 @@ def library(desk: Desk) -> Library:
     shelved = refresh(desk)
     stock, defined = _held(desk)
     seen: dict[str, dict[str, list[int]]] = {}
-    for manual, path, line in desk.rows(
-        "select manual, path, line from manual_section where {visible} order by manual, path, line"
-    ):
+    for manual, path, line in visible(desk):
         place = stock.places.get((manual, path, line))
         if place is not None:
             seen.setdefault(manual, {}).setdefault(path, []).append(place)
     problems = desk.rows("select manual, path, problem from manual_file where problem <> ''")
     told = {(manual, path): problem for manual, path, problem in problems if path in seen.get(manual, ())}
     return Library(stock, shelved, seen, told, defined)
+
+
+def visible(desk: Desk) -> list[Row]:
+    """manual, path and line of every section that this caller may see, in order."""
+    return desk.rows("select manual, path, line from manual_section where {visible} order by manual, path, line")
 
 
 def missing_manual(manual: str, seen: Mapping[str, object]) -> Missing:

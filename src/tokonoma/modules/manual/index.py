@@ -34,6 +34,9 @@ class Shelved:
     glossaries: dict[str, Glossary]
     abouts: dict[str, About]
 
+    def space(self, manual: str) -> str:
+        return self.abouts.get(manual, About()).space
+
 
 def root_of(desk: Desk) -> str:
     return desk.house.places()["manuals"]
@@ -45,7 +48,9 @@ def refresh(desk: Desk) -> Shelved:
         shelved = _looked(folder)
         known = {(row[0], row[1]): row for row in desk.rows(_KNOWN)}
         gone = [file for file in known if file not in shelved.files]
-        changed = [file for file, found in shelved.files.items() if _changed(known.get(file), found)]
+        changed = [
+            file for file, found in shelved.files.items() if _changed(known.get(file), found, shelved.space(file[0]))
+        ]
         if not gone and not changed:
             return shelved
         if gone:
@@ -87,8 +92,8 @@ def _read(folder: Folder, found: Found) -> bytes:
         return b""
 
 
-def _changed(known: Sequence[Any] | None, found: Found) -> bool:
-    if known is None:
+def _changed(known: Sequence[Any] | None, found: Found, space: str) -> bool:
+    if known is None or not known[7].startswith(f"{space} "):
         return True
     stamp = Stamp(known[2], known[3], known[4], known[5])
     return stamp != found.stamp or known[6] * 1_000_000 - found.stamp.mtime < _RACY
@@ -98,11 +103,12 @@ def _taken_in(desk: Desk, folder: Folder, shelved: Shelved, known: dict[File, An
     texts = [(file, *_text_of(folder, shelved.files[file])) for file in portion]
     with desk.upkeep() as tx:
         news = False
-        for file, stamp, text, hash, problem in texts:
-            before = known.get(file)
+        for file, stamp, text, content, problem in texts:
+            before, space = known.get(file), shelved.space(file[0])
+            hash = f"{space} {content}"  # a manual that moves is read anew, though its text is the same
             if before is None or before[7] != hash:
                 _forget(tx, *file)
-                _put(tx, file, text, problem, shelved.abouts.get(file[0], About()).space)
+                _put(tx, file, text, problem, space)
                 news = True
             tx.run("delete from manual_stamp where manual = :manual and path = :path", manual=file[0], path=file[1])
             tx.run(
@@ -150,39 +156,42 @@ def _put(tx: Tx, file: File, text: str, problem: str, space: str) -> None:
         lines=len(lines),
         problem=problem,
     )
+    for document, row in zip(
+        documents_of(manual, path, space, sections, lines), _rows(manual, path, sections, lines), strict=True
+    ):
+        tx.run(_INSERT, **row, space=space, label=tx.put(document))
+
+
+def documents_of(
+    manual: str, path: str, space: str, sections: Sequence[Section], lines: Sequence[str]
+) -> Iterator[Document]:
+    """A file's sections as the shared index holds them."""
     titles = {section.line: section.title for section in sections}
-    for section, row, own in _rows(manual, path, sections, lines):
+    facts = (("manual_id", manual), ("path", path))
+    for section in sections:
         title = section.title if section.parent is None else f"{titles[section.parent]} > {section.title}"
-        facts = (("manual_id", manual), ("path", path))
-        label = tx.put(Document(address(manual, path, section.line), space, own, title, facts=facts))
-        tx.run(_INSERT, **row, space=space, label=label)
+        yield Document(address(manual, path, section.line), space, body(lines, section), title, facts=facts)
 
 
-def _rows(
-    manual: str, path: str, sections: Sequence[Section], lines: Sequence[str]
-) -> Iterator[tuple[Section, dict[str, Any], str]]:
+def _rows(manual: str, path: str, sections: Sequence[Section], lines: Sequence[str]) -> Iterator[dict[str, Any]]:
     for section in sections:
         own = body(lines, section)
         folded, tightened = forms(section.title, own)
-        yield (
-            section,
-            {
-                "manual": manual,
-                "path": path,
-                "line": section.line,
-                "own_end": section.own_end,
-                "end_line": section.end,
-                "level": section.level,
-                "title": section.title,
-                "anchor": section.anchor,
-                "parent": section.parent,
-                "size": len(own),
-                "folded": folded,
-                "tight": tightened,
-                "defines": json.dumps(sorted(set(defined_in(folded))), ensure_ascii=False),
-            },
-            own,
-        )
+        yield {
+            "manual": manual,
+            "path": path,
+            "line": section.line,
+            "own_end": section.own_end,
+            "end_line": section.end,
+            "level": section.level,
+            "title": section.title,
+            "anchor": section.anchor,
+            "parent": section.parent,
+            "size": len(own),
+            "folded": folded,
+            "tight": tightened,
+            "defines": json.dumps(sorted(set(defined_in(folded))), ensure_ascii=False),
+        }
 
 
 _INSERT = """insert into manual_section values (:manual, :path, :line, :own_end, :end_line, :level, :title, :anchor,

@@ -16,7 +16,7 @@ from tokonoma.files.sections import Section, body, lines_of, markdown, whole_fil
 from tokonoma.modules.manual import trace
 from tokonoma.modules.manual.addresses import Ref, address, checked_ref, parsed, ref_of
 from tokonoma.modules.manual.holding import Library, library, missing_file, missing_manual
-from tokonoma.modules.manual.index import root_of
+from tokonoma.modules.manual.index import documents_of, refresh, root_of
 from tokonoma.modules.manual.tables import NAME
 
 _SNIPPET = 600  # characters
@@ -192,22 +192,34 @@ def record(house: House, rows: Rows, address_: str) -> Record | None:
 
 def documents(house: House, rows: Rows, after: str | None, limit: int) -> list[Document]:
     """For a reindex: every section, in order of address."""
-    found = rows.rows("select manual, path, line, space from manual_section")
-    listed = sorted((address(manual, path, line), manual, path, line, space) for manual, path, line, space in found)
-    chosen = [each for each in listed if after is None or each[0] > after][:limit]
-    files: dict[tuple[str, str], Opened] = {}
+    spaces = {(manual, path): space for manual, path, space in rows.rows(_FILES)}
     made: list[Document] = []
-    for name, manual, path, line, space in chosen:
-        if (manual, path) not in files:
-            try:
-                files[manual, path] = open_file(house.places()["manuals"], manual, path)
-            except (Missing, Denied):
-                files[manual, path] = Opened([], [Section(1, 1, 1, 0, path)])
-        opened = files[manual, path]
-        section = opened.at(line)
-        facts = (("manual_id", manual), ("path", path))
-        made.append(Document(name, space, body(opened.lines, section), section.title, facts=facts))
-    return made
+    for manual, path in sorted(spaces, key=lambda file: address(*file) + "#"):
+        if after is not None and address(manual, path) + "#" < address(*parsed(parts_of(after)[1])[:2]) + "#":
+            continue
+        if len(made) >= limit:
+            break
+        try:
+            opened = open_file(house.places()["manuals"], manual, path)
+        except (Missing, Denied):
+            continue
+        found = documents_of(manual, path, spaces[manual, path], opened.sections, opened.lines)
+        made += sorted((each for each in found if after is None or each.address > after), key=lambda each: each.address)
+    return made[:limit]
+
+
+_FILES = "select distinct manual, path, space from manual_section"
+
+
+def fresh(desk: Desk, _address: str) -> None:
+    refresh(desk)
+
+
+def used(desk: Desk, address_: str, trace_id: str) -> None:
+    """A section was copied, or read by others, because of a search here."""
+    manual, path, line = parsed(parts_of(address_)[1])
+    opened = open_file(root_of(desk), manual, path)
+    trace.use(desk, trace_id, (manual, path, opened.at(line or 1).line))
 
 
 def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:

@@ -12,7 +12,7 @@ from tokonoma.modules.vault.coverage import coverage, lines
 from tokonoma.modules.vault.find import find, hits
 from tokonoma.modules.vault.past import history, restore
 from tokonoma.modules.vault.read import ls, read
-from tokonoma.modules.vault.record import listing, record, relabel
+from tokonoma.modules.vault.record import fresh, listing, record, relabel
 from tokonoma.modules.vault.scan import scan
 from tokonoma.modules.vault.search import search
 from tokonoma.modules.vault.tables import TABLES
@@ -50,4 +50,5 @@ MODULE = Module(
     codes=LIBRARY,
     unlisted=(Tool("lines", lines, "Lines read and cited"),),
     housed=housed,
+    fresh=fresh,
 )

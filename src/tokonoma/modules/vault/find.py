@@ -134,7 +134,9 @@ def hits(
     )
     if row is None:
         raise Missing("This trace_id is not known, or older than 30 minutes. Search again.", trace_id=trace_id)
-    kept: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
+    every: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
+    seen = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
+    kept = [each for each in every if each[0] in seen]  # files and policies may have changed since
     told = [_hit(each) if kind == "candidates" else _left(each) for each in kept[offset : offset + limit]]
     return {"items": told, "total": len(kept)}
 

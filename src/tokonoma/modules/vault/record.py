@@ -1,17 +1,19 @@
 """Files as records of the house: by their address, for a reindex, and with the class that the policy gives them."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 
-from tokonoma.core.desk import Document, Label, Record, Rows, Statements
+from tokonoma.core.desk import Desk, Document, Label, Record, Rows, Statements
 from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Refusal
 from tokonoma.core.house import House
 from tokonoma.core.paths import file_parts, joined
 from tokonoma.files.folder import opened_root
 from tokonoma.files.rules import settled
-from tokonoma.files.shelf import documents, label_of, text_at
+from tokonoma.files.shelf import documents, label_of, sheet, text_at
 from tokonoma.files.text import MODULE, address, placed, space_of
+from tokonoma.modules.vault.place import vault
 
 
 def record(house: House, rows: Rows, asked: str) -> Record | None:
@@ -47,3 +49,9 @@ def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
         "update vault_part set label = :label where address = :address",
         [{"address": where, "label": label} for where, label in labels.items()],
     )
+
+
+def fresh(desk: Desk, asked: str) -> None:
+    """A file that was changed behind our back has its class before it is read."""
+    with suppress(Refusal), vault(desk) as folder:  # what may not be read, or is not there, is told by `record`
+        sheet(desk, folder, folder.real(settled(file_parts(placed(parts_of(asked)[1])[0]))))
