@@ -33,6 +33,7 @@ class EmbeddingServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.asked: list[list[str]] = []
+        self.failed = 0  # answers that are no good
         self.reached = threading.Event()  # a slow request has come
         self.go_on = threading.Event()  # lets slow requests go on
         self._httpd = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -82,6 +83,7 @@ class EmbeddingServer:
     def _answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         texts: list[str] = body["input"]
         mood = self.mood
+        self.failed += mood not in ("well", "slow", "picky")
         if path != "/v1/embeddings" or mood == "missing":
             return 404, {}, b"{}"
         if mood == "slow":

@@ -2,16 +2,22 @@
 
 import base64
 import json
+import random
 from urllib.parse import quote
 
-from policy.houses import MASKING, enforce
-from talk import Lines
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from policy.houses import MASKING, enforce, key
+from policy.world import ENTRIES, READS, TELLS_NO_TEXT, World
+from talk import Http, Lines
 
-from tokonoma import catalogue
+from tokonoma.app import App
+from tokonoma.journal.metrics import Metrics
+from tokonoma.journal.spans import OtelSpans
 
 SECRET = "sk-ant-api03-Zk3vQ9xWb7Lm2Np8Rt5Yc1Df6Gh4Jk0Sa"
+QUIET = TELLS_NO_TEXT | {"items.get_tags", "items.get_stats"}  # tags hold no address
 MAIL = "hanako.canary+x@example.co.jp"
-ENTRIES = [entry for shelf in catalogue.read(catalogue.SHIPPED) for entry in shelf.entries if shelf.name != "gateway"]
 
 
 def spellings(canary):
@@ -47,24 +53,33 @@ def asked(entry, canary, known):
     return [whole, {key: whole[key] for key in needed}]
 
 
-def test_a_secret_comes_out_nowhere(app, capsys):
-    talk = Lines(app)
+def test_a_secret_comes_out_nowhere(database_url, tmp_path, capsys):
+    """No answer, error, log line, journal entry, stored row, metric or span holds it, over either transport."""
+    exporter = InMemorySpanExporter()
+    flags = {"home": str(tmp_path / "home"), "database_url": database_url, "durable": False, "log_level": "debug"}
+    app = App(flags, {}, spans=OtelSpans("1", exporter))
+    app.metrics = Metrics(app.front.version)
     told = []
-    for entry in ENTRIES:
-        for params in asked(entry, SECRET, {}):
-            told.append(talk.tool("call", module=entry.module, tool_name=entry.name, params=params))
-    told.append(talk.tool("call", module=SECRET, tool_name=SECRET, params={}))
-    told.append(talk.tool("call", module="memory", tool_name=SECRET, params={SECRET: SECRET}))
-    told.append(talk.ask("tools/call", name=SECRET, arguments={}))
-    told.append(talk.tool("get_module_schema", module=SECRET))
-    step = {"id": "a", "module": "memory", "tool": "save", "params": {"content": SECRET}, "output": True}
-    told.append(talk.tool("batch", jsonl=json.dumps(step)))
+    for talk in (Lines(app), Http(app)):
+        for entry in ENTRIES.values():
+            for params in asked(entry, SECRET, {}):
+                told.append(talk.tool("call", module=entry.module, tool_name=entry.name, params=params))
+                step = {"id": "a", "module": entry.module, "tool": entry.name, "params": params, "output": True}
+                told.append(talk.tool("batch", jsonl=json.dumps(step)))
+        told.append(talk.tool("call", module=SECRET, tool_name=SECRET, params={}))
+        told.append(talk.tool("call", module="memory", tool_name=SECRET, params={SECRET: SECRET}))
+        told.append(talk.ask("tools/call", name=SECRET, arguments={}))
+        told.append(talk.tool("get_module_schema", module=SECRET))
     app.keeper.flush()
     told.append(stored(app))
+    told.append(app.metrics.text().decode())
+    app.close()
+    told.append([(span.name, dict(span.attributes or {}), span.events) for span in exporter.get_finished_spans()])
     told.append(capsys.readouterr().err)
     seen = json.dumps(told, ensure_ascii=False, default=str)
+    assert len(exporter.get_finished_spans()) > 2 * len(ENTRIES)
     for spelling in spellings(SECRET):
-        assert spelling not in seen
+        assert spelling not in seen, seen[max(0, seen.index(spelling) - 500) : seen.index(spelling) + 100]
 
 
 def stored(app):
@@ -74,46 +89,53 @@ def stored(app):
         return {table: [list(map(str, row)) for row in rows.rows(f'select * from "{table}"')] for table in tables}
 
 
-def test_an_address_that_is_masked_comes_out_of_no_tool(app):
-    talk = Lines(app)
-    memo = talk.call(
-        "memory", "save", content=f"連絡は{MAIL}まで", title=f"t {MAIL}", metadata={"mail": MAIL}, thread=MAIL
-    )
-    other = talk.call("memory", "save", content="another", metadata={"m": MAIL})
-    edge = {"sourceMemoId": memo["memo_id"], "targetMemoId": other["memo_id"], "tag": "same"}
-    talk.call("memory", "relation.save", **edge, reason=f"see {MAIL}")
-    trashed = talk.call("memory", "save", content=f"trash {MAIL}")
-    talk.call("memory", "delete", memo_id=trashed["memo_id"])
-    claim = talk.call(
-        "claims", "upsert", text=f"mail {MAIL}", provenance={"note": MAIL, "actor": MAIL},
-        entities=[{"id": "e", "type": "Actor", "name": MAIL}],
-    )["data"]["id"]  # fmt: skip
-    context = talk.call("claims", "activate", q="mail")["data"]["active_context_id"]
-    item = talk.call("items", "create_item", type="docs", title=f"mail {MAIL}", content=f"c {MAIL}", tags=["mail"])
-    number = item.get("id") or item["item"]["id"]
-    talk.call("items", "update_item", type="docs", id=number, content="the address is gone")
-    talk.call("items", "update_current_state", content=f"state {MAIL}")
+@pytest.fixture
+def world(app) -> World:
+    """Every record of every module holds the address, in its text and beside it."""
+    made = World(app, random.Random(11), Lines(app), finds={f" {MAIL}": [("email", "pii")]}, deep=True)
+    made.fill()
     enforce(app, MASKING)
-    one = memo["memo_id"]
-    known = {
-        "memo_id": one, "memoId": one, "startMemoId": one, "start_memo_id": one, **edge, "claim_id": claim,
-        "active_context_id": context, "id": number, "type": "docs", "query": "mail", "q": "mail", "tag": "mail",
-        "prefix": "ma", "history": 5, "full": True,
-    }  # fmt: skip
-    told, shown = [], 0
-    for entry in ENTRIES:
+    return made
+
+
+def test_an_address_that_is_masked_comes_out_of_no_reading_tool(world, app):
+    """Asked one by one and in batches, over both transports. Each that tells texts tells this one masked."""
+    told: dict[str, list[str]] = {}
+    for talk in (world.talk, Http(app, key(app, "one"))):
+        for path in READS:
+            module, _, tool = path.partition(".")
+            answers = told.setdefault(path, [])
+            for times in range(15):
+                if times > 2 and (path in QUIET or any("[email]" in one for one in answers)):
+                    break  # which records it is asked about is drawn by lot
+                asked = world.question(path, talk)
+                step = {"id": "a", "module": module, "tool": tool, "params": asked, "output": True}
+                for result in (
+                    talk.tool("call", module=module, tool_name=tool, params=asked),
+                    talk.tool("batch", jsonl=json.dumps(step)),
+                ):
+                    answers.append(json.dumps(result, ensure_ascii=False))
+    for path, answers in told.items():
+        assert not [one for one in answers for spelling in spellings(MAIL) if spelling in one], path
+    assert {path for path, answers in told.items() if not any("[email]" in one for one in answers)} == QUIET
+
+
+def test_an_address_that_is_masked_comes_out_of_no_writing_tool(world):
+    """What a tool says of what it wrote is read as everything else is."""
+    told = {}
+    for path, entry in ENTRIES.items():
         if entry.effect == "read":
-            for params in asked(entry, "mail", known):
-                result = talk.tool("call", module=entry.module, tool_name=entry.name, params=params)
-                shown += "[email]" in str(result)
-                told.append((entry.path, result))
-    told.append(talk.tool("call", module="memory", tool_name="list", params={"state": "trash"}))
-    told.append(
-        talk.tool(
-            "call", module="items", tool_name="get_item_history", params={"type": "docs", "id": number, "full": True}
-        )
-    )
-    seen = json.dumps(told, ensure_ascii=False, default=str)
-    for spelling in spellings(MAIL):
-        assert spelling not in seen, [path for path, result in told[:-2] if spelling in str(result)]
-    assert shown >= 8
+            continue
+        known = {
+            "type": "docs", "from_type": "docs", "id": world.one("items"), "from_id": world.one("items"),
+            "memo_id": world.one("memory"), "claim_id": world.one("claims"), "path": world.one("vault"),
+            "sourceMemoId": world.ids["memory"][0], "targetMemoId": world.ids["memory"][1], "namespace": "/",
+            "from_ref": {"address": world.address()}, "to_path": "copy.md", "from_path": world.one("vault"),
+            "expected_version": None, "expected_revision": None, "content_hash": None, "expires_at": None,
+            "start_date": None, "end_date": None, "status": "Open", "priority": "HIGH", "related": [], "version": None,
+        }  # fmt: skip
+        for params in asked(entry, f"x {MAIL}", known):
+            result = world.talk.tool("call", module=entry.module, tool_name=entry.name, params=params)
+            told.setdefault(path, []).append(json.dumps(result, ensure_ascii=False))
+    for path, answers in told.items():
+        assert not [one for one in answers for spelling in spellings(MAIL) if spelling in one], path

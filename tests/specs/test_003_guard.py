@@ -1,53 +1,23 @@
 """For random policies, records and callers: no answer holds a record whose class is denied to the caller."""
 
+import itertools
 import json
 import random
 
 import pytest
 from conftest import SOAK
 from policy.houses import enforce, key
+from policy.world import QUESTIONS, READS, SPACES, TELLS_NO_TEXT, World
 from talk import Http, Lines
 
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import LABELS
-from tokonoma.policy.decide import decide, label_of, tags_of
 from tokonoma.policy.read import parsed
 
-POLICIES = 420 if SOAK else 6  # of each, 24 cases
+POLICIES = 3_334 if SOAK else 33  # each for three callers, who ask three questions: 10 002 cases
+ASKED = 3
 TAGS = ["answer:task", "tool:mail", "tool:*", "hr:read", "*"]
-SPACES = ["/", "/hr", "/hr/2026", "/public", "/x"]
-FINDS = ["", " a@example.com", " 090-1234-5678"]
-KINDS = {" a@example.com": [("email", "pii")], " 090-1234-5678": [("phone", "pii")]}
-READS = [
-    ("memory", "search", {"query": "覚え書き", "k": 100}),
-    ("memory", "list", {"namespace": "/", "limit": 200}),
-    ("memory", "search", {"metadata_filter": {"m": 1}, "k": 100}),
-    ("claims", "search", {"query": "覚え書き", "top_k": 50}),
-    ("claims", "activate", {"q": "覚え書き", "top_k": 50, "include_meta": True}),
-    ("claims", "list", {"limit": 200}),
-    ("items", "search_items", {"query": "覚え書き"}),
-    ("items", "get_items", {}),
-]
-
-
-def written(talk, rng, count=18):
-    """Records of three modules, each with a marker of its own: marker → module, space, said class, finds."""
-    records = {}
-    for number in range(count):
-        marker, find = f"mk{number:03d}q", rng.choice(FINDS)
-        text = f"覚え書き {marker}{find}"
-        module = ("memory", "claims", "items")[number % 3]
-        space, said = rng.choice(SPACES), "internal"
-        if module == "memory":
-            talk.call("memory", "save", content=text, namespace=space, metadata={"m": 1})
-        elif module == "claims":
-            said, space = rng.choice(LABELS), "/"
-            talk.call("claims", "upsert", text=text, boundary_class=said, provenance={})
-        else:
-            space = "/"
-            talk.call("items", "create_item", type="docs", title=text, content=text)
-        records[marker] = (module, space, said, KINDS.get(find, []))
-    return records
+MODULES = ["memory", "claims", "items", "manual", "vault"]
 
 
 def policy_of(rng, number):
@@ -63,7 +33,11 @@ def policy_of(rng, number):
     rules = [
         f"  - {{ space: {rng.choice(SPACES[1:])}, class: {rng.choice(LABELS)} }}" for _ in range(rng.randint(0, 2))
     ]
-    rules += [f"  - {{ module: {rng.choice(['memory', 'items'])}, class: {rng.choice(LABELS)} }}"] * rng.randint(0, 1)
+    rules += [f"  - {{ module: {rng.choice(MODULES)}, class: {rng.choice(LABELS)} }}"] * rng.randint(0, 1)
+    if rng.random() < 0.4:
+        path = rng.choice(["*a.md*", "hr/*", "book-hr*", "*1*"])
+        lines_of_path = f"module: {rng.choice(['manual', 'vault'])}, path: '{path}'"
+        rules.append(f"  - {{ {lines_of_path}, class: {rng.choice(LABELS)} }}")
     lines += ["labels:", *rules] if rules else []
     if rng.random() < 0.5:
         lines.append(f"kinds: {{ email: {rng.choice(LABELS)} }}")
@@ -72,32 +46,81 @@ def policy_of(rng, number):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(7, marks=pytest.mark.soak) if SOAK else 7])
-def test_no_answer_holds_what_is_denied(app, seed):
-    rng, owner = random.Random(seed), Lines(app)
-    records = written(owner, rng)
+@pytest.fixture
+def world(app) -> World:
+    made = World(app, random.Random(7), Lines(app))
+    made.fill()
+    return made
+
+
+def test_every_reading_tool_of_every_module_is_asked_and_tells_of_records(world):
+    """A tool that is added to a module and not to the questions fails here; one that shows nothing proves nothing."""
+    assert set(QUESTIONS) == set(READS)
+    tries = range(40)  # whom it asks about is drawn by lot
+    silent = {path for path in READS if not any("mk0" in asked(world, world.talk, path, set()) for _ in tries)}
+    assert silent == TELLS_NO_TEXT
+
+
+@pytest.mark.soak
+def test_no_answer_holds_what_is_denied(app, world):
+    rng = world.rng
     callers = {
-        "owner": (owner, OWNER),
+        "owner": (world.talk, OWNER),
         "one": (Http(app, key(app, "one")), Principal("key:one", "key")),
         "two": (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", root="/hr", default="/hr")),
     }
+    ways = [*READS, "bridge.copy_section", "bridge.copy_file", "batch", "batch"]
+    deck = itertools.chain.from_iterable(rng.sample(ways, len(ways)) for _ in itertools.count())
     seen = denied = 0
     for number in range(POLICIES):
+        if number % 40 == 39:
+            world.open()
+            world.add(rng.choice(MODULES))
         rules = parsed(yaml := policy_of(rng, number))
         enforce(app, yaml)
+        labels = world.labels(rules)
         for talk, who in callers.values():
-            hidden = {
-                marker
-                for marker, (module, space, said, finds) in records.items()
-                if decide(rules, tags_of(rules, who), label_of(rules, module, space, "", said, finds)).verdict == "deny"
-            }
-            for module, tool, params in READS:
-                answer = json.dumps(talk.tool("call", module=module, tool_name=tool, params=params), ensure_ascii=False)
-                shown = {marker for marker in records if marker in answer}
-                assert not shown & hidden, (yaml, who.name, module, tool)
+            hidden = world.hidden(rules, who, labels)
+            for _ in range(ASKED):
+                way = next(deck)
+                answer = asked(world, talk, way, hidden)
+                shown = {marker for marker in world.records if marker in answer}
+                assert not shown & hidden, (yaml, who.name, way, shown & hidden, answer[:2000])
                 seen, denied = seen + len(shown), denied + len(hidden)
                 masked = rules.classes["pii"].redact == ("pii",) and "email" not in rules.kinds
                 if masked and shown:
-                    assert "a@example.com" not in answer
-    assert seen > 50
-    assert denied > 50
+                    assert "a@example.com" not in answer, (yaml, who.name, way)
+    assert seen > POLICIES
+    assert denied > POLICIES
+
+
+def asked(world, talk, way, hidden) -> str:
+    """What a caller is told; of a copy, which tells no text, that it was refused if it had to be."""
+    if way == "batch":
+        steps = [(path, world.question(path, talk)) for path in world.rng.sample(READS, 3)]
+        lines = [
+            {"id": f"s{place}", "module": path.partition(".")[0], "tool": path.partition(".")[2], "params": params}
+            for place, (path, params) in enumerate(steps)
+        ]
+        told = talk.tool("batch", jsonl="\n".join(json.dumps({**line, "output": True}) for line in lines))
+    elif way.startswith("bridge"):
+        told = copied(world, talk, way, hidden)
+    else:
+        module, _, tool = way.partition(".")
+        told = talk.tool("call", module=module, tool_name=tool, params=world.question(way, talk))
+    return json.dumps(told, ensure_ascii=False)
+
+
+def copied(world, talk, way, hidden):
+    target = world.folder("vault") / "hr" / "copy.md"
+    if way == "bridge.copy_section":
+        params = {"from_ref": {"address": world.address()}}
+    else:
+        ref = world.one("manual")
+        params = {"manual_id": ref["manual_id"], "from_path": ref["path"]}
+    told = talk.tool("call", module="bridge", tool_name=way[7:], params={**params, "to_path": "hr/copy.md"})
+    text = target.read_text() if target.exists() else ""
+    target.unlink(missing_ok=True)
+    taken = {marker for marker in hidden if marker in text}
+    assert not taken, (way, params, taken)
+    return told

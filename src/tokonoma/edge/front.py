@@ -50,11 +50,13 @@ class HouseFront:
         if self._spans is None:
             self._run(call, lambda call, error: done(self._answer(call, error)))
             return call.stop
-        span = self._spans.start(f"tools/call {order.name[:64]}", order.trace_parent)
+        span = self._spans.start("tools/call", order.trace_parent)
         call.trace_parent = traceparent(span.trace_id, span.span_id)
 
         def finished(call: Call, error: BaseException | None) -> None:
             done(self._answer(call, error))
+            if call.entry is not None or order.name in META:
+                span.rename(f"tools/call {order.name}")
             span.end(error)
 
         self._run(call, finished)

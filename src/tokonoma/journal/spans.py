@@ -29,6 +29,9 @@ class OtelSpan:
     def set(self, key: str, value: str | int) -> None:
         self._span.set_attribute(key, value)
 
+    def rename(self, name: str) -> None:
+        self._span.update_name(name)
+
     def end(self, error: BaseException | None = None) -> None:
         if error is not None:
             # The text of an exception may hold what a user wrote: only its kind is recorded.

@@ -149,7 +149,10 @@ class DeskTx:
         self.statements.many(sql, [{**each, **extra} for each in params] if extra else params)
 
     def put(self, document: Document) -> Label:
-        return self._rooms.put(self.statements, document, self._binding())
+        label = self._rooms.put(self.statements, document, self._binding())
+        # Who tells what was just written tells it as it will be read.
+        self._call.marked |= label not in self._call.seen.plain
+        return label
 
     def drop(self, address: str) -> None:
         self._rooms.drop(self.statements, address)

@@ -53,7 +53,7 @@ class Filtered:
     def rows(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> list[Row]:
         filled, extra = self.expanded(sql)
         found = rows.rows(filled, **params, **extra)
-        if found and self._doubtful(sql):
+        if self._doubtful(sql):  # also where nothing was found: the SQL may ask for what is not visible
             plain, extra = self.expanded(sql, self._call.seen.plain)
             self._call.marked = plain != filled and rows.rows(plain, **params, **extra) != found
         return found
@@ -61,7 +61,7 @@ class Filtered:
     def row(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> Row | None:
         filled, extra = self.expanded(sql)
         found = rows.row(filled, **params, **extra)
-        if found is not None and self._doubtful(sql):
+        if self._doubtful(sql):
             plain, extra = self.expanded(sql, self._call.seen.plain)
             self._call.marked = plain != filled and rows.row(plain, **params, **extra) != found
         return found

@@ -23,7 +23,11 @@ def trace(spans: Spans | None) -> Callable[[Call], Iterator[None] | None]:
 
 
 def _traced(call: Call, spans: Spans, parent: str | None) -> Iterator[None]:
-    with timed(spans, f"call {call.module[:64]}.{call.tool[:64]}", parent) as span:
+    with timed(spans, "call unknown", parent) as span:
         call.trace_id, call.span_id = span.trace_id, span.span_id
         span.set("tokonoma.request_id", call.request_id)
-        yield
+        try:
+            yield
+        finally:
+            if call.entry is not None:
+                span.rename(f"call {call.entry.path}")
