@@ -5,19 +5,13 @@ questions are asked at 15, 1 000, 5 000 and 20 000 claims, through the real tool
 """
 
 import argparse
-import json
-import queue
 import random
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from tokonoma.app import App
-from tokonoma.core.call import Caller
-from tokonoma.edge.wire.front import Answer, Order
-
-from .quality import EVAL, lines
+from .quality import EVAL, House, lines
 from .rounds import percentile
 
 SIZES = (15, 1_000, 5_000, 20_000)
@@ -27,20 +21,14 @@ AT = "2026-01-15T09:00:00Z"
 LONGEST = 700  # characters of a claim: longer texts become several
 
 
-class House:
+class Claiming(House):
+    module = "claims"
+
     def __init__(self, home: Path, provider: str) -> None:
-        flags = {"home": str(home), "durable": False, "log_level": "error", "embed_provider": provider}
-        self.app = App(flags, {})
-        self._caller = Caller("cli")
+        super().__init__(home, policy="", embed_provider=provider, log_level="error")
 
     def call(self, tool: str, **params: Any) -> dict[str, Any]:
-        answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-        arguments = {"module": "claims", "tool_name": tool, "params": params}
-        self.app.front.start(Order("call", arguments, self._caller), answers.put)
-        told = json.loads(answers.get().content[0]["text"])
-        if "error" in told:
-            raise RuntimeError(told["error"]["message"])
-        return told["data"]
+        return super().call(tool, **params)["data"]
 
 
 def pieces(text: str) -> list[str]:
@@ -70,7 +58,7 @@ def material(questions: int, seed: int) -> tuple[list[tuple[str, set[str]]], lis
     return asked, list(dict.fromkeys([*first, *rest]))
 
 
-def grown(house: House, texts: list[str], kept: dict[str, str], size: int) -> None:
+def grown(house: Claiming, texts: list[str], kept: dict[str, str], size: int) -> None:
     there = set(kept.values())
     for text in texts:
         if len(kept) >= size:
@@ -82,13 +70,10 @@ def grown(house: House, texts: list[str], kept: dict[str, str], size: int) -> No
         except RuntimeError:
             continue  # a text with something in it that the policy refuses
         kept[told["id"]] = text
-    while house.app.searching.waiting() and house.app.searching.worker is not None:
-        house.app.searching.resume()
-        house.call("search", query="wake")
-        time.sleep(0.2)
+    house.settle()
 
 
-def measured(house: House, asked: list[tuple[str, set[str]]], kept: dict[str, str]) -> tuple[float, list[float]]:
+def measured(house: Claiming, asked: list[tuple[str, set[str]]], kept: dict[str, str]) -> tuple[float, list[float]]:
     there = set(kept.values())
     found, total, times = 0, 0, []
     for query, right in asked:
@@ -102,7 +87,7 @@ def measured(house: House, asked: list[tuple[str, set[str]]], kept: dict[str, st
     return found / max(1, total), times
 
 
-def _timed(house: House, query: str) -> float:
+def _timed(house: Claiming, query: str) -> float:
     begin = time.process_time()
     house.call("activate", q=query, top_k=12)
     return (time.process_time() - begin) * 1000
@@ -121,7 +106,7 @@ def main() -> None:
     asked, texts = material(options.questions, options.seed)
     print("claims  questions  Recall@12  activate CPU p50  p95")
     with tempfile.TemporaryDirectory(prefix="tokonoma-claims-") as name:
-        house = House(Path(name) / "home", options.provider)
+        house = Claiming(Path(name) / "home", options.provider)
         kept: dict[str, str] = {}
         for size in map(int, options.sizes.split(",")):
             grown(house, texts, kept, size)

@@ -9,6 +9,7 @@ The paraphrases of training/ are asked among 2 000 other texts of each language,
 """
 
 import argparse
+import gc
 import importlib.util
 import json
 import os
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma.app import App
+from tokonoma.cli import COLLECT_AFTER
 from tokonoma.core.boundary import Proposal
 from tokonoma.core.call import Caller
 from tokonoma.edge.wire.front import Answer, Order
@@ -64,21 +66,31 @@ TASKS = (
 class House:
     """A Tokonoma in this process, called through its front like any client's."""
 
-    def __init__(self, home: Path, **settings: Any) -> None:
+    module = "memory"
+
+    def __init__(self, home: Path, policy: str = OPEN, **settings: Any) -> None:
+        gc.set_threshold(*COLLECT_AFTER)  # as the program does
         self.app = App({"home": str(home), "durable": False, "log_level": "warning", **settings})
         self._caller = Caller("cli")
-        with self.app.administer("policy") as statements:
-            self.app.policing.apply(statements, Proposal(OPEN), "bench")
+        if policy:
+            with self.app.administer("policy") as statements:
+                self.app.policing.apply(statements, Proposal(policy), "bench")
 
     def call(self, tool: str, **params: Any) -> dict[str, Any]:
         answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-        arguments = {"module": "memory", "tool_name": tool, "params": params}
+        arguments = {"module": self.module, "tool_name": tool, "params": params}
         self.app.front.start(Order("call", arguments, self._caller), answers.put)
         answer = answers.get()
         told = json.loads(answer.content[0]["text"])
-        if answer.is_error:
+        if "error" in told:
             raise RuntimeError(told["error"]["message"])
         return told
+
+    def settle(self) -> None:
+        """Until every vector is made: else the worker's time would be taken for that of a search."""
+        worker = self.app.searching.worker
+        while worker is not None and (worker.step() or self.app.searching.waiting()):
+            time.sleep(0.01)  # its own thread may have the rest in hand
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -110,10 +122,8 @@ def filled(house: House, corpus: list[dict[str, Any]], *, embed: bool) -> dict[s
         part = corpus[start : start + _AT_ONCE]
         told = house.call("save", memos=[memo_of(record) for record in part])
         names |= {kept["memo_id"]: record["id"] for kept, record in zip(told["items"], part, strict=True)}
-    worker = house.app.searching.worker
-    if embed and worker is not None:
-        while worker.step() or house.app.searching.waiting():
-            time.sleep(0.01)  # its own thread may have the rest in hand
+    if embed:
+        house.settle()
     return names
 
 

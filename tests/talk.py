@@ -111,9 +111,7 @@ class Http(Talk):
             return await client.post("/mcp", json=message, headers=headers)
 
     def send(self, message: Json) -> Json:
-        response = self.answered(message)
-        assert response.headers["content-type"] == "application/json"
-        return response.json()
+        return told_by(self.answered(message))
 
     def answered(self, message: Json) -> httpx.Response:
         message = {**message, "params": {**message["params"], "_meta": MODERN}}
@@ -127,3 +125,13 @@ class Http(Talk):
         if self._token is not None:
             headers["authorization"] = f"Bearer {self._token}"
         return self.post(message, **headers)
+
+
+def told_by(response: httpx.Response) -> Json:
+    """The answer, plain or at the end of the stream that a slow call opens: on a busy machine any call may be slow."""
+    kind = response.headers["content-type"].partition(";")[0]
+    if kind == "application/json":
+        return response.json()
+    assert kind == "text/event-stream"
+    events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+    return next(event for event in events if "id" in event)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from talk import told_by
 
 from tokonoma import catalogue
 from tokonoma.app import App
@@ -57,7 +58,7 @@ def over_http(url: str, times: int, errors: list[str]) -> None:
     headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
     with httpx.Client(headers=headers, timeout=60) as client:
         for number in range(times):
-            answer = client.post(url, json={"jsonrpc": "2.0", "id": number, **BUMP}).json()
+            answer = told_by(client.post(url, json={"jsonrpc": "2.0", "id": number, **BUMP}))
             if "error" in answer or answer["result"].get("isError"):
                 errors.append(json.dumps(answer))
 

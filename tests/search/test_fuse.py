@@ -8,7 +8,13 @@ from tokonoma.search.fuse import Found, Weights, alone, calibrated, decay_of, fu
 DAY = 86_400_000
 shares = st.floats(0, 1)
 weights = st.builds(
-    Weights, words=st.just(1.0), vectors=shares, unrelated=st.floats(-0.2, 0.4), same=st.floats(0.5, 1.0)
+    Weights,
+    words=st.just(1.0),
+    vectors=shares,
+    titles=shares,
+    unrelated=st.floats(-0.2, 0.4),
+    same=st.floats(0.5, 1.0),
+    unrelated_titles=st.floats(-0.2, 0.4),
 )
 
 

@@ -1,11 +1,10 @@
 """specs/000 under attack: syntax of databases in every text field of every tool, and two keys with separate roots."""
 
-import json
 import random
 
 import pytest
 from conftest import SOAK
-from talk import Http, Json, Lines
+from talk import Http, Lines
 
 from tokonoma.auth import keys
 from tokonoma.auth.keys import Grant
@@ -22,16 +21,6 @@ PIECES = [
     *("AND", "NOT", "union select", "\u0000", "$1", "%(x)s", ":id", "?", "]", "[", "json_each", "/*", "*/", "鍵"),
     *("') or ('1'='1", "word : a", "a + b", "-a", "::tsquery", "\ue022", "\uf8ffmmemory", "{for_update}", "..", "/"),
 ]
-
-
-class Patient(Http):
-    """On a busy machine an answer may come so late that it is sent as a stream of events."""
-
-    def send(self, message: Json) -> Json:
-        response = self.answered(message)
-        if response.headers["content-type"] == "application/json":
-            return response.json()
-        return json.loads([line for line in response.text.splitlines() if line.startswith("data: ")][-1][6:])
 
 
 def texts() -> list[str]:
@@ -98,7 +87,7 @@ def test_two_keys_never_see_each_others_memos(app):
     dice = random.Random(5)
     with app.database.writing() as statements:
         tokens = [keys.create(statements, Grant(name, root=f"/{name}")) for name in ("a", "ab")]
-    talks = [Patient(app, token) for token in tokens]
+    talks = [Http(app, token) for token in tokens]
     own: list[list[str]] = [[], []]
     for step in range(OPERATIONS):
         side = dice.randrange(2)

@@ -62,7 +62,7 @@ class Leg:
         """The score from which on a document is among so many; 0 while there are fewer."""
         if len(self.scored) < limit:
             return 0.0
-        return nlargest(limit, [each.score for each in self.scored.values()])[-1]
+        return sorted([each.score for each in self.scored.values()])[-limit]
 
     def lend(self, *, whole: bool) -> None:
         """The best and those around them are scored again, each with its own neighbours on both sides. If the filter's

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from tokonoma.core.clock import now
@@ -21,7 +22,10 @@ from tokonoma.search.why_not import why_not
 from tokonoma.store.dialect import Kind
 
 _FUSED = 100
-"""Of each leg, at least, that are compared with the other's."""
+"""Of the best by words, at least, whose vectors are looked at."""
+
+_NEAREST = 50
+"""Of the nearest by vectors, at least: what words have found is compared in any case."""
 
 _LENDING = 60
 """Of the best by words, to whom neighbours lend their vectors."""
@@ -132,7 +136,7 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
 
 
 def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> dict[int, Likeness]:
-    most = max(_FUSED, 2 * query.limit)
+    most = max(_NEAREST, 2 * query.limit)
     return _counting(vectors.near(pool.rows, asked, pool.filter, query.metric, most), query)
 
 
@@ -141,7 +145,7 @@ def _counting(near: Iterable[tuple[int, Likeness]], query: Query) -> dict[int, L
 
 
 def _sorted(items: Iterable[Fused]) -> list[Fused]:
-    return sorted(items, key=lambda each: each.order)
+    return sorted(items, key=attrgetter("order"))
 
 
 def _hits(pool: Pool, query: Query, ranked: Ranked) -> list[Hit]:

@@ -24,7 +24,7 @@ TITLE = 2
 
 _HEAD = struct.Struct("<III")
 _LAST = 0xFFFFFFFF
-_FEW = 128  # below this many terms, going through all is quicker than searching each
+_QUICKER = 6  # times as many terms as are wanted: up to there, going through all is quicker than searching each
 
 
 class Form(NamedTuple):
@@ -61,7 +61,7 @@ def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
     size, titled, length = _HEAD.unpack_from(form)
     end = _HEAD.size + 4 * size
     numbers = _numbers(form[_HEAD.size : end])
-    if size <= _FEW:
+    if size <= _QUICKER * len(wanted):
         hits = wanted.intersection(numbers)
         return {number: form[end + bisect_left(numbers, number)] for number in hits}, length, titled
     numbers.append(_LAST)  # so that no place lies behind the end

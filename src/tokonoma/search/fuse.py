@@ -10,15 +10,14 @@ are not used: that the tenth of a hopeless list should count as much as the tent
 ranks lose against one leg alone.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _DAY = 86_400_000
 _DIGITS = 6
 """Scores are rounded, so that equals are equal on every machine and the order falls to their age."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     words: float = 1.0
     vectors: float = 0.6
     titles: float = 0.0
@@ -27,8 +26,7 @@ class Weights:
     unrelated_titles: float = 0.3  # two titles are sooner alike than two texts
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What the legs know of one document."""
 
     id: int
@@ -40,8 +38,7 @@ class Found:
     share: float | None = None  # the similarity on the scale of words, if neighbours have raised it
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     found: Found
     score: float
     vector: float | None  # the similarity, brought to the scale of words

@@ -9,7 +9,6 @@ Chosen on several collections at once, without a switch for any (docs/adr/0018-w
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from tokonoma.search.fuse import Weights
@@ -59,7 +58,7 @@ class Judge:
         self.asked = asked
         self._base = base or Weights()
         vectors, titles = _within(_VECTORS, levels), _within(_TITLES, levels)
-        self._within = replace(self._base, words=1.0, vectors=vectors, titles=titles)
+        self._within = self._base._replace(words=1.0, vectors=vectors, titles=titles)
 
     def weights(self, held: str, coverage: float) -> Weights:
         """Of a record in this language that holds so much of the question. Within a language words keep their full
@@ -68,7 +67,7 @@ class Judge:
         if not across(self.asked, held):
             return self._within
         words = _ACROSS_WORDS + (1.0 - _ACROSS_WORDS) * coverage
-        return replace(self._base, words=round(words, 4), vectors=_ACROSS_VECTORS, titles=0.0)
+        return self._base._replace(words=round(words, 4), vectors=_ACROSS_VECTORS, titles=0.0)
 
 
 def _within(part: _Part, levels: Sequence[float]) -> float:

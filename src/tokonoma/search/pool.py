@@ -45,11 +45,20 @@ _NEIGHBOURS = {
 
 
 class Candidate(NamedTuple):
+    """A row as it is read."""
+
     id: int
     at: int
     place: int
-    thread: tuple[str, str, str] | None  # the name alone does not make it: it is one of a module and a space
+    name: str  # of its thread; empty: it is in none
+    space: str
+    module: str
     data: bytes
+
+    @property
+    def thread(self) -> tuple[str, str, str] | None:
+        """The name alone does not make it: it is one of a module and a space."""
+        return (self.name, self.space, self.module) if self.name else None
 
 
 class Pool:
@@ -88,11 +97,7 @@ class Pool:
         if not ids:
             return []
         sql = self._filled(_FETCH.replace("{each}", _EACH[self._kind]))
-        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
-        return [
-            Candidate(number, at, place, (*thread,) if thread[0] else None, data)
-            for number, at, place, *thread, data in found
-        ]
+        return [*map(Candidate._make, self.rows.rows(sql, ids=self._listed(ids), **self.filter.params))]
 
     def shown(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
         """Address, module, space and title."""

@@ -236,10 +236,12 @@ def texts_of(record: Callable[[Rows, str], Record | None]) -> Texts:
 
 def _measured(like: Likeness, metric: Metric) -> Likeness:
     """Vectors have length 1, so that either metric follows from the cosine and gives the same order."""
-    title = None if like.title is None else _similarity(like.title, metric)
-    return Likeness(_similarity(like.similarity, metric), like.language, title)
+    if metric == "cosine":
+        return like
+    title = None if like.title is None else _nearness(like.title)
+    return Likeness(_nearness(like.similarity), like.language, title)
 
 
-def _similarity(cosine: float, metric: Metric) -> float:
-    cosine = min(max(cosine, -1.0), 1.0)
-    return cosine if metric == "cosine" else 1.0 / (1.0 + (2.0 - 2.0 * cosine) ** 0.5)
+def _nearness(cosine: float) -> float:
+    """By the distance that two vectors of length 1 have."""
+    return 1.0 / (1.0 + (2.0 - 2.0 * cosine) ** 0.5)

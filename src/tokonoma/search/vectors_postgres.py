@@ -190,5 +190,5 @@ def _by_looking_at_all(rows: Rows, model: Model, asked: Asked, filter: Filter, l
 def _products(found: Sequence[Row], vector: Floats) -> list[tuple[int, int, str, float]]:
     if not found:
         return []
-    cosines = (read("postgresql", [row[3] for row in found]) @ vector).tolist()
+    cosines = (read("postgresql", [row[3] for row in found]) @ vector).clip(-1.0, 1.0).tolist()
     return [(row[0], row[1], row[2], cosine) for row, cosine in zip(found, cosines, strict=True)]

@@ -93,7 +93,8 @@ class SqliteNear:
             rows_inside = rows.rows(_EXACT + filter.sql, ids=listed, **filter.params)
             inside += len(rows_inside)
             for document, like in _best(rows_inside, asked.vector).items():
-                found[document] = joined(found.get(document, like), like)
+                known = found.get(document)
+                found[document] = like if known is None else joined(known, like)
             if inside >= wanted:
                 break
         return found, inside
@@ -119,5 +120,6 @@ def _best(found: Sequence[tuple[int, int, str, bytes]], vector: Floats) -> dict[
     """For each document its best piece, and its title."""
     if not found:
         return {}
-    cosines = (read("sqlite", [row[3] for row in found]) @ vector).tolist()
-    return best((*row[:3], cosine) for row, cosine in zip(found, cosines, strict=True))
+    documents, pieces, languages, data = zip(*found, strict=True)
+    cosines = (read("sqlite", data) @ vector).clip(-1.0, 1.0).tolist()
+    return best(zip(documents, pieces, languages, cosines, strict=True))

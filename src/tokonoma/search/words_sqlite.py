@@ -5,8 +5,7 @@ are written with their other ASCII characters moved into Unicode's private area,
 token stays one, and no token can mean anything in a query, where each stands in quotes.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from heapq import nlargest
+from collections.abc import Collection, Mapping
 
 import orjson
 
@@ -49,7 +48,7 @@ class SqliteWords:
         found = rows.rows(_COUNT, terms=orjson.dumps(list(names)).decode())
         return {names[term]: count for term, count in found}
 
-    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> Iterator[int]:
+    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]:
         """A document is worth what those of its terms are worth together that propose; of equals the newest is first.
         FTS5's own rank would cost many times as much: it reads the documents of every term again to count them, and
         the places of every word."""
@@ -62,8 +61,5 @@ class SqliteWords:
         for (listed,), (_, weight) in zip(held, weights, strict=True):
             for number in orjson.loads(listed):
                 worth[number] = worth.get(number, 0.0) + weight
-        ordered = nlargest(proposal.most, zip(worth.values(), worth.keys(), strict=True))
-        yield from (number for _, number in ordered)
-        if len(worth) > len(ordered):
-            rest = sorted(zip(worth.values(), worth.keys(), strict=True), reverse=True)
-            yield from (number for _, number in rest[len(ordered) :])
+        # Sorting by numbers alone takes a quarter of the time that sorting pairs would.
+        return sorted(sorted(worth, reverse=True), key=worth.__getitem__, reverse=True)

@@ -21,6 +21,7 @@ Use = Literal["write", "read", "checkpoint"]
 # gap; it runs seldom, because each time it has to wait for the interpreter.
 _STEPS = 1_000_000
 _STATEMENTS = 256
+_READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same
 
 # A result code and, where it matters, the extended one.
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
@@ -63,6 +64,7 @@ class Link:
         self.pragma("temp_store", "memory")
         if use == "read":
             self.pragma("query_only", "on")
+            self.pragma("cache_size", -_READ_CACHE)
 
     def _to_wal(self) -> None:
         # SQLite does not call the busy handler here, and two processes may make the same new file.
