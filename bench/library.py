@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tokonoma.edge.wire.front import Answer, Order
 from .quality import EVAL, House, lines
 
 NAMED = 0.6  # a score from which on the term itself, or another name for it, stands in the section
+MOST = 200  # hits of one answer
 
 
 class Library:
@@ -88,18 +89,26 @@ class Library:
             if len(found) >= page["total"]:
                 return found
 
-    def named(self, trace_id: str) -> list[str]:
-        """As an agent that wants every mention and nothing else: the best first come pages, until names end."""
+    def named(self, told: Mapping[str, Any], by: str) -> list[str]:
+        """As an agent that wants every mention and nothing else: as many as the search proposes, on until names end."""
+        proposed = next(each["params"] for each in told["next_actions"] if "limit" in (each["params"] or ()))
         found: list[str] = []
         while True:
-            page = self.call("hits", trace_id=trace_id, offset=len(found), limit=20)
-            kept = [item for item in page["items"] if item["score"] >= NAMED]
-            found += [self.id_of(item["ref"]) for item in kept]
-            if len(kept) < 20:
+            page = self.call("hits", **proposed, by=by, offset=len(found))
+            refs = [ref for item in page["items"] for ref in _named_of(item)]
+            found += [self.id_of(ref) for ref in refs]
+            if len(refs) < proposed["limit"] or len(found) >= page["total"] or proposed["limit"] < MOST:
                 return found
 
     def id_of(self, ref: dict[str, Any]) -> str:
         return self.ids.get((ref["manual_id"], ref["path"], ref["start_line"]), str(ref))
+
+
+def _named_of(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What stands there by name, of either form of a hit."""
+    for line, _, score in item.get("sections", [(item["ref"].get("start_line"), "", item.get("score"))]):
+        if score >= NAMED:
+            yield {**item["ref"], "start_line": line}
 
 
 def _fences(own: Sequence[str]) -> int:
@@ -122,20 +131,25 @@ def exhaustive(library: Library, most: int, with_glossary: bool) -> dict[str, li
 
 def tokens(library: Library, most: int) -> dict[str, float]:
     """Characters to collect everything, against the ideal: the relevant sections and nothing else."""
-    listing = collected = ideal = relevant_found = relevant_all = 0
+    listing = {"file": 0, "section": 0}
+    collected = ideal = relevant_found = relevant_all = 0
     for task in lines("token_tasks")[:most]:
         library.glossary(task["corpus_lang"], task["variants"])
-        library.characters = 0
-        told = library.call("find", query=task["text"], manual_id=task["corpus_lang"], budget={"max_candidates": 1000})
-        chosen = library.named(told["trace_id"])
-        listing += library.characters
+        chosen: list[str] = []
+        for by in listing:
+            library.characters = 0
+            limits = {"max_candidates": 1000}
+            told = library.call("find", query=task["text"], manual_id=task["corpus_lang"], budget=limits)
+            chosen = library.named(told, by)
+            listing[by] += library.characters
         collected += sum(library.sizes.get(each, 0) for each in chosen)
         ideal += task["ideal"]
         relevant_found += len(set(task["relevant"]).intersection(chosen))
         relevant_all += len(task["relevant"])
         library.glossary(task["corpus_lang"], ())
     return {
-        "find and hits, share of the ideal": listing / ideal,
+        "find and hits by file, share of the ideal": listing["file"] / ideal,
+        "find and hits by section, share of the ideal": listing["section"] / ideal,
         "bodies read, times the ideal": collected / ideal,
         "recall": relevant_found / relevant_all,
     }

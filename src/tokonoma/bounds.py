@@ -64,6 +64,9 @@ class DeskBoundary:
             changes.counted(lambda old, new: old in before and new not in after),
         )
 
+    def prepare(self) -> None:
+        self._policing.prepare()
+
     def apply(self, tx: Tx, proposal: Proposal) -> PolicyVersion:
         self._owner()
         assert isinstance(tx, DeskTx)

@@ -19,7 +19,7 @@ from tokonoma.core.policy import Policy
 from tokonoma.policy import store
 from tokonoma.policy.force import Closed, InForce
 from tokonoma.policy.rules import Rules
-from tokonoma.relabelling import Changes, foreseen, modules_of, relabel_all
+from tokonoma.relabelling import Changes, foreseen, modules_of, names_of, relabel_all
 from tokonoma.search.index import Index
 
 _REMEMBERED = 1.0  # seconds
@@ -97,6 +97,14 @@ class Policing:
             store.check_expected(store.version(rows, store.head(rows).number), proposal.expected)
             modules = modules_of(rows, self._module)
             return store.free(rows, rules.version), policy, foreseen(rows, policy, modules, self._record)
+
+    def prepare(self) -> None:
+        """Every module that has anything in the index is loaded, and its tables are as its code wants them: a policy
+        comes into force in one transaction, and no other may begin inside it."""
+        with self._reading() as rows:
+            names = names_of(rows)
+        for name in names:
+            self._module(name)
 
     def apply(self, statements: Statements, proposal: Proposal, by: str) -> PolicyVersion:
         rules = self._checked(proposal)

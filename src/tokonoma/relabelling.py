@@ -136,4 +136,8 @@ def _shelved(
 
 def modules_of(rows: Rows, module: Callable[[str], Module]) -> list[Module]:
     """The modules that have anything in the index."""
-    return [module(name) for (name,) in rows.rows("select distinct module from document order by module")]
+    return [module(name) for name in names_of(rows)]
+
+
+def names_of(rows: Rows) -> list[str]:
+    return [name for (name,) in rows.rows("select distinct module from document order by module")]

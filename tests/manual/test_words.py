@@ -2,7 +2,7 @@
 
 import pytest
 
-from tokonoma.modules.manual.katakana import sound_of_kana, sounds_of_english
+from tokonoma.modules.manual.katakana import likeness, sound_of_kana, sounds_of_english
 from tokonoma.modules.manual.pointers import pointer
 from tokonoma.modules.manual.references import Reference, article, references, resolved
 from tokonoma.modules.manual.settings_file import about, glossary, shipped
@@ -67,6 +67,18 @@ def test_other_words_sound_different(kana, english):
 
 
 @pytest.mark.parametrize(
+    ("english", "nearer", "further"),
+    [
+        ("tent", "テント", "テナント"),
+        ("relation", "リレーション", "リリレーション"),
+        ("plugin", "プラグイン", "アプリーション"),
+    ],
+)
+def test_of_words_with_the_same_consonants_the_vowels_decide(english, nearer, further):
+    assert likeness(nearer, english) > likeness(further, english)
+
+
+@pytest.mark.parametrize(
     ("written", "asked"),
     [
         ("第３条による", "第3条"),
@@ -89,6 +101,31 @@ def test_spellings_that_readers_take_for_one_are_found(written, asked):
     assert 0 not in stock.written(wanted) | stock.loosely(wanted)
 
 
+@pytest.mark.parametrize(
+    ("asked", "found", "not_found"),
+    [
+        ("imaged", ["Imaged", "image-d", "unimagedThings"], ["the image does", "an image. Data"]),
+        (
+            "service desk",
+            ["ServiceDesk", "service-desks", "myServiceDeskName"],
+            ["service, deskless", "service ... desk"],
+        ),
+    ],
+)
+def test_letters_that_two_words_share_are_no_word(asked, found, not_found):
+    stock, wanted = stock_of(*found, *not_found), term(asked)
+    assert stock.written(wanted) | stock.loosely(wanted) == set(range(len(found)))
+
+
+def test_a_part_of_the_stock_is_looked_through_alone():
+    held = [Held(manual, "f.md", 1, 0, 0, 1, "", "", None, 4) for manual in ("a", "b", "c")]
+    stock = Stock(held, ["term one"] * 3, ["termone"] * 3)
+    assert stock.within("b").written(term("term")) == {1}
+    assert stock.within("b").loosely(term("term-one")) == {1}
+    assert stock.within("none").written(term("term")) == frozenset()
+    assert stock.within(None).written(term("term")) == {0, 1, 2}
+
+
 def test_a_short_word_is_not_found_inside_another():
     stock = stock_of("a script", "the CRI here", "CRIs are many")
     assert stock.written(term("CRI")) == {1, 2}
@@ -101,6 +138,18 @@ def test_abbreviations_that_a_text_defines():
 
 def test_a_remark_in_brackets_defines_nothing():
     assert list(defined_in("the name (optional) and 名前(必須)")) == []
+
+
+def test_katakana_and_what_stands_beside_it_in_brackets_must_sound_alike():
+    text = "リクエスト(outbound)、ロードバランサ(load balancer)、ファイルシステム(fs)、受付(desk)"
+    assert dict(defined_in(text)) == {"ロードバランサ": "load balancer", "ファイルシステム": "fs", "受付": "desk"}
+
+
+def test_words_found_by_their_sound_do_not_bring_others():
+    stock = stock_of("container", "コンテナ", "containing", "continue")
+    assert [each.folded for each in expanded(term("container"), [], stock)] == ["コンテナ"]
+    tents = stock_of("tent", "テント", "テナント")
+    assert [each.folded for each in expanded(term("tent"), [], tents)] == ["テント"]
 
 
 def test_every_name_of_a_term():

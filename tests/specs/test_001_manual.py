@@ -91,6 +91,36 @@ def test_find_answers_with_figures_and_hits_with_places(talk, manuals):
     assert lexical[0] == ("terms.md", 9)
 
 
+def test_hits_by_file_say_the_same_in_less(talk, manuals):
+    for number in range(3):
+        text = "".join(f"# 返品{number}-{each}\n返品\n" for each in range(10))
+        (manuals / "rules" / f"more-{number}.md").write_text(text, encoding="utf-8")
+    found = talk.call("manual", "find", query="返品", manual_id="rules")
+    (proposed,) = [each["params"] for each in found["next_actions"] if "limit" in (each["params"] or ())]
+    listed = talk.call("manual", "hits", **proposed)
+    assert listed["items"][-1]["score"] >= 0.6
+    assert proposed["limit"] == len(listed["items"]) >= 30
+    assert all(len(each["signals"]) == 1 for each in listed["items"])
+    grouped = talk.call("manual", "hits", **proposed, by="file")
+    assert grouped["total"] == listed["total"]
+    said = {(each["ref"]["path"], *section) for each in grouped["items"] for section in each["sections"]}
+    assert said == {
+        (each["ref"]["path"], each["ref"]["start_line"], each["title"], each["score"]) for each in listed["items"]
+    }
+    assert len(json.dumps(grouped)) < 0.5 * len(json.dumps(listed))
+    gaps = talk.call("manual", "hits", trace_id=found["trace_id"], kind="gaps", by="file")["items"]
+    assert {"title", "reason"} <= set(gaps[0])
+
+
+def test_one_of_two_words_is_another_topic(talk, manuals):
+    (manuals / "other" / "b.md").write_text(
+        "# Paper\nA printer takes paper.\n# Ink\nA printer takes ink.\n", encoding="utf-8"
+    )
+    found = talk.call("manual", "find", query="printer ink", manual_id="other")
+    by_words = refs(talk, found["trace_id"], signals=["heading", "normalized", "loose", "synonym"])
+    assert by_words == [("b.md", 3)]
+
+
 def test_contradictions_gaps_and_what_to_do_next_are_told(talk, manuals):
     found = talk.call("manual", "find", query="返品", manual_id="rules", must_include=["深海魚"])
     summary, trace_id = found["summary"], found["trace_id"]
@@ -320,6 +350,15 @@ def test_a_class_that_is_masked_is_masked_in_the_list_of_hits_too(talk, app, man
         listed = talk.call("manual", "hits", trace_id=found["trace_id"], kind=kind, limit=200)
         assert "taro@yamada" not in json.dumps(listed)
     assert "[email]" in json.dumps(talk.call("manual", "hits", trace_id=found["trace_id"], limit=200))
+
+
+def test_a_policy_counts_for_searches_from_the_moment_it_is_in_force(talk, app, manuals):
+    assert ("terms.md", 9) in refs(talk, talk.call("manual", "find", query="返品", manual_id="rules")["trace_id"])
+    hiding = "version: 7\nboundary_classes: { secret: { allow: ['nobody'] } }\n"
+    enforce(app, hiding + "labels:\n  - { module: manual, space: /, class: secret }\n")
+    assert talk.call("manual", "list")["items"] == []
+    enforce(app, hiding.replace("7", "8"))
+    assert talk.call("manual", "list")["total"] == 2
 
 
 def test_what_has_vanished_is_no_longer_among_the_hits(talk, manuals):

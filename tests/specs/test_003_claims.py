@@ -1,6 +1,7 @@
 """specs/003: the tools `pce.memory.*` over the wire, on both databases: shapes, examples, errors, idempotency."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -8,7 +9,9 @@ from policy.houses import enforce, key
 from policy.test_rules import SPECIFIED
 from talk import Http, Lines
 
+from tokonoma.app import App
 from tokonoma.core.clock import now, shown
+from tokonoma.core.module import Migration
 from tokonoma.modules.claims.claim import content_hash
 
 AT = "2026-01-15T09:00:00Z"
@@ -95,6 +98,24 @@ def test_the_examples_of_the_specification(talk):
     }
     assert data(talk, "policy.apply", yaml=SPECIFIED)["version"] == "0.1.1"
     assert data(talk, "policy.apply", yaml=SPECIFIED)["version"] == "0.1.2"
+
+
+def test_a_policy_comes_into_force_right_after_an_update(app, tmp_path, database_url, monkeypatch):
+    """The tables of a module that has records are not up to date yet, and nobody has asked it for anything."""
+    Lines(app).call("memory", "save", memos=[{"title": "茶", "content": "茶は八十八夜に摘む"}])
+    loaded = app._load
+
+    def updated(source):
+        module = loaded(source)
+        step = Migration("999_later", ("create table memory_later (a text)",))
+        return replace(module, tables=(*module.tables, step)) if module.name == "memory" else module
+
+    house = App({"home": str(tmp_path / "home"), "database_url": database_url, "durable": False}, {})
+    monkeypatch.setattr(house.registry, "_load", updated)
+    assert data(Lines(house), "policy.apply", yaml=SPECIFIED)["version"] == "0.1.1"
+    with house.database.reading() as rows:
+        assert rows.rows("select a from memory_later") == []
+    house.close()
 
 
 def test_names_with_dots_and_underscores_lead_to_the_same_tool(app):

@@ -63,6 +63,7 @@ def ruled(parts: Parts) -> Parts:
 
 
 @lru_cache(maxsize=65_536)  # a walk meets the same names again and again
+@lru_cache(maxsize=32_768)  # a folder's names are looked at before every answer
 def acceptable(name: str) -> bool:
     """Whether a name that lies on a disk could also be asked for."""
     return "/" not in name and "\\" not in name and name not in ("", ".") and not _trouble(name, first=False)

@@ -7,10 +7,12 @@ who swaps a folder for a link between two steps makes us fail, not leave the roo
 import errno
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from tokonoma.core.errors import Conflict, Denied, Missing
 from tokonoma.core.paths import DEEPEST, Parts, acceptable, joined, same
@@ -23,8 +25,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is 
 _LINKED = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What differs when a file is not the one that it was."""
 
     size: int
@@ -40,8 +41,7 @@ class Content:
     mode: int
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file that was met while walking."""
 
     parts: Parts
@@ -103,10 +103,12 @@ class Folder:
         check_plain(found, parts)
         return stamp_of(found)
 
-    def files(self, below: Parts = ()) -> Iterator[Found]:
+    def files(self, below: Parts = ()) -> list[Found]:
         """The plain files below a folder, in order of name. What is hidden, linked or oddly named is passed over."""
+        met: list[Found] = []
         with self.into(below) as folder:
-            yield from _walked(folder, below, len(below))
+            _walk(folder, below, met)
+        return met
 
     def real(self, parts: Parts) -> Parts:
         """The names as they are spelt on the disk, as far as they are there."""
@@ -233,27 +235,27 @@ def _too_large(parts: Parts, size: int, most: int) -> Denied:
     )
 
 
-def _walked(folder: int, parts: Parts, depth: int) -> Iterator[Found]:
+def _walk(folder: int, parts: Parts, met: list[Found]) -> None:
     with os.scandir(folder) as entries:
-        listed = sorted(entries, key=lambda each: each.name)
+        listed = sorted(entries, key=attrgetter("name"))
     for each in listed:
         if each.name.startswith(".") or not acceptable(each.name):
             continue
         try:
             if each.is_dir(follow_symlinks=False):
-                if depth + 1 < DEEPEST:
-                    yield from _deeper(folder, each.name, parts, depth)
+                if len(parts) + 1 < DEEPEST:
+                    _go_deeper(folder, each.name, parts, met)
                 continue
-            found = os.stat(each.name, dir_fd=folder, follow_symlinks=False)
+            found = each.stat(follow_symlinks=False)
         except OSError:  # gone, or exchanged for something else, while we walked
             continue
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-            yield Found((*parts, each.name), stamp_of(found))
+            met.append(Found((*parts, each.name), stamp_of(found)))
 
 
-def _deeper(folder: int, name: str, parts: Parts, depth: int) -> Iterator[Found]:
+def _go_deeper(folder: int, name: str, parts: Parts, met: list[Found]) -> None:
     opened = os.open(name, _FOLDER, dir_fd=folder)
     try:
-        yield from _walked(opened, (*parts, name), depth + 1)
+        _walk(opened, (*parts, name), met)
     finally:
         os.close(opened)

@@ -92,6 +92,7 @@ def policy_apply(
         }  # fmt: skip
         return {"version": seen.version, "preview": preview}
     boundary.check(yaml)
+    boundary.prepare()
     with desk.write() as tx:
         kept = boundary.apply(tx, proposal)
     return {"version": kept.version}
@@ -126,6 +127,7 @@ def policy_rollback(
     """Put the text of an earlier policy in force again, under a new version. Only the owner may."""
     if desk.principal.kind != "owner":
         raise Denied("Only the owner of the server changes its policy.", reason="owner")
+    desk.boundary.prepare()
     with desk.write() as tx:
         kept = desk.boundary.rollback(tx, version, expected_version)
     return {"version": kept.version}

@@ -26,10 +26,10 @@ from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.tables import NAME
 from tokonoma.modules.manual.terms import Asked, Intent, Term, read_query
 from tokonoma.modules.manual.trace import Key, Reason, Run, Trace
-from tokonoma.modules.manual.variants import Variants, expanded
+from tokonoma.modules.manual.variants import expanded
 
 _FEW_WORDS = 5  # of a query, up to which each is looked for under other names by its sound as well
-_SEMANTIC = 100  # hits of the shared index
+_SEMANTIC, _LEAST = 100, 30  # hits of the shared index: the more sections hold the term by name, the fewer are needed
 
 
 @dataclass(slots=True)
@@ -38,6 +38,7 @@ class Search:
 
     desk: Desk
     library: Library
+    stock: Stock  # what is looked through
     asked: Asked
     manual: str | None
     limits: Thresholds
@@ -51,10 +52,6 @@ class Search:
     expanded: bool = False
     cutoff: Reason | None = None
     unscanned: dict[Key, Reason] = field(default_factory=dict[Key, Reason])
-
-    @property
-    def stock(self) -> Stock:
-        return self.library.stock
 
 
 def find(
@@ -82,6 +79,7 @@ def find(
     search = Search(
         desk,
         held,
+        held.stock.within(manual),
         read_query(query, intent, must_include or ()),
         manual,
         thresholds(desk),
@@ -110,8 +108,7 @@ def _searched(search: Search, max_stage: int, resumed: bool) -> None:
         hits = stages.stage_2(stock, exceptions, asked.intent == "exceptions", pot)
 
     def third() -> None:
-        with Reader(root_of(search.desk), stock) as reader:
-            stages.stage_3(stock, reader.own, pot)
+        stages.stage_3(stock, pot)
 
     for stage, work in ((1, first), (2, second), (3, third)):
         if not _tried(search, stage, work):
@@ -148,7 +145,7 @@ def _widen(search: Search, resumed: bool) -> None:
     if search.manual is not None and not resumed:
         everywhere = frozenset(search.library.places(None))
         search.expanded = everywhere != search.pot.allowed
-        search.pot.allowed = everywhere
+        search.pot.allowed, search.stock = everywhere, search.library.stock
         if search.expanded:
             stages.stage_0(search.stock, search.asked, search.pot)
             stages.stage_1(search.stock, search.asked, search.variants, search.pot)
@@ -180,8 +177,7 @@ def _unreadable(search: Search) -> None:
 
 
 def _variants(search: Search) -> dict[str, Sequence[Term]]:
-    known = Variants(search.library.glossary(search.manual).groups)
-    asked = search.asked
+    known, asked = search.library.known(search.manual), search.asked
     found: dict[str, Sequence[Term]] = {}
     heard = len(asked.words) <= _FEW_WORDS
     for term in (asked.phrase, *asked.words, *asked.required):
@@ -193,7 +189,8 @@ def _variants(search: Search) -> dict[str, Sequence[Term]]:
 def _by_meaning(search: Search) -> None:
     """What the shared index puts first, by words and, where there are vectors, by meaning."""
     conditions = (Condition("manual_id", "is", (search.manual,)),) if search.manual is not None else ()
-    query = Query(search.asked.query[:2000], limit=_SEMANTIC, neighbours=False)
+    most = max(_LEAST, _SEMANTIC - 2 * len(search.pot.named))
+    query = Query(search.asked.query[:2000], limit=most, neighbours=False)
     hits = search.desk.find(query, Where((NAME,), None, conditions)).items
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
@@ -212,7 +209,10 @@ def _told(search: Search) -> Found:
         del pot.found[place]
     judgement = judged(stock, search.asked, search.variants, pot, search.limits.low, search.limits.bias)
     kept = _trace(search, ranked[: search.most], judgement)
-    actions = next_actions(search.asked, judgement, kept.id, len(search.unscanned), search.manual, search.limits.bias)
+    named = len(pot.named.intersection(pot.found))
+    actions = next_actions(
+        search.asked, judgement, named, kept.id, len(search.unscanned), search.manual, search.limits.bias
+    )
     found: Found = {
         "trace_id": kept.id,
         "summary": _summary(search, judgement),
@@ -225,10 +225,10 @@ def _told(search: Search) -> Found:
 
 
 def _summary(search: Search, judgement: Judgement) -> Summary:
-    scanned = [place for place in search.pot.allowed if search.stock.sections[place].key not in search.unscanned]
-    files = {(search.stock.sections[place].manual, search.stock.sections[place].path) for place in scanned}
+    places = search.stock.places
+    scanned = search.pot.allowed.difference(places[key] for key in search.unscanned if key in places)
     summary: Summary = {
-        "scanned_files": len(files),
+        "scanned_files": len({search.stock.file_of[place] for place in scanned}),
         "scanned_nodes": len(scanned),
         "candidates": len(search.pot.found),
         "warnings": search.warnings[:5],

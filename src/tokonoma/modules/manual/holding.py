@@ -3,17 +3,34 @@
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Any
 
-from tokonoma.core.desk import Desk, Row
+from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing
-from tokonoma.modules.manual.index import Shelved, refresh
+from tokonoma.modules.manual.index import Shelved, refresh, state
 from tokonoma.modules.manual.settings_file import Glossary, shipped
 from tokonoma.modules.manual.stock import Held, Stock
 from tokonoma.modules.manual.variants import Variants
 
+_CALLERS = 100  # kinds of callers, by what they may see
 _KEPT = 3  # generations: of this house, of another one in the same process, of the one just replaced
+
+
+Seen = Mapping[str, Mapping[str, Sequence[int]]]
+"""manual → path → the sections that a caller sees"""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """All sections as they are, whoever calls. What each kind of caller sees of them is worked out once."""
+
+    stock: Stock
+    defined: Variants
+    problems: Mapping[tuple[str, str], str]
+    seen: OrderedDict[tuple[Any, ...], Seen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +39,8 @@ class Library:
 
     stock: Stock
     shelved: Shelved
-    seen: dict[str, dict[str, list[int]]]  # manual → path → the sections that this caller sees
-    problems: dict[tuple[str, str], str]
+    seen: Seen
+    problems: Mapping[tuple[str, str], str]
     defined: Variants
 
     def places(self, manual: str | None) -> list[int]:
@@ -34,30 +51,51 @@ class Library:
         return [place for name in chosen for places in self.seen[name].values() for place in places]
 
     def glossary(self, manual: str | None) -> Glossary:
-        own = [found for name, found in sorted(self.shelved.glossaries.items()) if manual in (None, name)]
-        total = shipped()
-        for each in own:
-            total = total.joined(each)
-        return total
+        own = tuple(found for name, found in sorted(self.shelved.glossaries.items()) if manual in (None, name))
+        return _glossary(own)[0]
+
+    def known(self, manual: str | None) -> Variants:
+        """The words that the glossaries join."""
+        own = tuple(found for name, found in sorted(self.shelved.glossaries.items()) if manual in (None, name))
+        return _glossary(own)[1]
+
+
+@lru_cache(maxsize=32)
+def _glossary(own: tuple[Glossary, ...]) -> tuple[Glossary, Variants]:
+    total = reduce(Glossary.joined, own, shipped())
+    return total, Variants(total.groups)
 
 
 def library(desk: Desk) -> Library:
     """Everything as the files are now."""
     shelved = refresh(desk)
-    stock, defined = _held(desk)
+    held = _held(desk)
+    seen = _seen(desk, held)
+    problems = {file: problem for file, problem in held.problems.items() if file[1] in seen.get(file[0], ())}
+    return Library(held.stock, shelved, seen, problems, held.defined)
+
+
+def _seen(desk: Desk, held: Generation) -> Seen:
+    """Files and classes decide what a caller sees, and both say when they change. Still the desk is asked each time:
+    it notes whether what it counts must be masked on its way out."""
+    count = desk.row("select count(*) from manual_section where {visible}")
+    key = desk.principal.root, desk.call.seen.labels, state(desk, "classes"), count
+    found = held.seen.get(key)
+    if found is None:
+        found = held.seen[key] = _asked(desk, held.stock)
+        while len(held.seen) > _CALLERS:
+            held.seen.popitem(last=False)
+    return found
+
+
+def _asked(desk: Desk, stock: Stock) -> Seen:
     seen: dict[str, dict[str, list[int]]] = {}
-    for manual, path, line in visible(desk):
+    sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
+    for manual, path, line in desk.rows(sql):
         place = stock.places.get((manual, path, line))
         if place is not None:
             seen.setdefault(manual, {}).setdefault(path, []).append(place)
-    problems = desk.rows("select manual, path, problem from manual_file where problem <> ''")
-    told = {(manual, path): problem for manual, path, problem in problems if path in seen.get(manual, ())}
-    return Library(stock, shelved, seen, told, defined)
-
-
-def visible(desk: Desk) -> list[Row]:
-    """manual, path and line of every section that this caller may see, in order."""
-    return desk.rows("select manual, path, line from manual_section where {visible} order by manual, path, line")
+    return seen
 
 
 def missing_manual(manual: str, seen: Mapping[str, object]) -> Missing:
@@ -72,35 +110,37 @@ def missing_file(manual: str, path: str) -> Missing:
     return Missing(f"Manual {manual!r} has no file {path!r}. manual_ls lists them.", manual_id=manual, path=path)
 
 
-_stocks: OrderedDict[str, tuple[Stock, Variants]] = OrderedDict()
+_generations: OrderedDict[str, Generation] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _held(desk: Desk) -> tuple[Stock, Variants]:
-    row = desk.row("select value from manual_state where name = 'generation'")
-    generation = row[0] if row else ""
+def _held(desk: Desk) -> Generation:
+    generation = state(desk, "generation")
     with _lock:
-        found = _stocks.get(generation)
+        found = _generations.get(generation)
         if found is not None:
-            _stocks.move_to_end(generation)
+            _generations.move_to_end(generation)
             return found
-        made = _read(desk)
-        _stocks[generation] = made
-        while len(_stocks) > _KEPT:
-            _stocks.popitem(last=False)
+        made = _generations[generation] = _read(desk)
+        while len(_generations) > _KEPT:
+            _generations.popitem(last=False)
         return made
 
 
-def _read(desk: Desk) -> tuple[Stock, Variants]:
+def _read(desk: Desk) -> Generation:
     """All sections, whoever calls: which of them it may see is asked for each call anew."""
     with desk.upkeep() as tx:
         rows = tx.rows(
-            """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight, defines
+            """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight, refers,
+                defines
             from manual_section order by manual, path, line"""
         )
+        problems = tx.rows("select manual, path, problem from manual_file where problem <> '' order by manual, path")
     defined = Variants()
     for row in rows:
-        if row[12] != "[]":
-            for pair in json.loads(row[12]):
+        if row[13] != "[]":
+            for pair in json.loads(row[13]):
                 defined.join(pair)
-    return Stock([Held(*row[:10]) for row in rows], [row[10] for row in rows], [row[11] for row in rows]), defined
+    folded, tight, refers = ([row[column] for row in rows] for column in (10, 11, 12))
+    stock = Stock([Held(*row[:10]) for row in rows], folded, tight, refers)
+    return Generation(stock, defined, {(manual, path): told for manual, path, told in problems}, OrderedDict())

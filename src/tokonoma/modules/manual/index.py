@@ -2,17 +2,20 @@
 
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Document, Tx
+from tokonoma.core.desk import Desk, Document, Statements, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.ids import uuid7
 from tokonoma.files.folder import MOST, Folder, Found, Stamp, opened_root
 from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
 from tokonoma.modules.manual.addresses import address
+from tokonoma.modules.manual.references import references
 from tokonoma.modules.manual.settings_file import About, Glossary, about, glossary
 from tokonoma.modules.manual.stock import forms
 from tokonoma.modules.manual.variants import defined_in
@@ -21,6 +24,8 @@ GLOSSARY, ABOUT = "glossary.yml", "manual.yml"
 _KINDS = (".md", ".json")
 _PORTION = 40  # files of one transaction: others write in between
 _RACY = 2_000_000_000  # nanoseconds: a file changed as lately as it was read may change again unseen
+_REFERENCES = 40  # of one section
+_REMEMBERED = 3  # generations whose files were all found settled
 
 File = tuple[str, str]
 """manual, path"""
@@ -45,19 +50,24 @@ def root_of(desk: Desk) -> str:
 def refresh(desk: Desk) -> Shelved:
     """Look at every file; read those that are not as they were; drop those that have gone."""
     with opened_root(root_of(desk)) as folder:
-        shelved = _looked(folder)
+        shelved, generation = _looked(folder), state(desk, "generation")
+        if _settled.get(generation) == shelved:
+            return shelved
         known = {(row[0], row[1]): row for row in desk.rows(_KNOWN)}
         gone = [file for file in known if file not in shelved.files]
         changed = [
             file for file, found in shelved.files.items() if _changed(known.get(file), found, shelved.space(file[0]))
         ]
         if not gone and not changed:
+            _settled[generation] = shelved
+            while len(_settled) > _REMEMBERED:
+                _settled.popitem(last=False)
             return shelved
         if gone:
             with desk.upkeep() as tx:
                 for file in gone:
                     _forget(tx, *file)
-                _renew(tx)
+                renew(tx, "generation")
         for done in range(0, len(changed), _PORTION):
             desk.check()
             desk.report(done, len(changed), "reading manuals")
@@ -66,6 +76,13 @@ def refresh(desk: Desk) -> Shelved:
 
 
 _KNOWN = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
+# A generation's files as they lay when each of them was known by its stamp, and long enough unchanged to be trusted.
+_settled: OrderedDict[str, Shelved] = OrderedDict()
+
+
+def state(desk: Desk, name: str) -> str:
+    row = desk.row("select value from manual_state where name = :name", name=name)
+    return row[0] if row else ""
 
 
 def _looked(folder: Folder) -> Shelved:
@@ -95,8 +112,7 @@ def _read(folder: Folder, found: Found) -> bytes:
 def _changed(known: Sequence[Any] | None, found: Found, space: str) -> bool:
     if known is None or not known[7].startswith(f"{space} "):
         return True
-    stamp = Stamp(known[2], known[3], known[4], known[5])
-    return stamp != found.stamp or known[6] * 1_000_000 - found.stamp.mtime < _RACY
+    return found.stamp != known[2:6] or known[6] * 1_000_000 - found.stamp.mtime < _RACY
 
 
 def _taken_in(desk: Desk, folder: Folder, shelved: Shelved, known: dict[File, Any], portion: Sequence[File]) -> None:
@@ -123,7 +139,7 @@ def _taken_in(desk: Desk, folder: Folder, shelved: Shelved, known: dict[File, An
                 hash=hash,
             )
         if news:
-            _renew(tx)
+            renew(tx, "generation")
 
 
 def _text_of(folder: Folder, found: Found) -> tuple[Stamp, str, str, str]:
@@ -191,11 +207,12 @@ def _rows(manual: str, path: str, sections: Sequence[Section], lines: Sequence[s
             "folded": folded,
             "tight": tightened,
             "defines": json.dumps(sorted(set(defined_in(folded))), ensure_ascii=False),
+            "refers": json.dumps(list(islice(references(own), _REFERENCES)), ensure_ascii=False),
         }
 
 
 _INSERT = """insert into manual_section values (:manual, :path, :line, :own_end, :end_line, :level, :title, :anchor,
-    :parent, :size, :folded, :tight, :defines, :space, :label)"""
+    :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
 
 
 def _forget(tx: Tx, manual: str, path: str) -> None:
@@ -207,7 +224,7 @@ def _forget(tx: Tx, manual: str, path: str) -> None:
     tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
 
 
-def _renew(tx: Tx) -> None:
-    """Whoever holds the sections in memory sees by this that they are no longer the same."""
-    tx.run("delete from manual_state where name = 'generation'")
-    tx.run("insert into manual_state values ('generation', :value)", value=uuid7())
+def renew(statements: Statements, name: str) -> None:
+    """Whoever holds the sections in memory, or which of them have which class, sees by this that they have changed."""
+    statements.run("delete from manual_state where name = :name", name=name)
+    statements.run("insert into manual_state values (:name, :value)", name=name, value=uuid7())

@@ -24,6 +24,8 @@ _POSITIVE = re.compile(
     r"できます|できる|可能|する(?:。|もの|こと)|対象(?!外)|有効|\b(?:can|may|must|is|are|enabled|always)\b"
 )
 _CONFLICTS = 50  # that are kept
+PAGE = 200
+"""Hits of one answer at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,9 @@ def needs_widening(pot: Pot, stock: Stock, low: int, most_bias: float, exception
 
 
 def next_actions(
-    asked: Asked, judgement: Judgement, trace_id: str, unscanned: int, manual: str | None, most_bias: float
+    asked: Asked, judgement: Judgement, named: int, trace_id: str, unscanned: int, manual: str | None, most_bias: float
 ) -> list[dict[str, Any]]:
+    """`named` candidates hold the term by name: the list that is proposed ends with them."""
     actions: list[dict[str, Any]] = []
 
     def add(intent: str, type: str, confidence: float | None, params: dict[str, Any] | None) -> None:
@@ -99,7 +102,7 @@ def next_actions(
         "manual_completed" if judgement.status == "ready" and not unscanned else "insufficient_candidates",
         "manual_hits",
         0.9,
-        hits,
+        {**hits, "limit": min(named, PAGE)} if named else hits,
     )
     return actions
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 SHORTEST = 3
 """Consonants that a word must have to be taken for another one: with fewer, too many words sound alike. Parts of a
@@ -47,6 +48,17 @@ _LONG_R = re.compile("(?<=[aeiou])r(?![aeiou])")
 _ALIKE = str.maketrans({"z": "s", "S": "s", "J": "s", "T": "t", "h": "", "w": "", "v": "b", "G": "g"})
 
 
+_VOWELS = "aiueo"
+_CHANGED, _ADDED = 0.3, 0.15  # what a vowel costs that differs, or that only katakana needs
+_COLUMNS = {
+    "a": "アカガサザタダナハバパマヤラワ", "i": "イキギシジチヂニヒビピミリ", "u": "ウクグスズツヅヌフブプムユルヴ",
+    "e": "エケゲセゼテデネヘベペメレ", "o": "オコゴソゾトドノホボポモヨロヲ",
+}  # fmt: skip
+_VOWEL = {kana: vowel for vowel, kanas in _COLUMNS.items() for kana in kanas}
+_SMALL = {"ァ": "a", "ャ": "a", "ヮ": "a", "ィ": "i", "ゥ": "u", "ュ": "u", "ェ": "e", "ォ": "o", "ョ": "o"}
+_SAME = str.maketrans({"z": "s", "S": "s", "J": "s", "T": "t", "v": "b", "G": "g", "f": "h"})
+
+
 @lru_cache(maxsize=65_536)
 def sound_of_kana(word: str) -> str:
     """The consonants of a katakana word."""
@@ -72,6 +84,53 @@ def sounds_in(folded: str) -> Iterator[tuple[str, str]]:
         for sound in sounds_of_english(word) if word.isascii() else (sound_of_kana(word),):
             if sound:
                 yield word, sound
+
+
+def likeness(kana: str, english: str) -> float:
+    """0..1: how much of a katakana word is in an English one of the same consonants, vowels heard as well. テイント is
+    nearer to taint than テナント, and プラグイン to plugin than オペレーション."""
+    heard = _syllables(kana)
+    word = english.casefold()
+    ways = {_letters(word), _letters(_SOFT_G.sub("G", word))}
+    return max(1 - min(1.0, _distance(heard, spelled) / max(1, len(spelled))) for spelled in ways)
+
+
+@lru_cache(maxsize=16_384)
+def _syllables(kana: str) -> str:
+    heard = ""
+    for before, character in pairwise(f"ー{kana}"):
+        if character in _SMALL:
+            heard = heard[:-1] + ("w" if before == "ウ" else "") + _SMALL[character]
+        elif character == "ン":
+            heard += "n"
+        elif character in _VOWEL:
+            heard += _SOUND.get(character, "").translate(_SAME) + _VOWEL[character]
+    return heard
+
+
+@lru_cache(maxsize=16_384)
+def _letters(word: str) -> str:
+    spelled = _ENGLISH_SIGN.sub(lambda sign: _ENGLISH_SOUND[sign[0]], _LONG_R.sub("", word)).replace("y", "i")
+    return _DOUBLE.sub(r"\1", _NASAL.sub("n", spelled.translate(_SAME)))
+
+
+def _distance(heard: str, spelled: str) -> float:
+    """What must be changed to make one of the other: vowels cost little, and least the u and o that Japanese adds."""
+    row = [0.0]
+    for letter in spelled:
+        row.append(row[-1] + _cost(letter))
+    for sound in heard:
+        added = _ADDED if sound in "uo" else _cost(sound)
+        above, row = row, [row[0] + added]
+        for place, letter in enumerate(spelled):
+            both = _CHANGED if sound in _VOWELS and letter in _VOWELS else 2.0
+            kept = above[place] + (0.0 if sound == letter else both)
+            row.append(min(kept, above[place + 1] + added, row[-1] + _cost(letter)))
+    return row[-1]
+
+
+def _cost(letter: str) -> float:
+    return _CHANGED if letter in _VOWELS else 1.0
 
 
 def run_together(sounds: Iterable[str]) -> str:

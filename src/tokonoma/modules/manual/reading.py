@@ -16,7 +16,7 @@ from tokonoma.files.sections import Section, body, lines_of, markdown, whole_fil
 from tokonoma.modules.manual import trace
 from tokonoma.modules.manual.addresses import Ref, address, checked_ref, parsed, ref_of
 from tokonoma.modules.manual.holding import Library, library, missing_file, missing_manual
-from tokonoma.modules.manual.index import documents_of, refresh, root_of
+from tokonoma.modules.manual.index import documents_of, refresh, renew, root_of
 from tokonoma.modules.manual.tables import NAME
 
 _SNIPPET = 600  # characters
@@ -231,3 +231,4 @@ def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
     statements.many(
         "update manual_section set label = :label where manual = :manual and path = :path and line = :line", rows
     )
+    renew(statements, "classes")

@@ -3,8 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from tokonoma.core.fold import fold
@@ -22,8 +21,7 @@ _SEE = re.compile(
 _KANJI = {"〇": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """`link`: a path and an anchor, relative to the file that it stands in. `name`: words that a heading holds."""
 
     kind: Literal["link", "name"]

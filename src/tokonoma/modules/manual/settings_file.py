@@ -48,6 +48,7 @@ def shipped() -> Glossary:
     return glossary((files("tokonoma.modules.manual") / "glossary.yml").read_bytes())
 
 
+@lru_cache(maxsize=100)  # read before every answer, and seldom another
 def glossary(raw: bytes) -> Glossary:
     """`terms:` is a list of lists, each of words that mean one thing; `exceptions:` a list of words."""
     value, problem = _loaded(raw)
@@ -57,6 +58,7 @@ def glossary(raw: bytes) -> Glossary:
     return Glossary(tuple(group for group in groups if len(group) > 1), tuple(_texts(value.get("exceptions"))))
 
 
+@lru_cache(maxsize=100)
 def about(raw: bytes) -> About:
     value, problem = _loaded(raw)
     if problem:

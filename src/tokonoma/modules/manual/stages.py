@@ -4,13 +4,14 @@ Nothing is left to one strategy: what is asked for may stand in a heading, in ot
 a reference, or nowhere by its words.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Literal, get_args
 
 from tokonoma.core.fold import fold
 from tokonoma.files.sections import slug
-from tokonoma.modules.manual.references import Reference, references, resolved
+from tokonoma.modules.manual.references import Reference, resolved
 from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.terms import Asked, Term
 
@@ -27,12 +28,16 @@ WEIGHTS: Mapping[Signal, float] = {
     "exceptions": 0.25,
     "reference": 0.2,
 }
+_BY_WORDS: tuple[Signal, ...] = ("heading", "normalized", "loose", "synonym")
+_BESIDE: tuple[Signal, ...] = ("exceptions", "reference")
 NAMED = 0.6
 """The score from which on a candidate holds what was asked for by name."""
 
+ENOUGH = 30
+"""Sections that hold a term by name, from which on its single words are not looked for, too."""
+
 _REFERRING = 60  # the best candidates, whose references are followed
-_PER_SECTION = 40  # references of one section
-_PARTS = 0.6  # of a query's words must stand in a section that does not hold the phrase
+_PARTS = 0.6  # of a query's words, by weight, must stand in a section that does not hold the phrase
 
 
 @dataclass(slots=True)
@@ -52,11 +57,16 @@ class Pot:
                 self.named.add(place)
 
     def score(self, place: int) -> float:
-        """0..1: the strongest signal, and a little for each that agrees with it. From `NAMED` on, what was asked for
-        stands there by name; below it, only parts of it do, or its meaning."""
-        parts = sorted((WEIGHTS[signal] * strength for signal, strength in self.found[place].items()), reverse=True)
-        score = parts[0] + sum(part * 0.1 for part in parts[1:])
-        return min(1.0, max(NAMED, score)) if place in self.named else min(NAMED - 0.05, score)
+        """0..1. From `NAMED` on, what was asked for stands there by name; below it, only parts of it do, or its
+        meaning. Among those that are named alike the shared index decides: a term stands in many sections that are not
+        about it."""
+        found = self.found[place]
+        words = max(WEIGHTS[signal] * found.get(signal, 0.0) for signal in _BY_WORDS)
+        beside = max(WEIGHTS[signal] * found.get(signal, 0.0) for signal in _BESIDE)
+        meaning = found.get("semantic", 0.0)
+        if place in self.named:
+            return min(1.0, NAMED + 0.2 * words + 0.2 * meaning + 0.1 * beside)
+        return min(NAMED - 0.05, 0.1 * words + 0.4 * meaning + 0.1 * beside)
 
     def signals(self, place: int) -> list[Signal]:
         """All that found it, the one that counts most first; without those that another one implies."""
@@ -72,24 +82,20 @@ class Pot:
 
 def stage_0(stock: Stock, asked: Asked, pot: Pot) -> None:
     """The words as written, but for width, case and the like: in headings, then in bodies."""
-    _bodies(asked, stock.titled, "heading", pot)
-    _bodies(asked, stock.written, "normalized", pot)
+    _whole(asked, stock.titled, "heading", pot)
+    _whole(asked, stock.written, "normalized", pot)
 
 
 def stage_1(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], pot: Pot) -> None:
     """Without spaces, dots and hyphens; and by every other name."""
-    _bodies(asked, stock.loosely, "loose", pot)
+    _whole(asked, stock.loosely, "loose", pot)
     for other in variants.get(asked.phrase.written, ()):
         _under(stock, other, 1.0, pot, whole=True)
-    if len(asked.words) > 1:
-        every = [
-            frozenset[int]().union(*(stock.written(other) for other in (word, *variants.get(word.written, ()))))
-            for word in asked.words
-        ]
-        _together(asked, every, "synonym", pot)
     for required in asked.required:
         for other in variants.get(required.written, ()):
             _under(stock, other, 0.8, pot, whole=True)
+    if len(asked.words) > 1 and len(pot.named) < ENOUGH:
+        _in_parts(stock, asked, variants, pot)
 
 
 def stage_2(stock: Stock, words: Sequence[str], wanted: bool, pot: Pot) -> int:
@@ -104,14 +110,12 @@ def stage_2(stock: Stock, words: Sequence[str], wanted: bool, pot: Pot) -> int:
     return hits
 
 
-def stage_3(stock: Stock, read: Callable[[int], str], pot: Pot) -> None:
+def stage_3(stock: Stock, pot: Pot) -> None:
     """What the best candidates refer to. A reference that leads nowhere is a gap."""
     names = _Names(stock, pot.allowed)
     for place in pot.ranked()[:_REFERRING]:
         section = stock.sections[place]
-        for count, reference in enumerate(references(read(place))):
-            if count >= _PER_SECTION:
-                break
+        for reference in stock.references(place):
             targets = names.lead(section.manual, section.path, reference)
             for target in targets:
                 if target != place:
@@ -139,23 +143,35 @@ def _under(stock: Stock, other: Term, strength: float, pot: Pot, whole: bool = F
         pot.add(place, "heading", 0.9 * strength, whole)
 
 
-def _bodies(asked: Asked, search: Callable[[Term], Iterable[int]], signal: Signal, pot: Pot) -> None:
+def _whole(asked: Asked, search: Callable[[Term], Iterable[int]], signal: Signal, pot: Pot) -> None:
     for term in (asked.phrase, *asked.required):
         for place in search(term):
             pot.add(place, signal, 1.0, whole=True)
-    if len(asked.words) > 1:
-        _together(asked, [search(word) for word in asked.words], signal, pot)
 
 
-def _together(asked: Asked, places: Sequence[Iterable[int]], signal: Signal, pot: Pot) -> None:
-    """Sections that hold most of the words, though not side by side; long words weigh more than short ones."""
-    weights = [min(8, len(word.folded)) for word in asked.words]
+def _in_parts(stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], pot: Pot) -> None:
+    """The words of a term that seldom, or never, stands there as a whole."""
+    searches: tuple[tuple[Signal, Callable[[Term], Collection[int]]], ...] = (
+        ("heading", stock.titled), ("normalized", stock.written), ("loose", stock.loosely),
+    )  # fmt: skip
+    for signal, search in searches:
+        _together(stock, [search(word) for word in asked.words], signal, pot)
+    named = [(word, *variants.get(word.written, ())) for word in asked.words]
+    _together(stock, [frozenset[int]().union(*map(stock.written, names)) for names in named], "synonym", pot)
+
+
+def _together(stock: Stock, places: Sequence[Collection[int]], signal: Signal, pot: Pot) -> None:
+    """Sections that hold most of the words, though not side by side; rare words weigh more than common ones. Of two
+    words both must be there: one of them alone is another topic."""
+    weights = [log(1 + len(stock) / (1 + len(found))) for found in places]
     shares: dict[int, float] = {}
+    counts: dict[int, int] = {}
     for weight, found in zip(weights, places, strict=True):
         for place in found:
             shares[place] = shares.get(place, 0.0) + weight / sum(weights)
+            counts[place] = counts.get(place, 0) + 1
     for place, share in shares.items():
-        if share >= _PARTS:
+        if share >= _PARTS and counts[place] > 1:
             pot.add(place, signal, 0.7 * share)
 
 

@@ -38,5 +38,14 @@ TABLES = (
             "create index manual_run_at on manual_run (at)",
         ),
     ),
+    Migration(
+        "002_references",
+        (
+            "alter table manual_section add column refers text not null default '[]'",
+            # Which sections a caller sees is asked before every answer: without their texts that is quick.
+            "create index manual_section_seen on manual_section (space, label, manual, path, line)",
+            "delete from manual_stamp",  # every file is read anew
+        ),
+    ),
 )
 RECORDS = frozenset({"manual_section"})

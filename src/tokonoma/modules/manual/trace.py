@@ -1,14 +1,14 @@
 """Traces: what a search found and what it could not look at, kept for half an hour so that any process can go on."""
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing
-from tokonoma.core.ids import uuid7
 
 KEPT = 100
 MINUTES = 30
@@ -47,7 +47,8 @@ class Run:
 
 
 def new_id() -> str:
-    return f"tr_{uuid7()}"
+    """Short: agents read it in every answer and give it back in every call. It is asked for by its owner alone."""
+    return f"tr_{secrets.token_hex(8)}"
 
 
 def keep(desk: Desk, trace: Trace, run: Run) -> None:
@@ -112,8 +113,7 @@ def use(desk: Desk, trace_id: str, key: Key) -> None:
 
 
 def _packed(trace: Trace) -> str:
-    data = asdict(trace)
-    del data["id"]
+    data = {each.name: getattr(trace, each.name) for each in fields(trace) if each.name != "id"}
     data["unscanned"] = _grouped(trace.unscanned)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
 from tokonoma.core.fold import HAN, fold, loosen
-from tokonoma.modules.manual.katakana import SHORTEST, run_together, sound_of_kana, sounds_of_english
+from tokonoma.modules.manual.katakana import SHORTEST, likeness, run_together, sound_of_kana, sounds_of_english
 from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.terms import Term, term
 
@@ -18,6 +18,7 @@ _RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
 _PARTS = 4  # of a name
 _WAYS = 8  # in which a name, or the first part of one, may be said
 _CHOICES = 100  # for a part that must follow another one
+_LIKE, _AS_LIKE = 0.72, 0.12  # how much a word must sound like another, and how much less than the nearest one
 
 # Definitions in a folded text. Width is folded: brackets are ASCII here; 「」 and 『』 stay as they are.
 _BRACKETS = re.compile(r"\(([^()]{2,70})\)")
@@ -27,6 +28,7 @@ _ABBREVIATION = re.compile(r"[a-z][a-z0-9/-]{1,9}\Z")
 _LAST_LATIN = re.compile(r"[a-z][\w'/-]*(?:[ -][a-z][\w'/-]*){0,7}\Z")
 _LAST_JAPANESE = re.compile(f"[{HAN}ァ-ヺー][{HAN}ァ-ヺーa-z0-9]{{1,29}}\\Z")
 _ALL_JAPANESE = re.compile(f"[{HAN}ァ-ヺー]{{2,30}}\\Z")
+_ALL_KANA = re.compile("[ァ-ヺー]+\\Z")
 _LAST_ANY = re.compile(r"[^\s。、,.「」『』()]{2,40}\Z")
 # What often stands in brackets and names nothing.
 _REMARK = re.compile(
@@ -90,7 +92,7 @@ def _explained(before: str, inside: str) -> tuple[str, str] | None:
     """A Latin name in brackets: the abbreviation of what stands before it, what that abbreviates, or its English."""
     japanese = _LAST_JAPANESE.search(before)
     if japanese:
-        return japanese[0], inside
+        return (japanese[0], inside) if _is_one(japanese[0], inside) else None
     named = _LAST_LATIN.search(before)
     if named is None:
         return None
@@ -100,6 +102,19 @@ def _explained(before: str, inside: str) -> tuple[str, str] | None:
             return long, inside
     short = named[0].split()[-1]
     return (inside, short) if _ABBREVIATION.match(short) and _spelled_by(inside, short) == inside else None
+
+
+def _is_one(japanese: str, latin: str) -> bool:
+    """Katakana says how a word sounds: トラフィック(ingress) does not mean that the two are one. The letters of an
+    abbreviation are heard in order, too. What kanji mean cannot be heard."""
+    if not _ALL_KANA.match(japanese):
+        return True
+    sound = sound_of_kana(japanese)
+    said = product(*(sounds_of_english(word) for word in re.findall("[a-z]+", latin)[:_PARTS]))
+    return any(run_together(each) == sound for each in said) or (
+        _ABBREVIATION.match(latin) is not None
+        and any(_within(each, sound) for each in (sounds_of_english(latin) or ("",)))
+    )
 
 
 def expanded(asked: Term, known: Sequence[Variants], stock: Stock, *, by_sound: bool = True) -> list[Term]:
@@ -120,7 +135,9 @@ def expanded(asked: Term, known: Sequence[Variants], stock: Stock, *, by_sound: 
             add(each.of(written))
     add([_singular(other.folded) for other in [asked, *found.values()]])
     if by_sound:
-        for other in [asked, *found.values()]:
+        # What was found by its sound in one direction is not taken back in the other: ever more words would join.
+        latin = asked.folded.isascii()
+        for other in [each for each in (asked, *found.values()) if each.folded.isascii() == latin]:
             add(_heard(other.folded, stock))
     return list(found.values())
 
@@ -157,10 +174,14 @@ def _heard(folded: str, stock: Stock) -> Iterator[str]:
 
 
 def _alike(part: str, stock: Stock, least: int) -> list[str]:
-    """The words of the other script that sound like this one, if it has enough to be heard."""
-    sounds = sounds_of_english(part) if part.isascii() else (sound_of_kana(part),) if _is_kana(part) else ()
+    """The words of the other script that sound like this one, if it has enough to be heard; the nearest first."""
+    latin = part.isascii()
+    sounds = sounds_of_english(part) if latin else (sound_of_kana(part),) if _is_kana(part) else ()
     heard = [word for sound in sounds if len(sound) >= least for word in stock.by_sound.get(sound, ())]
-    return [word for word in heard if word.isascii() != part.isascii()]
+    other = {word: likeness(*((word, part) if latin else (part, word))) for word in heard if word.isascii() != latin}
+    nearest = max(other.values(), default=0.0)
+    near = [word for word, like in other.items() if like >= _LIKE and like >= nearest - _AS_LIKE]
+    return sorted(near, key=lambda word: -other[word])
 
 
 def _segments(run: str, stock: Stock) -> list[str]:
