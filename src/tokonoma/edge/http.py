@@ -5,10 +5,11 @@ from collections.abc import Callable, Collection, Sequence
 
 import orjson
 
-from tokonoma.edge.http_body import Limits
+from tokonoma.edge.http_body import Limits, bounded, read
 from tokonoma.edge.http_guard import LOOPBACK, PREFLIGHT, Gate, Halt, Headers, Pairs, folded
-from tokonoma.edge.http_post import CHALLENGE, Posts, caller_of
-from tokonoma.edge.http_stream import Event, Receive, Send, body
+from tokonoma.edge.http_post import CHALLENGE, Outlet, Posts, caller_of
+from tokonoma.edge.http_reply import Event, Receive, Reply, Send, halted
+from tokonoma.edge.http_stream import Outbox, deliver
 from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.front import Front
 from tokonoma.edge.wire.protocol import INTERNAL_ERROR
@@ -34,13 +35,13 @@ def asgi(
     `origins`: web pages that may call it, besides its own. `ready`: reasons why it is not; none when it is.
     `metrics`: Prometheus text. `challenge`: the WWW-Authenticate header of a 401.
     """
-    posts = Posts(front, limits or Limits(), challenge)
-    return Endpoint(front, Gate(host_names, origins), posts, ready or (lambda: ()), metrics)
+    gate, posts = Gate(host_names, origins), Posts(front, challenge)
+    return Endpoint(gate, posts, limits or Limits(), ready or (lambda: ()), metrics)
 
 
 class Endpoint:
-    def __init__(self, front: Front, gate: Gate, posts: Posts, ready: Ready, metrics: Metrics | None) -> None:
-        self._front = front
+    def __init__(self, gate: Gate, posts: Posts, limits: Limits, ready: Ready, metrics: Metrics | None) -> None:
+        self.limits = limits
         self._gate = gate
         self._posts = posts
         self._ready = ready
@@ -49,6 +50,20 @@ class Endpoint:
     def stop(self) -> None:
         """Ask every call under way to end early; each still answers."""
         self._posts.stop()
+
+    def answer(self, pairs: Pairs, remote: str | None, raw: bytes, outlet: Outlet) -> Reply | None:
+        """`POST /mcp` whose body is already here: what the coroutines below do, in the same order, without waiting.
+
+        None: a call was begun, and its messages go to the outlet.
+        """
+        extra: Pairs = []
+        try:
+            headers = folded(pairs)
+            extra = self._gate.check(headers)
+            post = self._posts.admit(headers, remote, extra)
+            return self._posts.take(post, bounded(raw, self.limits), outlet)
+        except Halt as halt:
+            return halted(halt, extra)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,15 +85,17 @@ class Endpoint:
             else:
                 raise Halt(404, "There is nothing here; MCP is at /mcp")
         except Halt as halt:
-            message = encode.error(None, halt.code, halt.message)
-            await body(send, halt.status, message, [*halt.headers, *extra])
+            await halted(halt, extra).send(send)
 
     async def _mcp(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: Pairs) -> None:
         method: str = scope["method"]
         if method == "POST":
-            await self._posts.answer(scope, receive, send, headers, extra)
+            post = self._posts.admit(headers, _remote(scope), extra)
+            outbox = Outbox()
+            reply = self._posts.take(post, await read(receive, headers, self.limits), outbox)
+            await (deliver(outbox, self.limits, receive, send) if reply is None else reply.send(send))
         elif method == "OPTIONS" and extra:
-            await body(send, 200, b"", [*PREFLIGHT, *extra])
+            await Reply(200, b"", [*PREFLIGHT, *extra]).send(send)
         else:
             # No stream for messages of the server's own, and no session that could be ended.
             raise Halt(405, "Use POST", (b"allow", b"POST"))
@@ -94,12 +111,12 @@ class Endpoint:
 
     async def _measures(self, scope: Event, send: Send, headers: Headers) -> None:
         assert self._metrics is not None
-        self._posts.identify(caller_of(scope, headers))
+        self._posts.identify(caller_of(headers, _remote(scope)))
         try:
             text = await asyncio.to_thread(self._metrics)
         except Exception as error:
             fault(error, "/metrics")
-            await body(send, 500, encode.error(None, INTERNAL_ERROR, "Internal error"), [])
+            await Reply(500, encode.error(None, INTERNAL_ERROR, "Internal error")).send(send)
             return
         await self._page(scope, send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
 
@@ -108,4 +125,9 @@ class Endpoint:
     ) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise Halt(405, "Use GET", (b"allow", b"GET, HEAD"))
-        await body(send, status, content, [(b"cache-control", b"no-store")], kind)
+        await Reply(status, content, [(b"cache-control", b"no-store")], kind).send(send)
+
+
+def _remote(scope: Event) -> str | None:
+    client = scope.get("client")
+    return None if client is None else str(client[0])

@@ -2,14 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import NoReturn
 
 from tokonoma.edge.alarms import alarms
-from tokonoma.edge.http_guard import Halt, Headers
-from tokonoma.edge.http_stream import Event, Receive
+from tokonoma.edge.http_guard import CLOSE, Halt, Headers
+from tokonoma.edge.http_reply import Event, Receive
 from tokonoma.edge.wire.protocol import MAX_BYTES
-
-_CLOSE = (b"connection", b"close")  # what is still on its way is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ async def read(receive: Receive, headers: Headers, limits: Limits) -> bytes:
     """The body; Halt if it is too large, too slow, or breaks off."""
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared[:20]) > limits.body:
-        _too_large(limits)
+        raise _too_large(limits)
     task = asyncio.current_task()
     assert task is not None
     watch = alarms()
@@ -32,11 +29,11 @@ async def read(receive: Receive, headers: Headers, limits: Limits) -> bytes:
     try:
         first = await receive()
         if first["type"] == "http.request" and not first.get("more_body"):
-            return _bounded(first.get("body", b""), limits)
+            return bounded(first.get("body", b""), limits)
         return await _collect(first, receive, limits)
     except asyncio.CancelledError:
         if alarm.rang and task.uncancel() == 0:
-            raise Halt(408, "The body did not come in time", _CLOSE) from None
+            raise Halt(408, "The body did not come in time", CLOSE) from None
         raise
     finally:
         watch.drop(alarm)
@@ -49,17 +46,18 @@ async def _collect(part: Event, receive: Receive, limits: Limits) -> bytes:
             raise Halt(400, "The body broke off")
         collected += part.get("body", b"")
         if len(collected) > limits.body:
-            _too_large(limits)
+            raise _too_large(limits)
         if not part.get("more_body"):
             return bytes(collected)
         part = await receive()
 
 
-def _bounded(raw: bytes, limits: Limits) -> bytes:
+def bounded(raw: bytes, limits: Limits) -> bytes:
+    """A body that has come whole; Halt if it is too large."""
     if len(raw) > limits.body:
-        _too_large(limits)
+        raise _too_large(limits)
     return raw
 
 
-def _too_large(limits: Limits) -> NoReturn:
-    raise Halt(413, f"Message larger than {limits.body} bytes", _CLOSE)
+def _too_large(limits: Limits) -> Halt:
+    return Halt(413, f"Message larger than {limits.body} bytes", CLOSE)

@@ -9,6 +9,7 @@ from tokonoma.edge.wire.protocol import INVALID_REQUEST
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
 
+CLOSE = (b"connection", b"close")  # where what is still on its way is not read
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 # Two copies of one of these would let a proxy and this server read two different requests.

@@ -3,13 +3,13 @@
 import math
 import os
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any, Protocol, cast
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready
-from tokonoma.edge.http_body import Limits, read
 from tokonoma.edge.http_guard import Halt, Headers, Pairs, accepts, bearer, check_content_type
-from tokonoma.edge.http_stream import Delivery, Event, Outbox, Receive, Send, body, event
+from tokonoma.edge.http_reply import Reply, event
 from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.era import client_of
 from tokonoma.edge.wire.exchange import Exchange
@@ -55,10 +55,23 @@ class Post:
     sse: bool
 
 
+class Outlet(Protocol):
+    """Where the messages of a call go."""
+
+    def begun(self, post: Post, exchange: Exchange) -> None:
+        """Said before the first message can come."""
+        ...
+
+    def put(self, message: bytes, last: bool) -> None:
+        """From any thread."""
+        ...
+
+
 class Posts:
-    def __init__(self, front: Front, limits: Limits, challenge: str) -> None:
+    """Decides, and never waits: how bytes come and go is left to those who ask."""
+
+    def __init__(self, front: Front, challenge: str) -> None:
         self._front = front
-        self._limits = limits
         self._challenge = challenge
         self._open: set[Exchange] = set()
         # What a client may cancel, by session, principal and request; and the words that then end its response.
@@ -80,69 +93,62 @@ class Posts:
         caller.principal = principal
         return principal
 
-    async def answer(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: Pairs) -> None:
+    def admit(self, headers: Headers, remote: str | None, extra: Pairs) -> Post:
+        """What can be said before the body is read; Halt if it need not be."""
         check_content_type(headers)
         json, sse = accepts(headers.get(b"accept"))
         if not json and not sse:
             raise Halt(406, "Accept application/json or text/event-stream")
-        caller = caller_of(scope, headers)
-        post = Post(headers, caller, self.identify(caller), extra, json, sse)
-        raw = await read(receive, headers, self._limits)
+        caller = caller_of(headers, remote)
+        return Post(headers, caller, self.identify(caller), extra, json, sse)
+
+    def take(self, post: Post, raw: bytes, outlet: Outlet) -> Reply | None:
+        """The response; None if a call was begun, whose messages go to the outlet."""
         modern = False
         try:
             message = parse(raw)
-            modern = message is not None and claims_modern(message, headers)
+            modern = message is not None and claims_modern(message, post.headers)
             if message is None or message.id is None:
-                await self._notice(post, message, modern, send)
-                return
+                return self._noticed(post, message, modern)
             if modern:
-                check_modern(message, headers)
-            await self._request(post, message, modern, receive, send)
+                check_modern(message, post.headers)
+                post.caller.client = client_of(message.meta.get(META_CLIENT)) or post.caller.client
+            if message.method == "tools/call":
+                return self._begin(post, message, modern, outlet)
+            return self._replied(post, message, modern)
         except Broken as problem:
-            await self._broken(post, problem, modern, send)
+            return self._broken(post, problem, modern)
 
-    async def _request(self, post: Post, message: Message, modern: bool, receive: Receive, send: Send) -> None:
-        if modern:
-            post.caller.client = client_of(message.meta.get(META_CLIENT)) or post.caller.client
-        if message.method == "tools/call":
-            await self._call(post, message, modern, receive, send)
-            return
+    def _replied(self, post: Post, message: Message, modern: bool) -> Reply:
         answer = reply(self._front, message, post.caller, modern)
         extra = post.extra
         if message.method == "initialize":
             # A token to find a call again when its client cancels it. Nothing depends on it: any is welcome later,
             # so that a restart of this server breaks no client.
             extra = [*extra, (b"mcp-session-id", os.urandom(16).hex().encode())]
-        if post.json:
-            await body(send, 200, answer, extra)
-        else:
-            await body(send, 200, event(answer), extra, b"text/event-stream")
+        return Reply(200, answer, extra) if post.json else Reply(200, event(answer), extra, b"text/event-stream")
 
-    async def _call(self, post: Post, message: Message, modern: bool, receive: Receive, send: Send) -> None:
-        outbox = Outbox()
-        exchange = Exchange(self._front, message, modern, outbox.put, self._open.discard)
+    def _begin(self, post: Post, message: Message, modern: bool, outlet: Outlet) -> None:
         key = None if modern else _key(post, message.id)
+        ended = self._open.discard if key is None else partial(self._forget, key)
+        exchange = Exchange(self._front, message, modern, outlet.put, ended)
+        outlet.begun(post, exchange)
         self._open.add(exchange)
         if key is not None:
             self._named[key] = exchange, _last_words(post, message)
         try:
             traced = post.headers.get(b"traceparent", b"").decode("latin-1")
             exchange.begin(post.caller, traced, listening=post.sse)
-            limits = self._limits
-            delivery = Delivery(
-                send, post.extra, json=post.json, sse=post.sse, stream_after=limits.stream_after, beat=limits.beat
-            )
-            # In the handshake era a lost connection is no cancellation.
-            await delivery.run(outbox, exchange, receive if modern else None)
         except BaseException:
-            exchange.cancel()  # refused, or this server is being shut down with force
-            self._open.discard(exchange)
+            ended(exchange)
             raise
-        finally:
-            if key is not None and self._named.get(key, (None,))[0] is exchange:
-                del self._named[key]
 
-    async def _notice(self, post: Post, message: Message | None, modern: bool, send: Send) -> None:
+    def _forget(self, key: tuple[str, str, Id], exchange: Exchange) -> None:
+        self._open.discard(exchange)
+        if self._named.get(key, (None,))[0] is exchange:  # a careless client may have used its id again
+            self._named.pop(key, None)
+
+    def _noticed(self, post: Post, message: Message | None, modern: bool) -> Reply:
         """A notification, or (None) a response: accepted, and no more is said about it."""
         if message is not None:
             check_notification(message, post.headers)
@@ -152,16 +158,16 @@ class Posts:
             if found is not None:
                 exchange, last_words = found
                 exchange.cancel(last_words)
-        await body(send, 202, b"", post.extra)
+        return Reply(202, b"", post.extra)
 
-    async def _broken(self, post: Post, problem: Broken, modern: bool, send: Send) -> None:
+    def _broken(self, post: Post, problem: Broken, modern: bool) -> Reply:
         status = (_STATUS_MODERN if modern else _STATUS).get(problem.code, 200)
         extra = post.extra
         if status == 429:
             extra = [*extra, *_retry_after(problem.data)]
         elif status == 401:
             extra = [*extra, self._www_authenticate(post.caller)]
-        await body(send, status, encode.broken(problem), extra)
+        return Reply(status, encode.broken(problem), extra)
 
     def _turned_away(self, caller: Caller, refusal: Refusal) -> Halt:
         code = code_of(refusal)
@@ -176,9 +182,7 @@ class Posts:
         return (b"www-authenticate", words.encode("latin-1"))
 
 
-def caller_of(scope: Event, headers: Headers) -> Caller:
-    client = scope.get("client")
-    remote = None if client is None else str(client[0])
+def caller_of(headers: Headers, remote: str | None) -> Caller:
     # Behind a proxy on this machine everybody would seem to come from this machine, and so be its owner.
     told = headers.get(b"x-forwarded-for") or headers.get(b"forwarded")
     if told is not None:

@@ -12,6 +12,7 @@ import uvicorn
 
 from tokonoma.core.log import log
 from tokonoma.edge.http import Endpoint
+from tokonoma.edge.http_connection import Connection
 
 GRACE = 2.0
 """Seconds that calls under way may still take once the process is told to end."""
@@ -63,7 +64,7 @@ def server(
     _redirect_logs()
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=Connection,
         ws="none",
         loop="asyncio",
         lifespan="off",

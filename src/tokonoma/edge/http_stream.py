@@ -2,17 +2,13 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from tokonoma.edge.alarms import alarms
-from tokonoma.edge.http_guard import Pairs
+from tokonoma.edge.http_body import Limits
+from tokonoma.edge.http_post import Post
+from tokonoma.edge.http_reply import STREAM, Receive, Reply, Send, encoded, event
 from tokonoma.edge.wire.exchange import Exchange
-
-Event = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Event]]
-Send = Callable[[Event], Awaitable[None]]
 
 QUICK = 0.05
 """Most calls are over by then; only a slower one costs a task that watches whether its client is still there."""
@@ -48,7 +44,10 @@ _mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _Mail] = WeakKeyDictionary(
 class Outbox:
     """From worker threads to the one coroutine that sends."""
 
-    __slots__ = ("_alarms", "_items", "_mail", "_waiting", "left", "loop")
+    __slots__ = ("_alarms", "_items", "_mail", "_waiting", "exchange", "left", "loop", "post")
+
+    post: Post
+    exchange: Exchange
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -60,6 +59,9 @@ class Outbox:
         self._items: deque[tuple[bytes, bool]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self.left = False  # the client has gone
+
+    def begun(self, post: Post, exchange: Exchange) -> None:
+        self.post, self.exchange = post, exchange
 
     def put(self, message: bytes, last: bool) -> None:
         self._mail.put(self, message, last)
@@ -89,70 +91,48 @@ class Outbox:
             self._waiting.set_result(None)
 
 
-class Delivery:
-    """One answer on its way. `stream_after` seconds of silence make it a stream; `beat` seconds, a comment in it."""
-
-    def __init__(self, send: Send, extra: Pairs, *, json: bool, sse: bool, stream_after: float, beat: float) -> None:
-        self._send = send
-        self._extra = extra
-        self._json = json
-        self._sse = sse
-        self._stream_after = stream_after
-        self._beat = beat
-
-    async def run(self, outbox: Outbox, exchange: Exchange, receive: Receive | None) -> None:
-        """`receive`: given where a client that goes away cancels its call."""
+async def deliver(outbox: Outbox, limits: Limits, receive: Receive, send: Send) -> None:
+    """See a call through to its end, whatever becomes of its client."""
+    exchange = outbox.exchange
+    try:
         item = await outbox.get(QUICK)
-        if item is None and receive is not None:
-            watcher = asyncio.create_task(_watch(receive, outbox, exchange))
+        # In the handshake era a lost connection is no cancellation.
+        if item is None and exchange.modern:
+            watcher = asyncio.create_task(_watch(receive, outbox))
             try:
-                await self._rest(outbox, exchange, item)
+                await _rest(outbox, limits, item, send)
             finally:
                 watcher.cancel()
         else:
-            await self._rest(outbox, exchange, item)
-
-    async def _rest(self, outbox: Outbox, exchange: Exchange, item: tuple[bytes, bool] | None) -> None:
-        if item is None and self._json:
-            item = await outbox.get(self._stream_after if self._sse else None)
-        if self._json and item is not None and item[1] and item[0]:
-            more = [(name.encode(), value.encode()) for name, value in exchange.headers.items()]
-            await body(self._send, 200, item[0], [*self._extra, *more])
-        elif not outbox.left:
-            await self._events(outbox, item)
-
-    async def _events(self, outbox: Outbox, item: tuple[bytes, bool] | None) -> None:
-        await self._send({"type": "http.response.start", "status": 200, "headers": [*_STREAM, *self._extra]})
-        while not outbox.left:
-            last = item is not None and item[1]
-            chunk = b": still working\n\n" if item is None else event(item[0])
-            await self._send({"type": "http.response.body", "body": chunk, "more_body": not last})
-            if last:
-                return
-            item = await outbox.get(self._beat)
+            await _rest(outbox, limits, item, send)
+    except BaseException:
+        exchange.cancel()  # this server is being shut down with force
+        raise
 
 
-async def _watch(receive: Receive, outbox: Outbox, exchange: Exchange) -> None:
+async def _rest(outbox: Outbox, limits: Limits, item: tuple[bytes, bool] | None, send: Send) -> None:
+    post = outbox.post
+    if item is None and post.json:
+        item = await outbox.get(limits.stream_after if post.sse else None)
+    if post.json and item is not None and item[1] and item[0]:
+        await Reply(200, item[0], [*post.extra, *encoded(outbox.exchange.headers)]).send(send)
+    elif not outbox.left:
+        await _events(outbox, limits.beat, item, send)
+
+
+async def _events(outbox: Outbox, beat: float, item: tuple[bytes, bool] | None, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM, *outbox.post.extra]})
+    while not outbox.left:
+        last = item is not None and item[1]
+        chunk = b": still working\n\n" if item is None else event(item[0])
+        await send({"type": "http.response.body", "body": chunk, "more_body": not last})
+        if last:
+            return
+        item = await outbox.get(beat)
+
+
+async def _watch(receive: Receive, outbox: Outbox) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    exchange.cancel()
+    outbox.exchange.cancel()
     outbox.leave()
-
-
-def event(message: bytes) -> bytes:
-    """One message in a stream; an empty one ends a request that was cancelled, and is no message."""
-    return b"event: message\ndata: " + message + b"\n\n" if message else b": cancelled\n\n"
-
-
-async def body(send: Send, status: int, content: bytes, extra: Pairs, kind: bytes = b"application/json") -> None:
-    """One complete response."""
-    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(content)), *extra]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
-
-
-_STREAM: Pairs = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),  # nginx would otherwise keep events back
-]

@@ -2,9 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -12,8 +10,7 @@ from tokonoma.core.call import Call
 from tokonoma.core.clock import now
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     at: int  # milliseconds since the epoch
     kind: str  # call | open | close
     request_id: str = ""
@@ -33,9 +30,8 @@ class Entry:
     anchors: str | None = None  # open and close: where the other strands stood, as JSON
 
 
-COLUMNS = tuple(each.name for each in fields(Entry))
+COLUMNS = Entry._fields
 _FINDS = 20  # named in an entry; of more only the count
-_values = attrgetter(*COLUMNS)
 
 
 def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> Entry:
@@ -74,7 +70,3 @@ def _start(name: str) -> str:
 def digest(before: bytes, strand: str, seq: int, values: Sequence[Any]) -> bytes:
     """The link of the chain: the hash of the entry before it, its place, and all that it says."""
     return hashlib.sha256(before + orjson.dumps([strand, seq, *values])).digest()
-
-
-def values(entry: Entry) -> tuple[Any, ...]:
-    return _values(entry)

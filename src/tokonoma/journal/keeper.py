@@ -28,7 +28,8 @@ class Keeper:
         self._writing, self._policy = writing, policy
         self._strands = Strands()
         self._waiting: deque[Entry] = deque()
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
+        self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
         self._closing = False
         self._dropped = 0
@@ -43,7 +44,7 @@ class Keeper:
     def note(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Keep an entry for the next group."""
         entry = of(call, self._policy(), outcome, code, duration_us)
-        with self._changed:
+        with self._lock:
             if len(self._waiting) >= _WAITING:
                 self._waiting.popleft()
                 self._dropped += 1

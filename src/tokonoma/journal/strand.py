@@ -15,7 +15,7 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.module import Migration
-from tokonoma.journal.entry import COLUMNS, Entry, digest, values
+from tokonoma.journal.entry import COLUMNS, Entry, digest
 
 TABLES = (
     Migration(
@@ -69,9 +69,8 @@ class Strand:
 
     def _linked(self, entry: Entry) -> dict[str, Any]:
         """The entry as the next link of the chain."""
-        said = values(entry)
-        head = digest(self._next_head, self.id, self._next_seq, said)
-        row = dict(zip(COLUMNS, said, strict=True))
+        head = digest(self._next_head, self.id, self._next_seq, entry)
+        row = dict(zip(COLUMNS, entry, strict=True))
         row |= {"strand": self.id, "seq": self._next_seq, "hash": head}
         self._next_seq, self._next_head = self._next_seq + 1, head
         return row

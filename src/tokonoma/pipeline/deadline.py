@@ -14,13 +14,14 @@ class Watch:
 
     def __init__(self) -> None:
         self._due: dict[Stop, float] = {}
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
+        self._changed = threading.Condition(self._lock)
         self._wakes = math.inf  # when the thread will look next
         self._thread: threading.Thread | None = None
 
     def add(self, stop: Stop, seconds: float) -> None:
         due = time.monotonic() + seconds
-        with self._changed:
+        with self._lock:
             self._due[stop] = due
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
@@ -30,7 +31,7 @@ class Watch:
                 self._changed.notify()
 
     def remove(self, stop: Stop) -> None:
-        with self._changed:
+        with self._lock:
             self._due.pop(stop, None)
 
     def _run(self) -> None:

@@ -27,13 +27,13 @@ class Exchange:
         "_ended",
         "_front",
         "_message",
-        "_modern",
         "_pace",
         "_send",
         "_sending",
         "_stop",
         "_token",
         "headers",
+        "modern",
     )
 
     def __init__(
@@ -41,9 +41,9 @@ class Exchange:
     ) -> None:
         self._message = message
         self._front = front
-        self._modern = modern
+        self.modern = modern
         self._token = progress_token(message)
-        self._pace = Pace()
+        self._pace = None if self._token is None else Pace()
         self._send = send
         self._ended = ended
         self._sending = threading.Lock()  # progress never overtakes the answer
@@ -58,7 +58,7 @@ class Exchange:
     def begin(self, caller: Caller, traced: str | None = None, listening: bool = True) -> None:
         """Hand the call to the front; raises Broken. `listening`: whether the client can receive progress."""
         try:
-            order = _order(self._message, caller, self._modern)
+            order = _order(self._message, caller, self.modern)
             order.trace_parent = order.trace_parent or trace_parent(traced)
             if listening and self._token is not None:
                 order.progress = self.progress
@@ -79,7 +79,7 @@ class Exchange:
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         with self._sending:
-            if self._answered.locked() or not self._pace.allows(progress, total):
+            if self._answered.locked() or self._pace is None or not self._pace.allows(progress, total):
                 return
             params: dict[str, Any] = {"progressToken": self._token, "progress": progress}
             if total is not None:
@@ -109,7 +109,7 @@ class Exchange:
         if answer.refusal is not None:
             return encode.broken(refused(self._message, answer.refusal))
         try:
-            return encode.result(self.id, _result(self._front, answer, self._modern))
+            return encode.result(self.id, _result(self._front, answer, self.modern))
         except (TypeError, ValueError) as error:  # a value that has no JSON form
             fault(error, "tools/call")
             return encode.error(self.id, INTERNAL_ERROR, "Internal error")
