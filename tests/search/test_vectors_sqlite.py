@@ -49,6 +49,19 @@ def right(meaning: Meaning, ids: list[int], vectors: np.ndarray) -> None:
         assert recall(meaning.ids(asked, 10), exact(ids, vectors, asked, 10)) == 1.0
 
 
+def test_the_likely_are_documents_by_their_codes_and_hold_the_nearest(meaning: Meaning) -> None:
+    vectors = like_texts(3_000, 32)
+    ids = meaning.add(vectors[:2_500], space="/here")
+    elsewhere = set(meaning.add(vectors[2_500:], space="/elsewhere"))
+    here = Filter("d.space = :f_space", {"f_space": "/here"}, spaces=("/here",))
+    with meaning.database.reading() as rows:
+        for asked in like_texts(20, 32, seed=7):
+            likely = meaning.vectors.likely(rows, Asked(meaning.model, asked), here, 64)
+            assert len(set(likely)) == 64
+            assert not elsewhere & set(likely)
+            assert recall(likely, exact(ids, vectors[:2_500], asked, 10)) >= 0.9
+
+
 def test_blocks_are_written_when_enough_has_changed_and_read_by_the_next(meaning: Meaning) -> None:
     vectors = like_texts(250, 32)
     ids = meaning.add(vectors[:99])

@@ -24,8 +24,8 @@ from tokonoma.store.dialect import Kind
 _FUSED = 100
 """Of the best by words, at least, whose vectors are looked at."""
 
-_NEAREST = 50
-"""Of the nearest by vectors, at least: what words have found is compared in any case."""
+_NEAREST = 64
+"""Likely the nearest by vectors, at least: what words have found is compared in any case."""
 
 _LENDING = 60
 """Of the best by words, to whom neighbours lend their vectors."""
@@ -111,17 +111,17 @@ def _by_vector(tools: Tools, pool: Pool, query: Query, asked: Vector | int | Non
 def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: int) -> Ranked:
     asked = asked_of(pool, query.text, corpus(pool.rows), tools.frequencies)
     vectors = None if vector is None else tools.vectors
-    near = {} if vectors is None else _near(vectors, pool, query, vector)
-    leg = by_words(tools.words, pool, asked, query.limit, neighbours=query.neighbours, others=near.keys())
+    most = max(_NEAREST, 2 * query.limit)
+    likely: Sequence[int] = [] if vectors is None else vectors.likely(pool.rows, vector, pool.filter, most)
+    leg = by_words(tools.words, pool, asked, query.limit, neighbours=query.neighbours, others=likely)
     if vectors is None:
         found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
         return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
     best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
-    kept = {each.key for each in best} | near.keys()
+    kept = {each.key for each in best}.union(likely)
     around = neighbours([each.key for each in best[:_LENDING]], leg.seats) if query.neighbours else {}
-    # Also of those that the nearest pieces have named: only now all of their pieces are compared, and their titles.
-    looked = kept | {other for row in around.values() for other in row}
-    near |= _counting(vectors.similarities(pool.rows, vector, list(looked), query.metric).items(), query)
+    looked = leg.candidates.keys() & kept.union(*around.values())
+    near = _counting(vectors.similarities(pool.rows, vector, list(looked), query.metric).items(), query)
     shares = {number: calibrated(like.similarity, tools.weights) for number, like in near.items()}
     judge = Judge(language_of(query.text), [each.level for each in best], tools.weights)
     both: list[Fused] = []
@@ -136,7 +136,7 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
 
 
 def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> dict[int, Likeness]:
-    most = max(_NEAREST, 2 * query.limit)
+    most = max(_FUSED, 2 * query.limit)
     return _counting(vectors.near(pool.rows, asked, pool.filter, query.metric, most), query)
 
 

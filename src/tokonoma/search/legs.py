@@ -34,6 +34,11 @@ class VectorLeg(Protocol):
         own vector is meant."""
         ...
 
+    def likely(self, rows: Rows, asked: Vector, filter: Filter, limit: int) -> Sequence[int]:
+        """So many documents that may well be the nearest, found in the cheapest way. Whether all of them lie inside the
+        filter, and how near they are, is for the caller to see."""
+        ...
+
     def similarities(
         self, rows: Rows, asked: Vector | int, documents: Sequence[int], metric: Metric
     ) -> Mapping[int, Likeness]:

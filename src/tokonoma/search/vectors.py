@@ -45,6 +45,7 @@ class Near(Protocol):
     """What differs between the databases."""
 
     def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> Mapping[int, Likeness]: ...
+    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> Sequence[int]: ...
     def similarities(
         self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]
     ) -> Mapping[int, Likeness]: ...
@@ -85,6 +86,10 @@ class Vectors:
         found = self._searcher().near(rows, *question, filter, limit)
         best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
         return [(document, _measured(like, metric)) for document, like in best]
+
+    def likely(self, rows: Rows, asked: Asked, filter: Filter, limit: int) -> Sequence[int]:
+        question = self._question(rows, asked)
+        return [] if question is None else self._searcher().likely(rows, *question, filter, limit)
 
     def similarities(
         self, rows: Rows, asked: Asked | int, documents: Sequence[int], metric: Metric

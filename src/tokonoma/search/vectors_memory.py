@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,19 @@ class View:
         """Rows that a search may propose."""
         return len(self.ids) - (0 if self.blocked is None else int(np.count_nonzero(self.blocked)))
 
-    def promising(self, asked: Question, most: int) -> Places:
-        """Ids of vectors, the most promising first."""
-        return self.ids[promising(self.codes, asked, self.blocked, most)]
+    def promising(self, asked: Question, wanted: int) -> Places:
+        """Ids of vectors, the most promising first: many times as many as are wanted."""
+        return self.ids[self._places(asked, wanted)]
+
+    def likely(self, asked: Question, wanted: int) -> list[int]:
+        """Documents, the most promising first."""
+        places = self._places(asked, wanted)
+        # A document may have several vectors: if they leave too few documents, there were few to begin with.
+        return [*islice(dict.fromkeys(self.documents[places].tolist()), wanted)]
+
+    def _places(self, asked: Question, wanted: int) -> Places:
+        most = max(1_000, 8 * wanted, len(self.codes) // 400)
+        return promising(self.codes, asked, self.blocked, most)
 
     def of_documents(self, asked: Question, documents: Sequence[int]) -> Places:
         """The same, of these documents alone."""

@@ -109,6 +109,9 @@ class PostgresNear:
         # What was compared in half precision is compared again.
         return self.similarities(rows, model, asked, list(kept)) if model.dimension > _WIDE else kept
 
+    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> list[int]:
+        return list(self.near(rows, model, asked, filter, limit))
+
     def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
         found = rows.rows(_SOME, model=model.id, documents=list(documents))
         return best(_products(found, asked.vector))

@@ -41,11 +41,19 @@ class SqliteNear:
         question = memory.coder.question(asked.vector)
         # Enough that the true nearest are among them: see bench/vectors.py for how often they are.
         wanted = 60 + 2 * limit + len(view.codes) // 10_000
-        ids = view.promising(question, max(1_000, 8 * wanted, len(view.codes) // 400))
+        ids = view.promising(question, wanted)
         found, checked = self._checked(rows, ids, asked, filter, wanted)
         if checked >= wanted or len(ids) >= view.open:
             return found
         return self._driven(rows, view, question, asked, filter, wanted)
+
+    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> list[int]:
+        """By their codes alone, unless the filter asks for what those do not know."""
+        if filter.narrow:
+            return list(self.near(rows, model, asked, filter, limit))
+        memory = self._memory(rows, model)
+        view = memory.view(filter)
+        return view.likely(memory.coder.question(asked.vector), limit)
 
     def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
         listed = orjson.dumps(list(documents)).decode()
