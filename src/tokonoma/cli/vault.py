@@ -24,18 +24,14 @@ def vault() -> None:
 @click.pass_context
 def ls(ctx: click.Context, folder: str | None, glob: str | None) -> None:
     """List the files, with their lines and when they were changed."""
-    rows: list[tuple[str, str, str, str]] = []
     with entered(ctx) as app:
-        cursor: str | None = None
-        while True:
-            page = asked(app, "vault", "ls", relative_dir=folder, glob=glob, cursor=cursor)
-            rows += [
-                (each["path"], str(each.get("lines", "-")), str(each["size"]), each["changed_at"])
-                for each in page["items"]
-            ]
-            cursor = page.get("next_cursor")
-            if cursor is None:
-                break
+        page = asked(app, "vault", "ls", relative_dir=folder, glob=glob)  # it shows how far new files are indexed
+        found = page["items"]
+        while "next_cursor" in page:
+            wanted = {"relative_dir": folder, "glob": glob, "cursor": page["next_cursor"]}
+            page = owned(app, "vault", "files", wanted)
+            found += page["items"]
+    rows = [(each["path"], str(each.get("lines", "-")), str(each["size"]), each["changed_at"]) for each in found]
     show.table(("FILE", "LINES", "BYTES", "CHANGED"), rows)
 
 

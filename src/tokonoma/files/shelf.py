@@ -9,6 +9,7 @@ from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.paths import Parts, joined
 from tokonoma.core.spaces import inside
 from tokonoma.files.folder import Content, Folder, Found, Stamp
+from tokonoma.files.patience import others_are_done, work_off
 from tokonoma.files.sections import lines_of
 from tokonoma.files.text import address, decoded, pieces, space_of, version_of
 
@@ -82,22 +83,22 @@ def in_step(desk: Desk, parts: Parts, content: Content) -> None:
 
 def all_files(desk: Desk, folder: Folder, below: Parts = ()) -> list[Known]:
     """Every file below a folder that this caller may see, with the index in step with all of them."""
+    root = desk.house.places()["vault"]
+    others_are_done(desk, root)
     rows = {row[0]: _known(row) for row in desk.rows(_ALL)}
     found = {each.path: each for each in folder.files(below)}
     inside_of = joined(below) + "/" if below else ""
     gone = [path for path in rows if path.startswith(inside_of) and path not in found]
     forget(desk, gone)
     changed = [each for each in found.values() if each.path not in rows or not rows[each.path].stands(each.stamp)]
-    for number, page in enumerate(_paged(changed, _PAGE)):
-        desk.check()
-        desk.report(number * _PAGE, len(changed), "indexing")
-        rows |= _look(desk, folder, page, rows)
+    if changed:
+        work_off(desk, root, changed, _PAGE, lambda folder, page: rows.update(_look(desk, folder, page, rows)))
     hidden = {row[0] for row in desk.rows(_HIDDEN)}
-    root = desk.principal.root
+    wall = desk.principal.root
     return [
         rows[path]
         for path, each in found.items()
-        if path in rows and path not in hidden and inside(space_of(each.parts), root)
+        if path in rows and path not in hidden and inside(space_of(each.parts), wall)
     ]
 
 
@@ -230,11 +231,6 @@ def _look(desk: Desk, folder: Folder, page: Sequence[Found], rows: dict[str, Kno
 def _known(row: Row) -> Known:
     path, size, mtime, ctime, inode, version, lines, looked_at = row
     return Known(path, Stamp(size, mtime, ctime, inode), version, lines, looked_at)
-
-
-def _paged(items: Sequence[Found], size: int) -> Iterator[Sequence[Found]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 def text_at(folder: Folder, parts: Parts, start: int | None, end: int | None) -> tuple[str, str]:

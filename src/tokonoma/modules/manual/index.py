@@ -13,6 +13,7 @@ from tokonoma.core.desk import Desk, Document, Statements, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.ids import uuid7
 from tokonoma.files.folder import MOST, Folder, Found, Stamp, opened_root
+from tokonoma.files.patience import others_are_done, work_off
 from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
 from tokonoma.modules.manual.addresses import address
 from tokonoma.modules.manual.references import references
@@ -49,29 +50,30 @@ def root_of(desk: Desk) -> str:
 
 def refresh(desk: Desk) -> Shelved:
     """Look at every file; read those that are not as they were; drop those that have gone."""
-    with opened_root(root_of(desk)) as folder:
-        shelved, generation = _looked(folder), state(desk, "generation")
-        if _settled.get(generation) == shelved:
-            return shelved
-        known = {(row[0], row[1]): row for row in desk.rows(_KNOWN)}
-        gone = [file for file in known if file not in shelved.files]
-        changed = [
-            file for file, found in shelved.files.items() if _changed(known.get(file), found, shelved.space(file[0]))
-        ]
-        if not gone and not changed:
-            _settled[generation] = shelved
-            while len(_settled) > _REMEMBERED:
-                _settled.popitem(last=False)
-            return shelved
-        if gone:
-            with desk.upkeep() as tx:
-                for file in gone:
-                    _forget(tx, *file)
-                renew(tx, "generation")
-        for done in range(0, len(changed), _PORTION):
-            desk.check()
-            desk.report(done, len(changed), "reading manuals")
-            _taken_in(desk, folder, shelved, known, changed[done : done + _PORTION])
+    root = root_of(desk)
+    others_are_done(desk, root)
+    with opened_root(root) as folder:
+        shelved = _looked(folder)
+    generation = state(desk, "generation")
+    if _settled.get(generation) == shelved:
+        return shelved
+    known = {(row[0], row[1]): row for row in desk.rows(_KNOWN)}
+    gone = [file for file in known if file not in shelved.files]
+    changed = [
+        file for file, found in shelved.files.items() if _changed(known.get(file), found, shelved.space(file[0]))
+    ]
+    if not gone and not changed:
+        _settled[generation] = shelved
+        while len(_settled) > _REMEMBERED:
+            _settled.popitem(last=False)
+        return shelved
+    if gone:
+        with desk.upkeep() as tx:
+            for file in gone:
+                _forget(tx, *file)
+            renew(tx, "generation")
+    if changed:
+        work_off(desk, root, changed, _PORTION, lambda folder, page: _taken_in(desk, folder, shelved, known, page))
     return shelved
 
 

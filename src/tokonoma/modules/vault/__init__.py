@@ -11,12 +11,14 @@ from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.coverage import coverage, lines
 from tokonoma.modules.vault.find import find, hits
 from tokonoma.modules.vault.past import history, restore
-from tokonoma.modules.vault.read import ls, read
+from tokonoma.modules.vault.read import files, ls, read
 from tokonoma.modules.vault.record import fresh, listing, record, relabel
 from tokonoma.modules.vault.scan import scan
 from tokonoma.modules.vault.search import search
 from tokonoma.modules.vault.tables import TABLES
 from tokonoma.modules.vault.write import create, move, replace, write
+
+_LAST = 660.0  # seconds: who sits at the terminal waits for thousands of new files to be read
 
 
 def housed(house: House) -> Module:
@@ -27,9 +29,9 @@ MODULE = Module(
     name="vault",
     summary="Write, find and audit files of a shared folder.",
     tools=(
-        Tool("ls", ls, "List files"),
+        Tool("ls", ls, "List files", time_limit=_LAST),
         Tool("read", read, "Read lines of a file"),
-        Tool("find", find, "Find everything about a topic", time_limit=120),
+        Tool("find", find, "Find everything about a topic", time_limit=_LAST),
         Tool("hits", hits, "List what a find has found"),
         Tool("scan", scan, "Walk through a file"),
         Tool("coverage", coverage, "Check which lines are cited"),
@@ -39,7 +41,7 @@ MODULE = Module(
         Tool("create", create, "Make a file", effect="write"),
         Tool("write", write, "Overwrite or append", effect="write"),
         Tool("replace", replace, "Replace text or a section", effect="write"),
-        Tool("search", search, "Search lines"),
+        Tool("search", search, "Search lines", time_limit=_LAST),
         Tool("history", history, "List a file's versions"),
         Tool("restore", restore, "Restore a version", effect="write"),
         Tool("move", move, "Move a file", effect="write"),
@@ -48,7 +50,10 @@ MODULE = Module(
     records=RECORDS,
     relabel=relabel,
     codes=LIBRARY,
-    unlisted=(Tool("lines", lines, "Lines read and cited"),),
+    unlisted=(
+        Tool("lines", lines, "Lines read and cited"),
+        Tool("files", files, "List files in long pages", time_limit=_LAST),
+    ),
     housed=housed,
     fresh=fresh,
 )

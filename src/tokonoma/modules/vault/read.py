@@ -18,7 +18,7 @@ from tokonoma.modules.vault.place import Glob, Path, RelativeDir, file_at, folde
 from tokonoma.modules.vault.ranges import LineRange, Range
 
 MOST_CHARS = 20_000
-_PAGE = 200
+_PAGE, _LONG_PAGE = 200, 20_000
 
 
 class ListedFile(TypedDict):
@@ -59,6 +59,15 @@ def ls(
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> FileList:
     """The files of the vault in order of path, 200 a page. Hidden names and links are left out."""
+    return _page(desk, relative_dir, glob, cursor, _PAGE)
+
+
+def files(desk: Desk, relative_dir: str | None = None, glob: str | None = None, cursor: str | None = None) -> FileList:
+    """For the command line: the same in long pages."""
+    return _page(desk, relative_dir, glob, cursor, _LONG_PAGE)
+
+
+def _page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int) -> FileList:
     (after,) = cursors.decode("vault_ls", cursor) if cursor else ("",)
     matches = matcher(glob)
     with vault(desk) as folder:
@@ -66,12 +75,12 @@ def ls(
     wanted = sorted((each for each in known if matches(each.path)), key=lambda each: each.path)
     rest = [each for each in wanted if each.path > after]
     page: FileList = {
-        "items": [_listed(each) for each in rest[:_PAGE]],
+        "items": [_listed(each) for each in rest[:size]],
         "total": len(wanted),
-        "has_more": len(rest) > _PAGE,
+        "has_more": len(rest) > size,
     }
-    if len(rest) > _PAGE:
-        page["next_cursor"] = cursors.encode("vault_ls", rest[_PAGE - 1].path)
+    if len(rest) > size:
+        page["next_cursor"] = cursors.encode("vault_ls", rest[size - 1].path)
     return page
 
 
