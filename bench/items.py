@@ -4,6 +4,7 @@ CPU time of the whole call, from the bytes of the request to those of the answer
 idle core, also while others are at work. The goal is a tenth of the table's target, for nineteen calls of twenty.
 """
 
+import gc
 import json
 import random
 import threading
@@ -15,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokonoma.app import App
+from tokonoma.cli import COLLECT_AFTER
 from tokonoma.cli.inside import owned
 from tokonoma.core.call import Caller
 from tokonoma.core.ids import uuid7
@@ -45,6 +47,7 @@ class House:
     """A house in this process, spoken to in bytes."""
 
     def __init__(self, folder: Path, size: int, links: int) -> None:
+        gc.set_threshold(*COLLECT_AFTER)  # as the program does
         self.app = App({"home": str(folder), "durable": False, "log_level": "error", "embed_provider": "none"}, {})
         self.words = Vocabulary(random.Random(7))
         self._answer, self._ready = b"", threading.Event()
