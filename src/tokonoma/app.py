@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokonoma.house import TheHouse
     from tokonoma.journal.keeper import Keeper
     from tokonoma.journal.metrics import Metrics
+    from tokonoma.journal.prune import Cut
     from tokonoma.pipeline.row import Done, Stage
     from tokonoma.policing import Policing
     from tokonoma.policy.force import InForce
@@ -161,8 +162,11 @@ class App:
 
     def administer(self, what: str) -> "AbstractContextManager[Statements]":
         """A transaction for the owner's own work at the command line; the journal holds it like any call."""
-        call = Call("admin", what, {}, Caller("cli", principal=OWNER), request_id=uuid7(), principal=OWNER)
-        return self.keeper.write(call)
+        return self.keeper.write(_owners(what))
+
+    def prune_journal(self, before: int) -> "Iterator[Cut]":
+        """Remove the journal's entries from before a time, a group at a time."""
+        return self.keeper.prune(_owners("journal.prune"), before)
 
     # Who calls
 
@@ -292,3 +296,7 @@ class App:
             self._database.close()
         if self.spans is not None:
             self.spans.close()
+
+
+def _owners(what: str) -> Call:
+    return Call("admin", what, {}, Caller("cli", principal=OWNER), request_id=uuid7(), principal=OWNER)

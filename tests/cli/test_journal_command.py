@@ -1,4 +1,4 @@
-"""`journal tail` and `journal verify`."""
+"""`journal tail`, `journal verify` and `journal prune`."""
 
 import json
 import signal
@@ -73,3 +73,35 @@ def test_a_removed_entry_is_found(run, value, home):
     result = run("journal", "verify", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["problems"]
+
+
+def test_prune_forgets_what_is_older_and_the_rest_verifies(run, value):
+    value("call", "system", "status")
+    assert "journal entries from before" in run("journal", "prune", "--keep-days", "0", "--dry-run").stdout
+    before = value("journal", "verify", "--json")["entries"]
+    assert before > 0
+    told = run("journal", "prune", "--keep-days", "0", "--yes").stdout
+    assert told.startswith("forgotten: ")
+    assert "admin.journal.prune" in run("journal", "tail").stdout
+    after = value("journal", "verify", "--json")
+    assert after["problems"] == []
+    assert run("journal", "prune", "--before", "2000-01-01", "--yes").stdout.startswith("0 journal entries")
+
+
+def test_prune_asks_first_and_wants_one_line(run):
+    run("call", "system", "status")
+    refused = run("journal", "prune", "--keep-days", "0")
+    assert refused.exit_code == 1
+    assert "--yes" in refused.stderr
+    for wrong in ([], ["--before", "2020-01-01", "--keep-days", "1"], ["--before", "soon"], ["--before", "2999-01-01"]):
+        assert run("journal", "prune", *wrong).exit_code == 2
+
+
+def test_prune_leaves_a_journal_alone_that_was_changed(run, value, home):
+    value("call", "system", "status")
+    tampered(home, "update journal set tool = 'where' where kind = 'call'")
+    entries = json.loads(run("journal", "verify", "--json").stdout)["entries"]
+    refused = run("journal", "prune", "--keep-days", "0", "--yes")
+    assert refused.exit_code == 1
+    assert "damaged or changed" in refused.stderr
+    assert json.loads(run("journal", "verify", "--json").stdout)["entries"] == entries

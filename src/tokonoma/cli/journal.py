@@ -8,22 +8,28 @@ import click
 import orjson
 
 from tokonoma.cli import show
+from tokonoma.cli.backups import exists
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
+from tokonoma.cli.purge import confirm
 from tokonoma.core import clock
+from tokonoma.core.errors import Conflict
+from tokonoma.journal import prune as pruning
 from tokonoma.journal import verify as chain
 from tokonoma.store.database import Database
 
 _EVERY = 0.5  # seconds between two looks of --follow
 _LATE = 5_000  # milliseconds: reads are written in groups, and processes on one database do not wait for each other
 _PAGE = 200
+_DAY = 86_400_000  # milliseconds
 
 Entry = dict[str, Any]
 
 
 @group("journal")
 def journal() -> None:
-    """Look at the journal of calls, or verify its chain. It holds no bodies, only who called what and how it ended."""
+    """Look at the journal of calls, verify its chain, or forget its oldest entries. It holds no bodies, only who called
+    what and how it ended."""
 
 
 @journal.command("tail", settings=("database_url",))
@@ -58,6 +64,53 @@ def verify(ctx: click.Context, as_json: bool) -> None:
         word = "The journal holds" if not verdict.problems else "The journal was damaged or changed"
         click.echo(f"{word}: {verdict.entries} entries in {verdict.strands} strands.")
     ctx.exit(1 if verdict.problems else 0)
+
+
+@journal.command("prune", settings=("database_url",))
+@click.option("--before", help="Forget what is older than this: a date like 2026-01-31, or a time in RFC 3339.")
+@click.option("--keep-days", type=click.IntRange(0), help="Forget what is older than this many days.")
+@click.option("--dry-run", is_flag=True, help="Only say how many entries there are.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_context
+def prune(ctx: click.Context, before: str | None, keep_days: int | None, dry_run: bool, yes: bool) -> None:
+    """Forget the oldest entries for good. What remains can still be verified: checkpoints say where chains were cut.
+
+    The journal is verified first; one that was damaged or changed is left as it is. Servers may run on.
+    """
+    line = _line_of(before, keep_days)
+    with entered(ctx) as app:
+        if not exists(app):
+            show.note("There is nothing to prune: nothing is stored yet.")
+            return
+        with app.database.reading() as rows:
+            there = pruning.count(rows, line)
+            damaged = not dry_run and there > 0 and bool(chain.verify(rows).problems)
+        told = f"{there} journal entries from before {clock.shown(line)}"
+        if dry_run or not there:
+            click.echo(told)
+            return
+        if damaged:
+            raise Conflict("The journal was damaged or changed: see `tokonoma journal verify`. Nothing was removed.")
+        if not yes:
+            confirm(told)
+        removed = sum(done.entries for done in app.prune_journal(line))
+    click.echo(f"forgotten: {removed} journal entries from before {clock.shown(line)}")
+
+
+def _line_of(before: str | None, keep_days: int | None) -> int:
+    """Where the journal is to begin, in milliseconds."""
+    if (before is None) == (keep_days is None):
+        raise click.UsageError("Say either --before or --keep-days.")
+    now = clock.now()
+    if keep_days is not None:
+        return max(0, now - keep_days * _DAY)
+    try:
+        line = clock.parsed(before or "")
+    except ValueError:
+        raise click.BadParameter("Use a date like 2026-01-31.", param_hint="--before") from None
+    if line > now:
+        raise click.BadParameter("That is still to come.", param_hint="--before")
+    return line
 
 
 def _newest(database: Database, most: int) -> list[Entry]:

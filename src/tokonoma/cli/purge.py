@@ -33,14 +33,15 @@ def purge(ctx: click.Context, dry_run: bool, yes: bool) -> None:
             click.echo(told)
             return
         if not yes:
-            _confirm(told)
+            confirm(told)
         done = {"deleted": 0, "expired": 0}
         while any((page := owned(app, "memory", "purge", asked)).values()):
             done = {name: done[name] + page[name] for name in done}
     click.echo(f"forgotten: {done['deleted']} deleted and {done['expired']} expired memos")
 
 
-def _confirm(told: str) -> None:
+def confirm(told: str) -> None:
+    """Ask at a terminal; elsewhere --yes has to be said."""
     if not sys.stdin.isatty():
         raise Denied(f"This forgets {told} for good. Say --yes to do it without being asked.", reason="confirm")
     click.confirm(f"Forget {told} for good?", abort=True, err=True)

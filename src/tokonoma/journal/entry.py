@@ -12,7 +12,7 @@ from tokonoma.core.clock import now
 
 class Entry(NamedTuple):
     at: int  # milliseconds since the epoch
-    kind: str  # call | open | close
+    kind: str  # call | open | close | prune
     request_id: str = ""
     trace_id: str = ""
     parent: str | None = None
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     policy: str = ""
     bytes_in: int = 0
     bytes_out: int = 0
-    anchors: str | None = None  # open and close: where the other strands stood, as JSON
+    anchors: str | None = None  # as JSON; open and close: where the other strands stood; prune: where strands were cut
 
 
 COLUMNS = Entry._fields

@@ -12,10 +12,12 @@ from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.core.stop import Stop
 from tokonoma.journal.entry import Entry, of
+from tokonoma.journal.prune import Cut, cut, told
 from tokonoma.journal.strand import Strands, anchors
 
 _LATE = 0.2  # seconds that an entry of a read may wait
 _GROUP = 500  # entries of one transaction
+_SKEW = 60_000  # milliseconds that the clocks of two machines on one database may differ
 _WAITING = 50_000  # entries kept while the database does not answer; then the oldest go, and the log says so
 
 Writing = Callable[[Stop | None], AbstractContextManager[Statements]]
@@ -40,6 +42,20 @@ class Keeper:
         with self._strands.borrowed() as strand, self._writing(call.stop) as statements:
             yield statements
             strand.add(statements, of(call, self._policy(), "committed"))
+
+    def prune(self, call: Call, before: int) -> Generator[Cut]:
+        """Remove the entries from before a time, a group at a time; checkpoints and the call's own entries say so."""
+        place: str | None = ""
+        since, keep = before, set[str]()
+        while place is not None:
+            begun = now()
+            with self._strands.borrowed() as strand, self._writing(call.stop) as statements:
+                done = cut(statements, before, place, since, keep)
+                if done.entries:
+                    checkpoint = Entry(now(), "prune", anchors=told(done, before))
+                    strand.add(statements, checkpoint, of(call, self._policy(), "committed"))
+            place, since = done.place, begun - _SKEW
+            yield done
 
     def note(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Keep an entry for the next group."""

@@ -9,8 +9,10 @@ from tokonoma.core import cursor
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Rows
 from tokonoma.journal.entry import COLUMNS, digest
+from tokonoma.journal.prune import checkpoints
 
 _PAGE = 1000
+_AT, _KIND = COLUMNS.index("at"), COLUMNS.index("kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,34 @@ def recent(rows: Rows, principal: str | None, limit: int, page: str | None) -> t
 
 
 def verify(rows: Rows) -> Verdict:
-    """Walk every strand from its first entry, then look up every anchor."""
+    """Walk every strand from its first entry, or from where it was cut; then look up every anchor."""
     problems: list[str] = []
-    anchored: list[tuple[str, str, int, str]] = []
+    anchored: list[tuple[str, bool, str, int, str]] = []
+    seen: set[str] = set()
+    heads, line = checkpoints(rows)
     strand, expected, before, entries, strands = "", 0, b"", 0, 0
     for row in _all(rows):
         found, seq, said, kept = row[0], row[1], row[2:-1], bytes(row[-1])
         if found != strand:
-            strand, expected, before, strands = found, 0, b"", strands + 1
-        if seq != expected:
+            cut, head = heads.get(found, (-1, ""))
+            strand, expected, before, strands = found, cut + 1, bytes.fromhex(head), strands + 1
+        if seq < expected:
+            problems.append(f"strand {strand}: entry {seq} is there, though it was pruned")
+        elif seq > expected:
             problems.append(f"strand {strand}: entries {expected} to {seq - 1} are missing")
         elif digest(before, strand, seq, said) != kept:
             problems.append(f"strand {strand}: entry {seq} was changed")
         expected, before, entries = seq + 1, kept, entries + 1
-        if said[-1]:
-            anchored += [(strand, *each) for each in json.loads(said[-1])]
-    for by, other, seq, head in anchored:
+        if said[-1] and said[_KIND] != "prune":
+            anchored += [(strand, said[_AT] < line, *each) for each in json.loads(said[-1])]
+        seen.add(strand)
+    for by, due, other, seq, head in anchored:
+        cut, hashed = heads.get(other, (-1, ""))
+        if seq < cut or (seq == cut and head == hashed):
+            continue
+        # An entry that was to be pruned itself may speak of strands of which nothing is left.
+        if due and other not in heads and other not in seen:
+            continue
         kept = rows.row("select hash from journal where strand = :strand and seq = :seq", strand=other, seq=seq)
         if kept is None or bytes(kept[0]).hex() != head:
             problems.append(
