@@ -50,6 +50,7 @@ def examine(ctx: click.Context) -> list[Finding]:
     findings += found("plugins", lambda: around.plugins(app.home))
     findings += found("port", lambda: around.port(app.settings.text("host"), app.settings.number("port")))
     findings += found("embedding", lambda: meaning.embedding(app.settings))
+    findings += found("readings", meaning.readings)
     return findings + found("database", lambda: stored(app))
 
 

@@ -10,6 +10,7 @@ from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.providers import embedder_of
 from tokonoma.embed.recipe import Access
+from tokonoma.modules.manual.readings import EXTRA, installed
 from tokonoma.search import vectors_store
 from tokonoma.searching import access_of, recipe_of
 from tokonoma.settings import Settings
@@ -38,6 +39,15 @@ def embedding(settings: Settings) -> Iterator[Finding]:
         yield Finding("embedding", "ok", f"{embedder.model} answers{where} with {size} numbers a vector")
     finally:
         embedder.close()
+
+
+def readings() -> Iterator[Finding]:
+    """Whether Japanese words are also found by how they are read."""
+    if installed():
+        yield Finding("readings", "ok", "Sudachi reads the Japanese words of manuals: 見積 is found as みつもり, too")
+    else:
+        remedy = f"To find Japanese words by their readings in manuals, too: pip install 'tokonoma[{EXTRA}]' (200 MB)."
+        yield Finding("readings", "ok", "Sudachi is not installed: spellings are joined by rule", remedy)
 
 
 def vectors(database: Database, settings: Settings) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from tokonoma.core.fold import fold, loosen
 from tokonoma.modules.manual.katakana import sounds_in
+from tokonoma.modules.manual.readings import Readings, installed
 from tokonoma.modules.manual.references import Reference, article
 from tokonoma.modules.manual.terms import Term
 
@@ -90,8 +91,8 @@ class Stock:
             own = [place for place, section in enumerate(self.sections) if section.manual == manual]
             _ = self.places, self.files, self.file_of, self.named  # made once for all
             part = copy(self)
-            part.__dict__.pop("by_sound", None)
-            part.__dict__.pop("kana", None)
+            for own_words in ("by_sound", "kana", "readings"):
+                part.__dict__.pop(own_words, None)
             part._span = (own[0], own[-1] + 1) if own else (0, 0)  # they stand in order of their manuals
             part._known = {}
             self._parts[manual] = part
@@ -136,6 +137,14 @@ class Stock:
     def kana(self) -> frozenset[str]:
         """The katakana words."""
         return frozenset(word for words in self.by_sound.values() for word in words if not word.isascii())
+
+    @cached_property
+    def readings(self) -> Readings | None:
+        """The Japanese words of these sections by their readings, where they can be read."""
+        if not installed():
+            return None
+        text, starts = self._folded
+        return Readings(text[starts[self._span[0]] : starts[self._span[1]]])
 
     def folded(self, place: int) -> str:
         return self._folded.of(place)

@@ -134,6 +134,8 @@ def expanded(asked: Term, known: Sequence[Variants], stock: Stock, *, by_sound: 
         for each in known:
             add(each.of(written))
     add([_singular(other.folded) for other in [asked, *found.values()]])
+    if not asked.folded.isascii() and stock.readings is not None:
+        add(stock.readings.of(asked.folded))
     if by_sound:
         # What was found by its sound in one direction is not taken back in the other: ever more words would join.
         latin = asked.folded.isascii()
