@@ -53,6 +53,7 @@ def test_a_fresh_machine_is_well_and_stays_as_it_is(findings, home, tmp_path):
         "plugins",
         "port",
         "embedding",
+        "readings",
         "database",
     }
     assert looked_at == set(told)
