@@ -1,9 +1,9 @@
 """Forgetting the oldest entries so that what remains still proves itself.
 
-Entries go from the front of a strand only, the last one only if it ends the strand. A checkpoint says where a strand was
-cut: an entry of kind `prune`, itself a link of the pruner's strand, with the number and the hash of the last entry that
-went. From there the rest of the chain is verified, and what others were anchored to is compared with it. Checkpoints are
-pruned like everything else; what is still needed of them is said again by the checkpoint that comes with it.
+Entries go from the front of a strand only, the last one only if it ends the strand. A checkpoint says where a strand
+was cut: an entry of kind `prune`, itself a link of the pruner's strand, with the number and the hash of the last entry
+that went. From there the rest of the chain is verified, and what others were anchored to is compared with it.
+Checkpoints are pruned like everything else; what is still needed of them is said again by the one that comes with it.
 """
 
 import json
