@@ -1,26 +1,42 @@
-// A full session of the official TypeScript client: `node session.mjs stdio PROGRAM…` or `node session.mjs http URL`.
-// What it saw goes to stdout as one JSON object, for the Python side to judge.
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-
-const [kind, ...rest] = process.argv.slice(2);
-const transport =
-  kind === 'stdio'
-    ? new StdioClientTransport({ command: rest[0], args: rest.slice(1), stderr: 'ignore' })
-    : new StreamableHTTPClientTransport(new URL(rest[0]));
-const client = new Client({ name: 'typescript', version: '1' });
+// A full session of an official TypeScript client: `node session.mjs ERA stdio PROGRAM…` or `node session.mjs ERA http URL`.
+// ERA is `handshake` (the client of the SDK's first version) or a version of the protocol without one, such as 2026-07-28
+// (that of its second). What it saw goes to stdout as one JSON object, for the Python side to judge.
+const [era, kind, ...rest] = process.argv.slice(2);
+const { client, transport, call } = era === 'handshake' ? await first() : await second();
 const errors = [];
 client.onerror = (error) => errors.push(String(error));
 await client.connect(transport);
 
-const call = (name, args = {}, options = undefined) => client.callTool({ name, arguments: args }, undefined, options);
+async function first() {
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  const client = new Client({ name: 'typescript', version: '1' });
+  const call = (name, args = {}, options = undefined) => client.callTool({ name, arguments: args }, undefined, options);
+  return { client, call, transport: line(StdioClientTransport, StreamableHTTPClientTransport) };
+}
+
+async function second() {
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const client = new Client({ name: 'typescript', version: '1' }, { versionNegotiation: { mode: { pin: era } } });
+  const call = (name, args = {}, options = undefined) => client.callTool({ name, arguments: args }, options);
+  return { client, call, transport: line(StdioClientTransport, StreamableHTTPClientTransport) };
+}
+
+function line(Stdio, Http) {
+  return kind === 'stdio'
+    ? new Stdio({ command: rest[0], args: rest.slice(1), stderr: 'ignore' })
+    : new Http(new URL(rest[0]));
+}
+
 const code = async (promise) => promise.then(() => null, (error) => error.code ?? error.name);
 
 const seen = {
   server: client.getServerVersion(),
+  version: client.getNegotiatedProtocolVersion?.(),
   instructions: client.getInstructions(),
-  ping: await client.ping(),
+  ping: era === 'handshake' ? await client.ping() : null, // the newer era has none
   tools: (await client.listTools()).tools.map((tool) => tool.name),
   resources: (await client.listResources()).resources,
   templates: (await client.listResourceTemplates()).resourceTemplates,
