@@ -6,6 +6,11 @@ answers are scored by the sets' own `score.py`. One table comes out: R@10, or MR
 
 The paraphrases of training/ are asked among 2 000 other texts of each language, drawn from
 `../shared/bitext/data` (or PAIRS=folder).
+
+Another embedding model as a yardstick, with the package of its provider installed and its files in a folder:
+
+    python -m bench.quality --modes vectors,both --set embed_provider=sentence-transformers \\
+        --set embed_model=all-MiniLM-L6-v2 --set embed_folder=FOLDER --set embed_reach=400
 """
 
 import argparse
@@ -185,11 +190,11 @@ def score(task: Task, queries: list[dict[str, Any]], run: dict[str, list[str]]) 
     return {task.name if kind == "ALL" else f"{task.name} {kind}": found[kind][task.figure] for kind in kinds}
 
 
-def measured(task: Task, modes: list[str], most: int | None, k: int) -> list[str]:
+def measured(task: Task, modes: list[str], most: int | None, k: int, settings: dict[str, str]) -> list[str]:
     corpus, queries = read(task, most)
     figures: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="tokonoma-eval-") as name:
-        house = House(Path(name) / "home")
+        house = House(Path(name) / "home", **settings)
         begin = time.perf_counter()
         names = filled(house, corpus, embed=modes != ["words"])
         _say(f"{task.name}: {len(corpus)} memos saved in {time.perf_counter() - begin:.0f} s")
@@ -215,15 +220,17 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(task.name for task in TASKS))
     parser.add_argument("--most", type=int, help="only so many queries a set")
     parser.add_argument("--k", type=int, default=100, help="how many to ask for")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the house")
     options = parser.parse_args()
     if not EVAL.is_dir():
         print(f"The evaluation sets are not here ({EVAL}); they never enter the project. Set EVAL=folder.")
         return
     tasks = [task for task in TASKS if task.name in options.sets.split(",")]
     modes = options.modes.split(",")
+    settings = dict(each.split("=", 1) for each in options.set)
     print(f"| set | figure | {' | '.join(modes)} |\n|---|---|{'---|' * len(modes)}", flush=True)
     for task in tasks:
-        print("\n".join(measured(task, modes, options.most, options.k)), flush=True)
+        print("\n".join(measured(task, modes, options.most, options.k, settings)), flush=True)
 
 
 if __name__ == "__main__":

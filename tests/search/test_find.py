@@ -8,6 +8,7 @@ from search.shelf import NOW, Shelf, address, names
 from tokonoma.core.desk import LABELS, Document
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Condition, Reach, Where
+from tokonoma.search.score import ASKING
 
 DAY = 86_400_000
 
@@ -136,17 +137,24 @@ def test_neighbours_are_those_that_the_caller_can_see(shelf):
 
 def test_a_score_can_be_added_up(shelf):
     for number in range(12):
-        shelf.put(f"m{number}", f"green tea {'cake ' * (number % 3)} number {number}", thread="t" if number % 2 else "")
+        shelf.put(
+            f"m{number}",
+            f"green tea {'cake ' * (number % 3)} number {number}{'?' * (number % 5 == 1)}",
+            thread="t" if number % 2 else "",
+        )
     hits = shelf.hits("green cake number", explain=True, half_life=3650.0)
     assert len(hits.items) == 10
     for hit in hits.items:
         parts = hit.parts
         text = parts["text"]
         assert text["words"] == pytest.approx(sum(text["terms"].values()), abs=1e-4)
-        assert text["score"] == pytest.approx(text["words"] * text["coverage"] ** 0.5 + text["title"])
+        said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (ASKING if text["asks"] else 1.0)
+        assert text["score"] == pytest.approx(said + text["thread"])
         assert text["level"] == pytest.approx(text["score"] / (text["score"] + text["total"]))
         assert hit.score == parts["score"] == pytest.approx(text["level"] * parts["decay"], abs=1e-5)
         assert hit.text_score == text["level"]
+    assert {hit.parts["text"]["asks"] for hit in hits.items} == {True, False}
+    assert any(hit.parts["text"]["thread"] > 0 for hit in hits.items)
     assert all(hit.parts == {} for hit in shelf.hits("green cake").items)
 
 

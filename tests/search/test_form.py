@@ -1,8 +1,20 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.search.cut import cut
-from tokonoma.search.form import TITLE, form_of, length_of, looked_up, number_of, title_of
+from tokonoma.search.form import (
+    TITLE,
+    asking,
+    asks,
+    form_of,
+    length_of,
+    looked_up,
+    number_of,
+    speaker_of,
+    speaking,
+    title_of,
+)
 
 TEXT = st.text(alphabet="アイウエオ漢字仮名文aeiou rst", max_size=300)
 
@@ -40,6 +52,45 @@ def test_a_title_counts_more_and_a_count_is_bounded():
     form = form_of("cat " * 1000 + "dog", "dog")
     assert read(form.packed, ["cat", "dog"]) == {number_of("cat"): 255, number_of("dog"): 1 + TITLE}
     assert [*title_of(form.packed)] == [number_of("dog")]
+
+
+def test_who_speaks_stands_for_a_title():
+    assert [*title_of(form_of("Aiko: in Kyoto").packed)] == [number_of("aiko")]
+    titled = form_of("Aiko: in Kyoto", "Journeys").packed
+    assert set(title_of(titled)) == {number_of(token) for token in cut("Journeys").counts}
+    assert form_of("Aiko: in Kyoto").counts == cut("Aiko: in Kyoto").counts
+    assert speaking(form_of("Aiko: in Kyoto").packed)
+    assert not speaking(titled)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Aiko: in Kyoto", "Aiko"),
+        ("田中：明日にします", "田中"),
+        ("Anna-Lena O'Neill: hello", "Anna-Lena O'Neill"),
+        ("Dr. Who: run", "Dr. Who"),
+        ("https://example.org is down", ""),
+        ("12: twelve", ""),
+        ("What we found out is this: nothing", ""),
+        ("Aiko:", ""),
+        (": nobody", ""),
+        ("no colon at all", ""),
+    ],
+)
+def test_who_speaks(text, speaker):
+    assert speaker_of(text) == speaker
+
+
+@pytest.mark.parametrize("text", ["Where?", "どこ？", "どこですか。", "行きますか", 'She said "where?"', "Where? \n"])
+def test_what_asks(text):
+    assert asking(form_of(text).packed)
+    assert asks(text)
+
+
+@pytest.mark.parametrize("text", ["", "Here.", "Where? Here.", "これか。", "ここです。"])
+def test_what_does_not_ask(text):
+    assert not asking(form_of(text).packed)
 
 
 def test_an_empty_text_has_a_form():

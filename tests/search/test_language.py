@@ -55,6 +55,15 @@ def test_where_words_know_nothing_vectors_speak():
     assert Judge("en", [0.05, 0.04]).weights("en", 0.0).vectors > known
 
 
+def test_a_turn_by_itself_says_little():
+    for levels in ([0.6] * 5, [], [0.05, 0.04]):
+        judge = Judge("en", levels)
+        assert judge.weights("en", 0.5, turn=True).vectors == 0.2 < judge.weights("en", 0.5).vectors
+        assert judge.weights("ja", 0.5, turn=True) == judge.weights("ja", 0.5)
+    sure = Judge("en", [0.6, 0.2, 0.1, 0.1, 0.05])
+    assert sure.weights("en", 0.5, turn=True) == sure.weights("en", 0.5)
+
+
 @given(st.lists(level, max_size=8), level, level, level)
 def test_a_vector_never_pushes_down_what_words_found(levels, text, vector, coverage):
     weights = Judge("ja", sorted(levels, reverse=True)).weights("ja", coverage)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tokonoma.search.cut import terms
 from tokonoma.search.form import form_of, length_of
-from tokonoma.search.score import MAX_TERMS, Candidate, Question, Scored, gain_of, read, score, scored_of, weigh
+from tokonoma.search.score import MAX_TERMS, THREAD, Candidate, Question, Scored, gain_of, read, score, scored_of, weigh
 
 TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
 
@@ -81,8 +81,29 @@ def test_neighbours_can_be_named_instead():
     question = asked("violin", documents)
     reads = [read(question, each.form) for each in documents]
     named = [scored_of(question, key, reads[key], [*reads[:key], *reads[key + 1 :]]) for key in range(3)]
-    assert named == score(question, documents)
+    unlifted = [each._replace(score=0.0, level=0.0, thread=0.0) for each in score(question, documents)]
+    assert [each and each._replace(score=0.0, level=0.0) for each in named] == unlifted
     assert scored_of(question, 1, reads[1], [reads[2]]) is None
+
+
+def test_a_thread_lifts_its_own_towards_its_best_and_nobody_falls():
+    talk = threaded("the violin is a violin", "see you", "bye", "well", "my violin and much else that is not asked for")
+    alone = [Candidate(key + 10, each.form) for key, each in enumerate(talk)]
+    question = asked("violin", talk)
+    found = {each.key: each for each in score(question, talk + alone)}
+    assert found[0].thread == 0.0
+    assert found[14].score < found[4].score < found[0].score
+    assert found[4].thread == pytest.approx(THREAD * (found[0].score - (found[4].score - found[4].thread)))
+
+
+def test_who_asks_comes_behind_who_answers():
+    assert order("violin", "Is it a violin?", "It is a violin.") == [1, 0]
+    assert order("鍵", "鍵はどこですか。", "鍵はここですよ。") == [1, 0]
+
+
+def test_what_somebody_says_is_before_what_is_said_about_them():
+    frequencies = {"aiko": 5, "violin": 5}
+    assert order("Aiko violin", "Ben: Aiko has a violin", "Aiko: Ben has a violin", frequencies=frequencies) == [1, 0]
 
 
 @given(TEXTS, st.text(alphabet="アイ漢字仮abc ", min_size=1, max_size=12))

@@ -83,6 +83,8 @@ class Leg:
             self.seats = seats_of_rows(rows, self.candidates)
             beside = {seat: number for number, seat in self.seats.items()}
         self._score_beside(near & self.seats.keys(), beside)
+        threads = {key: each.thread for key, each in self.candidates.items() if each.thread is not None}
+        self.scored |= scoring.lifted(self.asked.question, self.scored, threads)
 
     def terms(self, number: int) -> dict[str, float]:
         """What each term gives, neighbours included; together they are the score's `words`."""

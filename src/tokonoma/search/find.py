@@ -123,14 +123,17 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     looked = leg.candidates.keys() & kept.union(*around.values())
     near = _counting(vectors.similarities(pool.rows, vector, list(looked), query.metric).items(), query)
     shares = {number: calibrated(like.similarity, tools.weights) for number, like in near.items()}
-    judge = Judge(language_of(query.text), [each.level for each in best], tools.weights)
+    # How sure words are shows in what each record says itself: a good thread lifts many at once.
+    levels = sorted((each.alone(asked.question) for each in best), reverse=True)
+    judge = Judge(language_of(query.text), levels, tools.weights)
     both: list[Fused] = []
     for number, one in leg.candidates.items():
         if number in kept:
             word, like = leg.scored.get(number), near.get(number)
             share = lent(shares.get(number, 0.0), around[number], shares) if number in around else shares.get(number)
             found = Found(number, one.at, word and word.level, *(like or (None, "", None)), share)
-            weights = judge.weights(found.language, word.coverage if word else 0.0)
+            turn = query.neighbours and one.thread is not None
+            weights = judge.weights(found.language, word.coverage if word else 0.0, turn=turn)
             both.append(fused(found, weights, at, query.half_life))
     return Ranked(_sorted(each for each in both if each.score > 0), "hybrid", leg, judge.asked)
 
@@ -182,7 +185,7 @@ def explained(one: Fused, ranked: Ranked) -> dict[str, Any]:
 
 
 def _told(leg: Leg, number: int) -> dict[str, Any]:
-    """score = words × coverage ^ 0.5 + title; level = score / (score + total): see score.py."""
+    """score = (words × coverage ^ 0.5 + title) × asking + thread; level = score / (score + total): see score.py."""
     told = leg.scored[number]
     return {
         "level": told.level,
@@ -191,6 +194,8 @@ def _told(leg: Leg, number: int) -> dict[str, Any]:
         "words": told.words,
         "coverage": told.coverage,
         "title": told.title,
+        "asks": told.asks,
+        "thread": told.thread,
         "terms": leg.terms(number),
         "neighbours": leg.neighbours(number),
     }

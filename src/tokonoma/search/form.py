@@ -1,13 +1,14 @@
 """A document's words in a few bytes: what the index keeps in its row, and what a candidate is scored from. Pure.
 
-    12 bytes   number of terms, number of terms in the title, length
+    12 bytes   number of terms, number of terms in the title (with two marks in its highest bits), length
     4 n bytes  term numbers, ascending
     n bytes    their counts, at most 255 each; an occurrence in the title counts TITLE times
-    4 m bytes  the numbers of the title's terms, ascending
+    4 m bytes  the numbers of the title's terms, ascending; without a title those of who speaks (`Aiko: …`)
 
 All numbers are little-endian and unsigned. A term's number is the CRC-32 of its text: two terms out of a hundred
 thousand may share one, which costs a hair of ranking and nothing else."""
 
+import re
 import struct
 import sys
 from array import array
@@ -19,12 +20,16 @@ from zlib import crc32
 
 from tokonoma.search.cut import cut
 
-VERSION = 2  # of everything between a text and its form: another number means that the index has to be rebuilt
+VERSION = 3  # of everything between a text and its form: another number means that the index has to be rebuilt
 TITLE = 2
 
 _HEAD = struct.Struct("<III")
 _LAST = 0xFFFFFFFF
 _QUICKER = 6  # times as many terms as are wanted: up to there, going through all is quicker than searching each
+_ASKS, _SPEAKS = 1 << 31, 1 << 30
+_TITLED = _SPEAKS - 1
+_QUESTION = re.compile(r"(?:[?？]|(?:です|ます|ません|ました|でしょう)か[。.]?)[\s\"'”’)）」』]*\Z")
+_SPEAKER = re.compile(r"[^\W\d_][\w.'’・-]*(?: [^\W\d_][\w.'’・-]*){0,2}(?=[:：] ?\S)")
 
 
 class Form(NamedTuple):
@@ -47,7 +52,21 @@ def form_of(text: str, title: str = "") -> Form:
     for token, count in head.counts.items():
         counts[token] += TITLE * count
     length = body.length + TITLE * head.length
-    return Form(counts, length, _pack(counts, head.counts, length), head.counts.keys())
+    speaker = "" if title else speaker_of(text)
+    marks = (_ASKS if asks(text) else 0) | (_SPEAKS if speaker else 0)
+    packed = _pack(counts, cut(speaker).counts if speaker else head.counts, length, marks)
+    return Form(counts, length, packed, head.counts.keys())
+
+
+def speaker_of(text: str) -> str:
+    """Who is said to speak, in front of a turn of a conversation; or nobody. `http://` is no speaker."""
+    found = _SPEAKER.match(text)
+    return "" if found is None or text.startswith("//", found.end() + 1) else found[0]
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question: then its answer stands elsewhere."""
+    return _QUESTION.search(text[-40:]) is not None
 
 
 def length_of(form: bytes) -> int:
@@ -59,6 +78,7 @@ def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
 
     `ascending` is `wanted`, sorted."""
     size, titled, length = _HEAD.unpack_from(form)
+    titled &= _TITLED
     end = _HEAD.size + 4 * size
     numbers = _numbers(form[_HEAD.size : end])
     if size <= _QUICKER * len(wanted):
@@ -76,15 +96,25 @@ def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
 
 def title_of(form: bytes) -> Sequence[int]:
     """The numbers of the title's terms."""
-    titled = _HEAD.unpack_from(form)[1]
+    titled = _HEAD.unpack_from(form)[1] & _TITLED
     return _numbers(form[-4 * titled :]) if titled else ()
 
 
-def _pack(counts: Counter[str], titled: Counter[str], length: int) -> bytes:
+def asking(form: bytes) -> bool:
+    """Whether the text ends with a question."""
+    return bool(_HEAD.unpack_from(form)[1] & _ASKS)
+
+
+def speaking(form: bytes) -> bool:
+    """Whether its title is the name of who speaks."""
+    return bool(_HEAD.unpack_from(form)[1] & _SPEAKS)
+
+
+def _pack(counts: Counter[str], titled: Counter[str], length: int, marks: int) -> bytes:
     # Two tokens of one number are joined: the greater count stands.
     numbered = dict(sorted(zip(map(crc32, map(str.encode, counts)), counts.values(), strict=True)))
     title = sorted(set(map(crc32, map(str.encode, titled))))
-    head = _HEAD.pack(len(numbered), len(title), length)
+    head = _HEAD.pack(len(numbered), len(title) | marks, length)
     return b"".join((head, _bytes(numbered), bytes([min(count, 255) for count in numbered.values()]), _bytes(title)))
 
 

@@ -24,6 +24,7 @@ _SHARE = 0.1  # Japanese manuals are full of English names; an English text that
 _ACROSS_WORDS, _ACROSS_VECTORS = 0.3, 0.9
 _WEAK, _SURE = 0.1, 0.3  # the best score of words, from which they are listened to, and from which they are trusted
 _FIFTH = 4
+_TURN = 0.2  # at most, for vectors: a turn says little by itself, and the words of those around it are known already
 
 
 class _Part(NamedTuple):
@@ -59,13 +60,14 @@ class Judge:
         self._base = base or Weights()
         vectors, titles = _within(_VECTORS, levels), _within(_TITLES, levels)
         self._within = self._base._replace(words=1.0, vectors=vectors, titles=titles)
+        self._turn = self._within._replace(vectors=min(vectors, _TURN))
 
-    def weights(self, held: str, coverage: float) -> Weights:
+    def weights(self, held: str, coverage: float, *, turn: bool = False) -> Weights:
         """Of a record in this language that holds so much of the question. Within a language words keep their full
         weight: a vector can raise a record, and never push down what words have found. So they do between languages
-        where the words are all there, as names are."""
+        where the words are all there, as names are. `turn`: it is one of a thread."""
         if not across(self.asked, held):
-            return self._within
+            return self._turn if turn else self._within
         words = _ACROSS_WORDS + (1.0 - _ACROSS_WORDS) * coverage
         return self._base._replace(words=round(words, 4), vectors=_ACROSS_VECTORS, titles=0.0)
 

@@ -1,11 +1,14 @@
 """One ranking for both databases: how well candidates answer a question, from their forms alone. Pure.
 
-    score = words × coverage ^ COVERAGE + title
+    score = (words × coverage ^ COVERAGE + title) × ASKING + thread
 
 words     BM25: rare terms and several occurrences count more, long documents less. A document of a thread borrows from
           the two before and the two after it: their counts enter its own, at NEAR each.
 coverage  the matched share of what the question's terms are worth together.
-title     what the terms found in the title are worth, times the share of the title that the question names.
+title     what the terms found in the title are worth, times the share of the title that the question names. The
+          title of a turn of a conversation is who speaks.
+ASKING    of a text that asks itself: its answer stands elsewhere.
+thread    a share of what the best of its thread is ahead: one talk is about one thing.
 
 The figures were chosen on several collections at once (docs/adr/0013-words.md)."""
 
@@ -15,13 +18,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokonoma.search.cut import Term
-from tokonoma.search.form import looked_up, number_of, title_of
+from tokonoma.search.form import asking, looked_up, number_of, speaking, title_of
 
 K1 = 1.0
 B = 0.5
 COVERAGE = 0.5
-TITLE_GAIN = 2.0
+TITLE_GAIN, SPEAKER_GAIN = 2.0, 0.5
 NEAR = 0.4
+ASKING = 0.9
+THREAD = 0.2
 MAX_TERMS = 32  # of a long question, the terms that are worth most
 
 SEATS = (-2, -1, 1, 2)
@@ -44,6 +49,13 @@ class Scored(NamedTuple):
     words: float
     coverage: float
     title: float
+    asks: bool = False
+    thread: float = 0.0  # of the score, what its thread gave
+
+    def alone(self, question: "Question") -> float:
+        """The level that it has without its thread."""
+        own = self.score - self.thread
+        return own / (own + question.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,7 @@ class Read(NamedTuple):
     counts: dict[int, int]  # of the question's terms those that it holds, with their counts
     length: int
     title: float  # what the title is worth
+    asks: bool = False
 
 
 def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int, average: float) -> Question:
@@ -88,7 +101,7 @@ def gain_of(term: Term, frequency: int, documents: int) -> float:
 
 def read(question: Question, form: bytes) -> Read:
     counts, length, titled = looked_up(form, question.wanted, question.ascending)
-    return Read(counts, length, _title(question, form) if titled else 0.0)
+    return Read(counts, length, _title(question, form) if titled else 0.0, asking(form))
 
 
 def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
@@ -100,7 +113,9 @@ def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
         keys = [seats.get((each.thread, each.seat + step)) for step in SEATS] if each.thread is not None else []
         near = [reads[key] for key in keys if key is not None]
         scored.append(scored_of(question, each.key, reads[each.key], near))
-    return sorted((each for each in scored if each is not None), key=lambda each: (-each.score, each.key))
+    found = {each.key: each for each in scored if each is not None}
+    found |= lifted(question, found, {each.key: each.thread for each in candidates if each.thread is not None})
+    return sorted(found.values(), key=lambda each: (-each.score, each.key))
 
 
 def scored_of(question: Question, key: int, own: Read, near: Sequence[Read] = ()) -> Scored | None:
@@ -109,8 +124,24 @@ def scored_of(question: Question, key: int, own: Read, near: Sequence[Read] = ()
     if not words:
         return None
     coverage = matched / question.total
-    total = words * coverage**COVERAGE + own.title
-    return Scored(key, total, total / (total + question.total), words, coverage, own.title)
+    total = (words * coverage**COVERAGE + own.title) * (ASKING if own.asks else 1.0)
+    return Scored(key, total, total / (total + question.total), words, coverage, own.title, own.asks)
+
+
+def lifted(question: Question, scored: Mapping[int, Scored], threads: Mapping[int, Hashable]) -> dict[int, Scored]:
+    """Those of a thread, each nearer to the best of it; the best stays where it is, and so does who stands alone."""
+    best: dict[Hashable, float] = {}
+    for key, thread in threads.items():
+        if key in scored:
+            best[thread] = max(best.get(thread, 0.0), scored[key].score)
+    found: dict[int, Scored] = {}
+    for key, thread in threads.items():
+        if key in scored:
+            own = scored[key]
+            more = THREAD * (best[thread] - own.score)
+            total = own.score + more
+            found[key] = own._replace(score=total, level=total / (total + question.total), thread=more)
+    return found
 
 
 def _alone(question: Question, own: Read) -> tuple[float, float]:
@@ -154,4 +185,5 @@ def _title(question: Question, form: bytes) -> float:
     if not shared:
         return 0.0
     gains = question.gains
-    return TITLE_GAIN * sum([gains.get(number, 0.0) for number in shared]) * len(shared) / len(title)
+    gain = SPEAKER_GAIN if speaking(form) else TITLE_GAIN
+    return gain * sum([gains.get(number, 0.0) for number in shared]) * len(shared) / len(title)
