@@ -15,11 +15,31 @@ def test_find_lists_places_and_says_what_was_looked_through(run, rules):
     result = run("manual", "find", "返品")
     assert result.exit_code == 0
     assert "rules/terms.md:1" in result.stdout
-    assert "2 sections in 1 files" in result.stderr
+    assert "2 sections in 1 file;" in result.stderr
+
+
+def test_find_names_contradictions_and_gaps(run, rules):
+    (rules / "fees.md").write_text("# 料金\n返品は14日以内。[表](none.md)\n", encoding="utf-8")
+    told = run("manual", "find", "返品").stderr
+    assert "1 contradiction, 1 gap." in told
+    assert "contradiction: rules/fees.md:1  返品: 30 日 there, 14 日 here (terms.md:1)" in told
+    assert "gap: none.md: fees.md:1 refers to it, but it is not here" in told
+
+
+def test_nothing_found_is_said_in_words(run, rules):
+    result = run("manual", "find", "zzzz")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("None of 2 sections")
+
+
+def test_without_a_manual_it_says_where_to_put_one(run, home):
+    for command in (("manual", "find", "x"), ("manual", "list"), ("manual", "toc")):
+        assert str(home / "workspace" / "manuals") in run(*command).stderr
 
 
 def test_toc_lists_manuals_and_headings(run, rules):
     assert "rules" in run("manual", "toc").stdout
+    assert run("manual", "list").stdout == run("manual", "toc").stdout
     assert run("manual", "toc", "rules").stdout == "返品  terms.md:1\n  例外  terms.md:3\n"
 
 

@@ -50,8 +50,32 @@ def test_coverage_in_words_and_as_a_picture(run, root, tmp_path):
 def test_a_picture_of_any_file_is_sound_and_bounded():
     for total in (0, 1, 7, 100, 100_000):
         half = [(1, max(1, total // 2))] if total else []
-        drawn = ElementTree.fromstring(picture('<a> & "b".md', total, half, half))
+        drawn = ElementTree.fromstring(picture('<a> & "b".md', total, {"read": half, "cited": half}))
         assert float(drawn.get("height", "inf")) < 1300
+
+
+def test_a_picture_says_how_much_and_shows_only_what_was_never_seen_as_such():
+    drawn = ElementTree.fromstring(
+        picture("a" * 100, 10, {"cited": [(1, 2)], "read": [(1, 5)], "never seen": [(6, 10)]})
+    )
+    texts = [each.text for each in drawn.iter(f"{SVG}text")]
+    assert texts[1:4] == ["cited 20%", "read 50%", "never seen 50%"]
+    assert texts[0] == "…" + "a" * 43
+    told = [each.findtext(f"{SVG}title") for each in drawn.iter(f"{SVG}rect") if each.get("class")]
+    assert told == ["never seen: 6-10", "read: 1-5", "cited: 1-2"]
+
+
+def test_nothing_found_is_said_in_words(run, root):
+    for command in (("vault", "find", "zzzz"), ("vault", "search", "zzzz")):
+        result = run(*command)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert result.stderr.startswith("No")
+
+
+def test_a_long_list_comes_whole(run, root):
+    for number in range(450):
+        (root / f"n{number:03}.md").write_text("x\n")
+    assert sum(line.startswith("n") for line in run("vault", "ls", "--glob", "n*.md").stdout.splitlines()) == 450
 
 
 def test_an_audit_ends_with_one_if_something_is_wrong(run, root):

@@ -1,13 +1,18 @@
 """`manual`: manuals at the terminal; every command is a call like any other."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.calling import asked
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
+from tokonoma.core.errors import Missing
+
+_TROUBLES = 5  # contradictions, and gaps, that are shown
 
 
 @group("manual")
@@ -24,20 +29,62 @@ def manual() -> None:
 def find(ctx: click.Context, query: str, manual_id: str | None, limit: int, as_json: bool) -> None:
     """List the sections about QUERY, best first, and what was looked through."""
     with entered(ctx) as app:
+        if not asked(app, "manual", "list")["total"]:
+            raise Missing(f"There is no manual yet. Put a folder of .md or .json files into {_folder(app)}.")
         found = asked(app, "manual", "find", query=query, manual_id=manual_id)
         page = asked(app, "manual", "hits", trace_id=found["trace_id"], limit=limit)
+        trouble = [
+            *_listed(app, found, "conflicts", "contradiction"),
+            *_listed(app, found, "gaps", "gap"),
+        ]
     if as_json:
         show.value({**found, "items": page["items"]})
         return
-    show.table(("WHERE", "SCORE", "TITLE", "FOUND BY"), [_row(item) for item in page["items"]])
-    summary = found["summary"]
-    left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
-    show.note(
-        f"{page['total']} of {summary['scanned_nodes']} sections in {summary['scanned_files']} files{left};"
-        f" {summary['conflict_count']} contradictions, {summary['gap_count']} gaps."
+    if page["items"]:
+        show.table(("WHERE", "SCORE", "TITLE", "FOUND BY"), [_row(item) for item in page["items"]])
+    for line in (_sum(found["summary"], page["total"]), *trouble, *found["summary"]["warnings"]):
+        show.note(line)
+
+
+def _sum(summary: Mapping[str, Any], total: int) -> str:
+    """What was found, and what was looked through for it."""
+    left = summary["unscanned_sections_count"]
+    return (
+        f"{total or 'None'} of {show.counted(summary['scanned_nodes'], 'section')}"
+        f" in {show.counted(summary['scanned_files'], 'file')}"
+        + (f"; {left} not looked at ({summary.get('cutoff_reason')})" if left else "")
+        + f"; {show.counted(summary['conflict_count'], 'contradiction')}, {show.counted(summary['gap_count'], 'gap')}."
     )
-    for warning in summary["warnings"]:
-        show.note(warning)
+
+
+def _listed(app: App, found: Mapping[str, Any], kind: str, word: str) -> list[str]:
+    """The first few, each in a line."""
+    items = asked(app, "manual", "hits", trace_id=found["trace_id"], kind=kind, limit=_TROUBLES)["items"]
+    return [
+        f"{word}: " + (f"{_where(item)}  " if "ref" in item else f"{item['title']}: ") + item["reason"]
+        for item in items
+    ]
+
+
+def _folder(app: App) -> str:
+    return app.house.places()["manuals"]
+
+
+@manual.command("list")
+@click.pass_context
+def list_(ctx: click.Context) -> None:
+    """List the manuals."""
+    with entered(ctx) as app:
+        _list(app)
+
+
+def _list(app: App) -> None:
+    listed = asked(app, "manual", "list")["items"]
+    rows = [(each["manual_id"], str(each["files"]), str(each["sections"]), each.get("title", "")) for each in listed]
+    if rows:
+        show.table(("MANUAL", "FILES", "SECTIONS", "TITLE"), rows)
+    else:
+        show.note(f"There is no manual yet. Put a folder of .md or .json files into {_folder(app)}.")
 
 
 @manual.command("toc")
@@ -48,9 +95,7 @@ def toc(ctx: click.Context, manual_id: str | None, path: str | None) -> None:
     """List the headings of a manual; without an ID, the manuals."""
     with entered(ctx) as app:
         if manual_id is None:
-            listed = asked(app, "manual", "list")["items"]
-            rows = [(each["manual_id"], str(each["files"]), str(each["sections"])) for each in listed]
-            show.table(("MANUAL", "FILES", "SECTIONS"), rows)
+            _list(app)
             return
         cursor: str | None = None
         while True:
@@ -86,7 +131,10 @@ def read(ctx: click.Context, place: str, scope: str | None) -> None:
         show.note(f"… cut at line {told['end_line']}; go on with {manual_id}/{path}:{told.get('next_start_line', '')}")
 
 
-def _row(item: dict[str, Any]) -> tuple[str, str, str, str]:
+def _row(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    return _where(item), f"{item['score']:.2f}", item["title"], ", ".join(item["signals"])
+
+
+def _where(item: Mapping[str, Any]) -> str:
     ref = item["ref"]
-    where = f"{ref['manual_id']}/{ref['path']}:{ref['start_line']}"
-    return where, f"{item['score']:.2f}", item["title"], ", ".join(item["signals"])
+    return f"{ref['manual_id']}/{ref['path']}:{ref['start_line']}"

@@ -1,43 +1,52 @@
 """A strip of a file as SVG: its lines from top to bottom, those cited, those read, those never seen. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Literal
 
+Kind = Literal["cited", "read", "never seen"]
 Range = tuple[int, int]
 
-_WIDTH, _LEFT, _TOP = 260, 60, 44
+_WIDTH, _LEFT, _TOP = 290, 60, 44
+_NAME = 44  # characters of a name
+_PAPER = "#fffdf8"
 _LINE = 4  # points a line, of a file that is short enough
 _MOST = 1200  # points of the whole strip, at most
 _FONT = 'font-family="sans-serif" font-size="11"'
-_COLOURS = {"cited": "#2f6f4f", "read": "#c9b458", "never seen": "#c8c4bc"}
+_COLOURS: dict[Kind, str] = {"cited": "#2f6f4f", "read": "#c9b458", "never seen": "#c8c4bc"}
 
 
-def picture(name: str, total: int, read: Sequence[Range], cited: Sequence[Range]) -> str:
+def picture(name: str, total: int, seen: Mapping[Kind, Sequence[Range]]) -> str:
+    """`seen` has the lines of each kind. A line that was cited may have been read, too: it shows as cited."""
     scale = min(float(_LINE), _MOST / total) if total else 1.0
-    height = max(24.0, total * scale)
+    height = _TOP + max(24.0, total * scale) + 12
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_TOP + height + 12:.0f}" {_FONT}>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height:.0f}" {_FONT}>',
         f"<title>{escape(name)}: lines read and cited</title>",
-        f'<text x="8" y="16">{escape(name[-40:])}</text>',
-        *_legend(),
-        _bar("never seen", (1, total), scale) if total else "",
-        *(_bar("read", each, scale) for each in read),
-        *(_bar("cited", each, scale) for each in cited),
+        f'<rect width="{_WIDTH}" height="{height:.0f}" fill="{_PAPER}"/>',  # it may lie on something dark
+        f'<text x="8" y="16">{escape(name if len(name) <= _NAME else "…" + name[1 - _NAME :])}</text>',
+        *_legend(total, seen),
+        *(_bar(kind, each, scale) for kind in reversed(_COLOURS) for each in seen.get(kind, ())),
         *_numbers(total, scale),
         "</svg>",
     ]
-    return "\n".join(part for part in parts if part) + "\n"
+    return "\n".join(parts) + "\n"
 
 
-def _legend() -> list[str]:
-    return [
-        f'<rect x="{8 + place * 84}" y="24" width="10" height="10" fill="{colour}"/>'
-        f'<text x="{22 + place * 84}" y="33">{kind}</text>'
-        for place, (kind, colour) in enumerate(_COLOURS.items())
-    ]
+def _legend(total: int, seen: Mapping[Kind, Sequence[Range]]) -> list[str]:
+    told: list[str] = []
+    for place, (kind, colour) in enumerate(_COLOURS.items()):
+        lines = sum(end - start + 1 for start, end in seen.get(kind, ()))
+        share = f" {100 * lines / total:.0f}%" if total else ""
+        left = 8 + place * 88
+        told.append(
+            f'<rect x="{left}" y="24" width="10" height="10" fill="{colour}"/>'
+            f'<text x="{left + 14}" y="33">{kind}{share}</text>'
+        )
+    return told
 
 
-def _bar(kind: str, lines: Range, scale: float) -> str:
+def _bar(kind: Kind, lines: Range, scale: float) -> str:
     start, end = lines
     top, height = _TOP + (start - 1) * scale, max(0.5, (end - start + 1) * scale)
     return (

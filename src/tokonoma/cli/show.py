@@ -19,6 +19,11 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+def counted(number: int, what: str) -> str:
+    """1 file, 2 files."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns that fit the terminal; in a pipe plain ones, which nothing wraps."""
     if sys.stdout.isatty():

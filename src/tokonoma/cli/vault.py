@@ -10,7 +10,7 @@ from tokonoma.cli.calling import asked
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
 from tokonoma.cli.inside import owned
-from tokonoma.cli.picture import picture
+from tokonoma.cli.picture import Kind, Range, picture
 
 
 @group("vault")
@@ -63,10 +63,14 @@ def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
         (f"{each['ref']['path']}:{each['ref']['start_line']}", f"{each['score']:.2f}", each["title"])
         for each in page["items"]
     ]
-    show.table(("WHERE", "SCORE", "TITLE"), rows)
+    if rows:
+        show.table(("WHERE", "SCORE", "TITLE"), rows)
     summary = found["summary"]
     left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
-    show.note(f"{page['total']} of {summary['scanned_nodes']} sections in {summary['scanned_files']} files{left}.")
+    show.note(
+        f"{page['total'] or 'None'} of {show.counted(summary['scanned_nodes'], 'section')}"
+        f" in {show.counted(summary['scanned_files'], 'file')}{left}."
+    )
 
 
 @vault.command("search")
@@ -81,6 +85,8 @@ def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: i
         page = asked(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
     for each in page["items"]:
         click.echo(f"{each['path']}:{each['line']}:{each['text']}")
+    if not page["items"]:
+        show.note(f"No line of {show.counted(page['searched_files'], 'file')} holds it.")
     if page["has_more"]:
         show.note("… and more; --limit shows up to 200")
 
@@ -120,7 +126,10 @@ def coverage(ctx: click.Context, path: str, target: str | None, as_json: bool) -
     with entered(ctx) as app:
         told = owned(app, "vault", "lines", {"path": path})
     if target is not None:
-        drawn = picture(told["path"], told["total_lines"], _pairs(told["read"]), _pairs(told["cited"]))
+        seen: dict[Kind, list[Range]] = {
+            "cited": _pairs(told["cited"]), "read": _pairs(told["read"]), "never seen": _pairs(told["never_seen"]),
+        }  # fmt: skip
+        drawn = picture(told["path"], told["total_lines"], seen)
         Path(target).write_text(drawn, encoding="utf-8")
         show.note(f"{target} shows {told['path']}.")
     if as_json:
