@@ -13,7 +13,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.errors import Unready
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log, set_level
-from tokonoma.core.module import Module, Shelf
+from tokonoma.core.module import Module
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tokonoma.pipeline.row import Done, Stage
     from tokonoma.policing import Policing
     from tokonoma.policy.force import InForce
+    from tokonoma.relabeller import Relabeller
     from tokonoma.searching import Searching
     from tokonoma.store.database import Database
 
@@ -58,7 +59,8 @@ class App:
         self.metrics: Metrics | None = None
         self.spans = spans or self._telemetry()
         self.registry = Registry(
-            [*catalogue.read(catalogue.SHIPPED), *self._plugins()],
+            # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
+            [*catalogue.read(catalogue.SHIPPED), *plugins.kept(self.home)],
             self._load,
             self._prepare,
             frozenset(self.settings.names("modules_off")),
@@ -209,21 +211,29 @@ class App:
         return Policing(
             lambda: self.database.reading(),
             lambda: self.searching.index,
-            self.registry.module,
+            self.registry.known,
+            self.registry.modules,
             self.registry.record,
+            lambda: self.relabeller.wake(),
             self.settings.names("policy_signers"),
         )
+
+    @cached_property
+    def relabeller(self) -> "Relabeller":
+        from tokonoma.relabeller import Relabeller
+
+        return Relabeller(self.database, self.policing)
 
     def _boundary(self, call: Call) -> "DeskBoundary":
         from tokonoma.bounds import DeskBoundary
 
-        return DeskBoundary(self.policing, call)
+        return DeskBoundary(self.policing, self.relabeller, call)
 
     @cached_property
     def house(self) -> "TheHouse":
         from tokonoma.house import TheHouse
 
-        rooms = (lambda: self.database, lambda: self.searching)
+        rooms = (lambda: self.database, lambda: self.searching, lambda: self.policing)
         return TheHouse(self.home, self.settings, self.registry, *rooms, self.started_at)
 
     @cached_property
@@ -263,10 +273,6 @@ class App:
             writing=lambda stop: self.database.writing(stop),
         )
 
-    def _plugins(self) -> list[Shelf]:
-        """The catalogues that were kept when plugins were enabled: entry points are not read at start."""
-        return plugins.kept(self.home)
-
     def _telemetry(self) -> Spans | None:
         if not self.settings.flag("telemetry"):
             return None
@@ -288,10 +294,9 @@ class App:
     def close(self, grace: float = 1.5) -> None:
         """Finish what was accepted, end the journal's strands, close the database."""
         self.pool.close(grace)
-        if "searching" in self.__dict__:
-            self.searching.close()
-        if "keeper" in self.__dict__:
-            self.keeper.close()
+        for room in ("relabeller", "searching", "keeper"):
+            if room in self.__dict__:  # it was opened
+                getattr(self, room).close()
         if self._database is not None:
             self._database.close()
         if self.spans is not None:

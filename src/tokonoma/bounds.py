@@ -3,20 +3,32 @@
 import difflib
 from collections.abc import Collection
 
-from tokonoma.core.boundary import Decision, Effect, Foreseen, Layer, LayerRule, PolicyVersion, Proposal, Retrieval
+from tokonoma.core.boundary import (
+    Decision,
+    Effect,
+    Foreseen,
+    Layer,
+    LayerRule,
+    PolicyVersion,
+    Progress,
+    Proposal,
+    Retrieval,
+)
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Label, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.pipeline.desk import DeskTx
 from tokonoma.policing import Policing
-from tokonoma.policy.decide import decide, within
+from tokonoma.policy.decide import within
+from tokonoma.relabeller import Relabeller
 
 _DIFF_LINES = 200
+_PATIENCE = 5.0  # seconds: half of what the tool may take
 
 
 class DeskBoundary:
-    def __init__(self, policing: Policing, call: Call) -> None:
-        self._policing, self._call = policing, call
+    def __init__(self, policing: Policing, relabeller: Relabeller, call: Call) -> None:
+        self._policing, self._relabeller, self._call = policing, relabeller, call
         self._policy = policing.current()
 
     @property
@@ -40,7 +52,7 @@ class DeskBoundary:
     def decide(
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
     ) -> Decision:
-        return decide(self._policy.rules, tags, label, scope, effect)
+        return self._policy.decide(tags, label, scope, effect)
 
     def redacted(self, text: str) -> tuple[str, dict[str, int], Label]:
         return self._policy.redacted(text)
@@ -76,6 +88,13 @@ class DeskBoundary:
         self._owner()
         assert isinstance(tx, DeskTx)
         return self._policing.rollback(tx.statements, version, expected, self._call.who.name)
+
+    def settle(self) -> Progress | None:
+        self._relabeller.settle(_PATIENCE)
+        return self._policing.progress()
+
+    def progress(self) -> Progress | None:
+        return self._policing.progress()
 
     def current(self) -> PolicyVersion:
         return self._policing.kept()

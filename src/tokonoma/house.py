@@ -10,6 +10,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Entry, Shelf
 from tokonoma.journal import verify
+from tokonoma.policing import Policing, told_progress
 from tokonoma.registry import Registry
 from tokonoma.search.index import counts
 from tokonoma.searching import Searching
@@ -31,10 +32,11 @@ class TheHouse:
         registry: Registry,
         database: Callable[[], Database],
         searching: Callable[[], Searching],
+        policing: Callable[[], Policing],
         started_at: int,
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
-        self._database, self._searching = database, searching
+        self._database, self._searching, self._policing = database, searching, policing
         self.started_at = started_at
 
     def shelves(self, principal: Principal) -> Sequence[Shelf]:
@@ -44,7 +46,7 @@ class TheHouse:
         return self._registry.find(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
-        return {"database": self._store(), "disk": self._disk(), "search": self._search()}
+        return {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
 
     def places(self) -> Mapping[str, str]:
         home, settings = self._home, self._settings
@@ -95,6 +97,17 @@ class TheHouse:
         if worker.problem:
             return {"ok": False, "says": f"by words; {searching.model} is waited for: {worker.problem}"}
         return {"ok": True, "says": f"by words and by meaning ({searching.model})"}
+
+    def _policy(self) -> dict[str, Any]:
+        """Which one is in force, and how far the records have followed it."""
+        try:
+            version, progress = self._policing().current().version, self._policing().progress()
+        except Refusal as error:
+            return {"ok": False, "says": error.message}
+        if progress is None:
+            return {"ok": version != "none", "says": f"{version} is in force"}
+        says = told_progress(progress)
+        return {"ok": version != "none", "says": says if progress.in_force else f"{version} is in force; {says}"}
 
     def _disk(self) -> dict[str, Any]:
         try:

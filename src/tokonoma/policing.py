@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from tokonoma.core.boundary import PolicyVersion, Proposal
+from tokonoma.core.boundary import PolicyVersion, Progress, Proposal
 from tokonoma.core.desk import Document, Label, Record, Rows, Statements
 from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Refusal
@@ -18,8 +18,10 @@ from tokonoma.core.module import Module
 from tokonoma.core.policy import Policy
 from tokonoma.policy import store
 from tokonoma.policy.force import Closed, InForce
+from tokonoma.policy.passing import Passing
 from tokonoma.policy.rules import Rules
-from tokonoma.relabelling import Changes, foreseen, modules_of, names_of, relabel_all
+from tokonoma.policy.store import Head
+from tokonoma.relabelling import PIECE, Changes, foreseen, piece
 from tokonoma.search.index import Index
 
 _REMEMBERED = 1.0  # seconds
@@ -27,20 +29,24 @@ _RESTLESS = 30.0  # seconds; the longest that a policy may take to be applied
 
 
 class Policing:
-    """One a process. `module` gives a loaded module by its name, `record` what an address leads to; `signers` are those
-    who may approve a policy, if it has to be signed."""
+    """One a process. `module` gives a module by its name, `modules` all of them; `record` what an address leads to;
+    `follow` is told that records have to follow a policy; `signers` are those who may approve one, if it has to be
+    signed."""
 
     def __init__(
         self,
         reading: Callable[[], AbstractContextManager[Rows]],
         index: Callable[[], Index],
-        module: Callable[[str], Module],
+        module: Callable[[str], Module | None],
+        modules: Callable[[], Sequence[Module]],
         record: Callable[[Rows, str], Record | None],
+        follow: Callable[[], None],
         signers: Sequence[str] = (),
     ) -> None:
-        self._reading, self._index, self._module, self._record = reading, index, module, record
-        self._signers = signers
+        self._reading, self._index, self._record = reading, index, record
+        self._module, self._modules, self._follow, self._signers = module, modules, follow, signers
         self._current: InForce = Closed()
+        self._head: Head | None = None
         self._until = self._restless = 0.0
 
     def current(self) -> InForce:
@@ -59,10 +65,7 @@ class Policing:
 
     def fresh(self, statements: Statements) -> InForce:
         """The policy that a transaction is bound by: nobody puts another in force before it ends."""
-        found = store.held(statements)
-        if found != self._current.number or isinstance(self._current, Closed):
-            self._current = self._of(statements)
-        return self._current
+        return self._made(statements, store.held(statements))
 
     def forget(self) -> None:
         """Look again with every call for a while: when what was applied will be committed is not known here."""
@@ -70,9 +73,21 @@ class Policing:
 
     def _of(self, rows: Rows) -> InForce:
         head = store.head(rows)
-        if head.number == self._current.number and not isinstance(self._current, Closed):
+        if head.coming is not None or head.leaving is not None:
+            self._follow()
+        return self._made(rows, head)
+
+    def _made(self, rows: Rows, head: Head) -> InForce:
+        """The policy, or both where records are on their way from one to another."""
+        if head == self._head and not isinstance(self._current, Closed):
             return self._current
-        return in_force(store.version(rows, head.number), head.salt)
+        made = in_force(store.version(rows, head.number), head.salt)
+        beside = head.leaving if head.coming is None else head.coming
+        if beside is not None:
+            other = in_force(store.version(rows, beside), head.salt)
+            made = Passing(made.rules, head.number, head.salt, other, coming=head.coming is not None)
+        self._current, self._head = made, head
+        return made
 
     # Versions
 
@@ -92,41 +107,27 @@ class Policing:
     def foreseen(self, proposal: Proposal) -> tuple[str, InForce, Changes]:
         """The version that it would get, the policy, and what it would change."""
         rules = self._checked(proposal)
-        policy = InForce(rules, -1, b"")
+        policy, modules = InForce(rules, -1, b""), self._modules()
         with self._reading() as rows:
-            store.check_expected(store.version(rows, store.head(rows).number), proposal.expected)
-            modules = modules_of(rows, self._module)
-            return store.free(rows, rules.version), policy, foreseen(rows, policy, modules, self._record)
-
-    def prepare(self) -> None:
-        """Every module that has anything in the index is loaded, and its tables are as its code wants them: a policy
-        comes into force in one transaction, and no other may begin inside it."""
-        with self._reading() as rows:
-            names = names_of(rows)
-        for name in names:
-            self._module(name)
+            store.check_expected(store.version(rows, store.head(rows).newest), proposal.expected)
+            changes = foreseen(rows, policy, modules, self._record)
+            return store.free(rows, rules.version), policy, changes
 
     def apply(self, statements: Statements, proposal: Proposal, by: str) -> PolicyVersion:
+        """Accepted: it is coming. `step` leads the records to it."""
         rules = self._checked(proposal)
-        current = store.version(statements, store.locked(statements))
+        current = store.version(statements, store.locked(statements).newest)
         store.check_expected(current, proposal.expected)
-        kept = store.keep(statements, rules.version, proposal.yaml, by, proposal.approver)
-        return self._enforced(statements, kept)
+        self.forget()
+        return store.keep(statements, rules.version, proposal.yaml, by, proposal.approver)
 
     def rollback(self, statements: Statements, version: str, expected: str | None, by: str) -> PolicyVersion:
         """The text of an earlier version, in force again under a version of its own."""
-        current = store.version(statements, store.locked(statements))
+        current = store.version(statements, store.locked(statements).newest)
         store.check_expected(current, expected)
         target = store.named(statements, version)
-        kept = store.keep(statements, target.version, target.yaml, by, "", target.version)
-        return self._enforced(statements, kept)
-
-    def _enforced(self, statements: Statements, kept: PolicyVersion) -> PolicyVersion:
-        policy = in_force(kept, store.head(statements).salt)
-        modules = modules_of(statements, self._module)
-        relabel_all(statements, policy, modules, self._record, self.relabel)
         self.forget()
-        return kept
+        return store.keep(statements, target.version, target.yaml, by, "", target.version)
 
     def _checked(self, proposal: Proposal) -> Rules:
         from tokonoma.policy.read import parsed
@@ -136,7 +137,46 @@ class Policing:
         check_signature(self._signers, proposal)
         return rules
 
-    # Records
+    # Records that follow
+
+    def prepare(self) -> None:
+        """Every module is loaded, and its tables are as its code wants them: no transaction that does so may begin
+        inside one that leads records to a policy."""
+        self._modules()
+
+    def step(self, statements: Statements, most: int = PIECE) -> bool:
+        """A piece of the way to the newest policy, in a transaction of its own. False: every record is there."""
+        walk = store.walking(statements)
+        if walk is None:
+            return False
+        if walk.phase == "turn":
+            store.turn(statements)
+            self.forget()
+            return True
+        if walk.stage:
+            store.locked(statements)  # what the index does not hold has no row there that keeps writers off
+        head, modules = store.head(statements), self._modules()
+        policy = in_force(store.version(statements, head.newest), head.salt)
+        after = piece(statements, walk, policy, modules, self._record, self.relabel, most)
+        if after is not None:
+            store.follow(statements, after)
+        elif walk.phase == "tighten":
+            store.follow(statements, store.Walk("turn", done=walk.done))
+        else:
+            store.arrived(statements)
+            self.forget()
+        return True
+
+    def progress(self) -> Progress | None:
+        """How far the records are; None where they have arrived."""
+        with self._reading() as rows:
+            walk, head = store.walk(rows), store.head(rows)
+            if walk is None:
+                return None
+            total = rows.row("select count(*) from document")
+            newest = store.version(rows, head.newest)
+        assert total is not None
+        return Progress(newest.version, walk.phase == "loosen", walk.done, max(walk.done, total[0]))
 
     def put(self, statements: Statements, document: Document, policy: Policy) -> Label:
         """Into the index, with its class; the module's own row follows where the policy is stricter than its writer."""
@@ -150,9 +190,9 @@ class Policing:
         for address, label in labels.items():
             by_module.setdefault(parts_of(address)[0], {})[address] = label
         for name, changed in by_module.items():
-            relabel = self._module(name).relabel
-            if relabel is not None:
-                relabel(statements, changed)
+            module = self._module(name)  # None: of a plugin that is no longer there
+            if module is not None and module.relabel is not None:
+                module.relabel(statements, changed)
 
 
 def in_force(kept: PolicyVersion, salt: bytes) -> InForce:
@@ -162,3 +202,11 @@ def in_force(kept: PolicyVersion, salt: bytes) -> InForce:
     from tokonoma.policy.read import parsed  # YAML: only for who has a policy of their own
 
     return InForce(replace(parsed(kept.yaml), version=kept.version), kept.number, salt)
+
+
+def told_progress(progress: Progress) -> str:
+    """How far the records are, for people."""
+    count = f"{progress.done} of about {progress.total} records looked at"
+    if progress.in_force:
+        return f"{progress.version} is in force; what may be milder becomes so, {count}"
+    return f"{progress.version} is coming: what must be stricter becomes so first, {count}"

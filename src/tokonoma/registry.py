@@ -128,6 +128,14 @@ class Registry:
                     self._modules[name] = found
         return found
 
+    def known(self, name: str) -> Module | None:
+        """None for the module of a plugin that is no longer there."""
+        return self.module(name) if name in self._shelves else None
+
+    def modules(self) -> list[Module]:
+        """All of them, loaded; Unready if one cannot be."""
+        return [self.module(name) for name in self._shelves if name != GATEWAY]
+
     def codes(self, name: str) -> Codes:
         """The error codes of a module; the house's own for one that is not there."""
         if name not in self._shelves or name in self._off:

@@ -1,5 +1,4 @@
-"""A new policy, a new class for some records: in the transaction that puts it in force, so that there is no moment in
-which a record has the class of neither.
+"""A new policy, a new class for some records: a bounded piece at a time, each with how far it is in one transaction.
 
 Documents know what was found in them: only their class is worked out anew. If the detectors have changed they are
 looked at again. Records that the index does not hold (a trash) are read from their modules.
@@ -7,13 +6,16 @@ looked at again. Records that the index does not hold (a trash) are read from th
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tokonoma.core.desk import Document, Label, Record, Row, Rows, Statements
 from tokonoma.core.module import Module
 from tokonoma.policy.force import InForce
+from tokonoma.policy.rules import strictest
+from tokonoma.policy.store import Walk
 
-PAGE = 500
+PIECE = 500
+"""Records a transaction: others wait for it on SQLite, and for its rows on PostgreSQL."""
 
 _PAGE = """select id, address, space, label, declared, kinds, detectors, title, thread from document
 where id > :after order by id limit :most"""
@@ -21,6 +23,9 @@ _FACTS = "select key, text from fact where document = :id and text is not null"
 _LABEL = (
     "update document set label = :label, declared = :declared, kinds = :kinds, detectors = :detectors where id = :id"
 )
+
+Reader = Callable[[Rows, str], Record | None]
+Relabel = Callable[[Statements, Mapping[str, Label]], None]
 
 
 @dataclass(slots=True)
@@ -54,9 +59,7 @@ class Relabelled:
     marked: bool  # by other detectors than before
 
 
-def foreseen(
-    rows: Rows, policy: InForce, modules: Sequence[Module], record: Callable[[Rows, str], Record | None]
-) -> Changes:
+def foreseen(rows: Rows, policy: InForce, modules: Sequence[Module], record: Reader) -> Changes:
     """What a policy would change. Nothing is written."""
     changes = Changes()
     for each in _all(rows, policy, modules, record):
@@ -64,52 +67,63 @@ def foreseen(
     return changes
 
 
-def relabel_all(
-    statements: Statements,
-    policy: InForce,
-    modules: Sequence[Module],
-    record: Callable[[Rows, str], Record | None],
-    relabel: Callable[[Statements, Mapping[str, Label]], None],
-) -> Changes:
-    changes, version = Changes(), policy.scanner.version
-    page: list[Relabelled] = []
-
-    def write() -> None:
-        moved: dict[str, Label] = {each.address: each.new for each in page if each.new != each.old}
-        rows = [
-            {"id": each.id, "label": each.new, "declared": each.declared, "kinds": each.kinds, "detectors": version}
-            for each in page
-            if each.id is not None and (each.new != each.old or each.marked)
-        ]
-        if rows:
-            statements.many(_LABEL, rows)
-        if moved:
-            relabel(statements, moved)
-        page.clear()
-
-    for each in _all(statements, policy, modules, record):
-        changes.pairs[each.old, each.new] += 1
-        if each.new != each.old or each.marked:
-            page.append(each)
-        if len(page) >= PAGE:
-            write()
-    write()
-    return changes
+def piece(
+    statements: Statements, walk: Walk, policy: InForce, modules: Sequence[Module], record: Reader, relabel: Relabel,
+    most: int = PIECE,
+) -> Walk | None:  # fmt: skip
+    """The next records on the way to a policy; how far it is then, None at the end of this phase."""
+    tightens = walk.phase == "tighten"
+    shelves = [module for module in modules if module.shelved is not None] if tightens else []
+    if not walk.stage:
+        rows = statements.rows(_PAGE + " {for_update}", after=int(walk.after or 0), most=most)
+        page = [_document(statements, policy, row, record) for row in rows]
+        last = str(rows[-1][0]) if rows else ""
+    else:
+        shelf = next((each for each in shelves if each.name == walk.stage), None)
+        found: Sequence[Document] = ()
+        if shelf is not None and shelf.shelved is not None:
+            found = shelf.shelved(statements, walk.after or None, most)
+        page = [_shelved(policy, each) for each in found]
+        last = found[-1].address if found else ""
+    _write(statements, [_tightened(each) for each in page] if tightens else page, policy.scanner.version, relabel)
+    done = walk.done + len(page)
+    if len(page) == most:
+        return replace(walk, after=last, done=done)
+    names = ["", *(each.name for each in shelves)]
+    left = names[names.index(walk.stage) + 1 :] if walk.stage in names else names[1:]
+    return Walk(walk.phase, left[0], "", done) if left else None
 
 
-def _all(
-    rows: Rows, policy: InForce, modules: Sequence[Module], record: Callable[[Rows, str], Record | None]
-) -> Iterator[Relabelled]:
+def _tightened(each: Relabelled) -> Relabelled:
+    return replace(each, new=strictest([each.old, each.new]))
+
+
+def _write(statements: Statements, page: Sequence[Relabelled], detectors: str, relabel: Relabel) -> None:
+    rows = [
+        {"id": each.id, "label": each.new, "declared": each.declared, "kinds": each.kinds, "detectors": detectors}
+        for each in page
+        if each.id is not None and (each.new != each.old or each.marked)
+    ]
+    if rows:
+        statements.many(_LABEL, rows)
+    moved: dict[str, Label] = {each.address: each.new for each in page if each.new != each.old}
+    if moved:
+        relabel(statements, moved)
+
+
+def _all(rows: Rows, policy: InForce, modules: Sequence[Module], record: Reader) -> Iterator[Relabelled]:
     after = 0
-    while found := rows.rows(_PAGE, after=after, most=PAGE):
+    while found := rows.rows(_PAGE, after=after, most=PIECE):
         after = found[-1][0]
         yield from [_document(rows, policy, row, record) for row in found]
     for module in modules:
-        if module.shelved is not None:
-            yield from _shelved(rows, policy, module.shelved)
+        last: str | None = None
+        while module.shelved is not None and (listed := module.shelved(rows, last, PIECE)):
+            last = listed[-1].address
+            yield from [_shelved(policy, each) for each in listed]
 
 
-def _document(rows: Rows, policy: InForce, row: Row, record: Callable[[Rows, str], Record | None]) -> Relabelled:
+def _document(rows: Rows, policy: InForce, row: Row, record: Reader) -> Relabelled:
     number, address, space, label, declared, kinds, detectors, title, thread = row
     said: Label = declared or label
     if detectors == policy.scanner.version:
@@ -120,24 +134,7 @@ def _document(rows: Rows, policy: InForce, row: Row, record: Callable[[Rows, str
     return Relabelled(number, address, label, mark.label(said), said, mark.kinds, True)
 
 
-def _shelved(
-    rows: Rows, policy: InForce, listing: Callable[[Rows, str | None, int], Sequence[Document]]
-) -> Iterator[Relabelled]:
-    after: str | None = None
-    while found := listing(rows, after, PAGE):
-        after = found[-1].address
-        for each in found:
-            mark = policy.mark(each)
-            # What its writer said was kept with the document, which is gone: it can only become stricter.
-            yield Relabelled(None, each.address, each.label, mark.label(each.label), each.label, mark.kinds, False)
-        if len(found) < PAGE:
-            return
-
-
-def modules_of(rows: Rows, module: Callable[[str], Module]) -> list[Module]:
-    """The modules that have anything in the index."""
-    return [module(name) for name in names_of(rows)]
-
-
-def names_of(rows: Rows) -> list[str]:
-    return [name for (name,) in rows.rows("select distinct module from document order by module")]
+def _shelved(policy: InForce, each: Document) -> Relabelled:
+    mark = policy.mark(each)
+    # What its writer said was kept with the document, which is gone: it can only become stricter.
+    return Relabelled(None, each.address, each.label, mark.label(each.label), each.label, mark.kinds, False)

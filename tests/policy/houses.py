@@ -23,6 +23,7 @@ labels:
 def enforce(app: App, yaml: str) -> str:
     with app.administer("policy.apply") as statements:
         kept = app.policing.apply(statements, Proposal(yaml), "owner")
+    assert app.relabeller.settle()
     return kept.version
 
 

@@ -160,7 +160,7 @@ class World:
         name = "book" + space.replace("/", "-")
         folder = self.folder("manuals") / name
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "manual.yml").write_text(f"namespace: {space}\nallow_file: true\n")
+        (folder / "manual.yml").write_text(f"space: {space}\nallow_file: true\n")
         file = folder / f"{self.rng.choice('ab')}.md"
         before = file.read_text() if file.exists() else ""
         file.write_text(f"{before}# {WORD} {marker}\n{text}\n")

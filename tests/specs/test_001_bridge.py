@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from policy.houses import enforce
 
 TEXT = "# One\nCANARY first\n\n# Two\nCANARY second\n"
 
@@ -106,3 +107,20 @@ def test_files_are_copied_as_they_are_now_and_a_secret_never(talk, places):
     (places["vault"] / "mine.md").write_text("written behind our back\n")
     talk.call("bridge", "copy_section", from_ref={"address": "tokonoma://vault/mine.md"}, to_path="four.md")
     assert "behind" in (places["vault"] / "four.md").read_text()
+
+
+def test_a_file_is_copied_only_by_who_sees_each_of_its_parts(talk, places, app):
+    """Also where a policy lets a stricter class be seen and a milder one not."""
+    mixed = "# One\nCANARY a@example.com\n\n# Two\nCANARY 090-1234-5678\n"
+    (places["manuals"] / "guide" / "mixed.md").write_text(mixed)
+    talk.call("vault", "create", path="mixed.md", content=mixed)
+    enforce(
+        app,
+        "version: 1\nkinds: { phone: secret }\n"
+        "boundary_classes: { secret: { allow: ['*'] }, pii: { allow: ['nobody:else'] } }",
+    )
+    assert code(talk, "copy_file", manual_id="guide", from_path="mixed.md", to_path="a.md") == "not_found"
+    whole = {"address": "tokonoma://vault/mixed.md"}
+    assert code(talk, "copy_section", from_ref=whole, to_path="b.md") == "not_found"
+    seen = {"manual_id": "guide", "path": "mixed.md", "start_line": 4}
+    assert talk.call("bridge", "copy_section", from_ref=seen, to_path="c.md")["copied_lines"] == 2

@@ -7,12 +7,14 @@ from typing import Any
 import click
 import orjson
 
+from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.calling import ask
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import LABELS
+from tokonoma.policing import told_progress
 from tokonoma.policy.decide import decide, tags_of
 from tokonoma.policy.read import parsed
 
@@ -38,8 +40,9 @@ def show_policy(ctx: click.Context, version: str | None, history: bool) -> None:
             show.table(("VERSION", "APPLIED", "BY", "APPROVED BY", "TEXT OF"), rows)
             return
         told = _called(ctx, app, "policy.get", {} if version is None else {"version": version})
+        progress = app.policing.progress() if version is None else None
     click.echo(told["yaml"], nl=not told["yaml"].endswith("\n"))
-    show.note(f"Version {told['version']}.")
+    show.note(f"Version {told['version']}." if progress is None else f"{told_progress(progress)}.")
 
 
 @policy.command("check")
@@ -62,11 +65,13 @@ def check(file: str) -> None:
 def apply(
     ctx: click.Context, file: str, dry_run: bool, expected: str | None, approver: str | None, signature: str | None
 ) -> None:
-    """Put the policy in FILE in force. Records get the class that it wants in the same moment."""
+    """Put the policy in FILE in force: first records that it wants to be stricter become so, then it holds, then those
+    that may be milder follow. Servers may run on; whoever is interrupted leaves the rest to the next."""
     asked = {"yaml": _text(file), "expected_version": expected, "approver": approver, "signature": signature}
     given = {key: value for key, value in asked.items() if value is not None}
     with entered(ctx) as app:
         told = _called(ctx, app, "policy.apply", {**given, "dry_run": dry_run})
+        _followed(app)
     if dry_run:
         _preview(told)
     else:
@@ -91,6 +96,7 @@ def rollback(ctx: click.Context, version: str, expected: str | None) -> None:
     asked = {"version": version} | ({"expected_version": expected} if expected else {})
     with entered(ctx) as app:
         told = _called(ctx, app, "policy.rollback", asked)
+        _followed(app)
     show.note(f"In force: {told['version']}, with the text of {version}.")
 
 
@@ -122,7 +128,7 @@ def test(ctx: click.Context, text: str, name: str, file: str | None, as_json: bo
     show.note(f"Found {counts}. Class {label}: {verdicts[label]} for {name} ({', '.join(tags) or 'no tags'}).")
 
 
-def _called(ctx: click.Context, app: Any, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+def _called(ctx: click.Context, app: App, tool: str, params: dict[str, Any]) -> dict[str, Any]:
     """Through the whole pipeline, so that the journal holds it."""
     answer = ask(app, "call", {"module": "claims", "tool_name": tool, "params": params})
     told = orjson.loads(answer.content[0]["text"])
@@ -132,6 +138,19 @@ def _called(ctx: click.Context, app: Any, tool: str, params: dict[str, Any]) -> 
             show.note(f"  line {problem['line']}, column {problem['column']}: {problem['key']}: {problem['message']}")
         ctx.exit(1)
     return told["data"]
+
+
+def _followed(app: App) -> None:
+    """Until every record has followed, with how far it is on a terminal."""
+
+    def tell() -> None:
+        progress = app.policing.progress()
+        if progress is not None and sys.stderr.isatty():
+            click.echo(f"\r{told_progress(progress)}", nl=False, err=True)
+
+    app.relabeller.settle(told=tell)
+    if sys.stderr.isatty():
+        click.echo(err=True)
 
 
 def _preview(told: dict[str, Any]) -> None:

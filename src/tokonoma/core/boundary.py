@@ -62,6 +62,17 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the records have followed a policy. Before it is in force, those that must be stricter become so; then
+    those that may be milder."""
+
+    version: str
+    in_force: bool
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Foreseen:
     """What a policy would change: the lines that differ, and how many records change class or visibility."""
 
@@ -109,6 +120,15 @@ class Boundary(Protocol):
 
     def apply(self, tx: "Tx", proposal: Proposal) -> PolicyVersion: ...
     def rollback(self, tx: "Tx", version: str, expected: str | None) -> PolicyVersion: ...
+    def settle(self) -> Progress | None:
+        """After `apply` or `rollback` was committed: lead the records to it, for as long as a caller can wait. How far
+        they are if that was not long enough; they go on by themselves."""
+        ...
+
+    def progress(self) -> Progress | None:
+        """How far the records are; None where they have arrived."""
+        ...
+
     def current(self) -> PolicyVersion: ...
     def named(self, version: str) -> PolicyVersion: ...
     def history(self, limit: int, before: int | None) -> list[PolicyVersion]: ...

@@ -43,6 +43,7 @@ class Record:
     title: str
     text: str
     revision: int | str | None = None
+    holds: frozenset[Label] = frozenset()  # the classes of its parts, if they have their own: all must be seen
 
 
 class Rows(Protocol):

@@ -17,6 +17,7 @@ class View:
     tags: tuple[str, ...]
     labels: tuple[Label, ...]
     plain: tuple[Label, ...]
+    beside: "View | None" = None  # while records follow a new policy: what the other of the two lets it see
 
     @property
     def masks(self) -> bool:

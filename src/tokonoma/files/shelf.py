@@ -242,9 +242,9 @@ def text_at(folder: Folder, parts: Parts, start: int | None, end: int | None) ->
     return "".join(lines_of(text)[start - 1 : end]), version_of(content.data)
 
 
-def label_of(rows: Rows, path: str, version: str) -> Label | None:
-    """The strictest class of a file's pieces; None if nobody has looked at this version of it yet."""
-    labels = {
+def labels_of(rows: Rows, path: str, version: str) -> frozenset[Label]:
+    """The classes of a file's pieces; none if nobody has looked at this version of it yet."""
+    return frozenset(
         row[0]
         for row in rows.rows(
             "select p.label from vault_part p join vault_file f on f.path = p.path"
@@ -252,5 +252,4 @@ def label_of(rows: Rows, path: str, version: str) -> Label | None:
             path=path,
             version=version,
         )
-    }
-    return next((label for label in reversed(LABELS) if label in labels), None)
+    )

@@ -81,9 +81,10 @@ class CallDesk:
         with self._rooms.reading(self.call) as rows:
             record = self._rooms.directory.record(rows, address)
         view = self.call.seen
-        if record is None or record.label not in view.labels or not inside(record.space, self.principal.root):
+        classes: set[Label] = set() if record is None else {record.label, *record.holds}
+        if record is None or not classes.issubset(view.labels) or not inside(record.space, self.principal.root):
             raise Missing(f"There is no record at {address}.", address=address)
-        self.call.marked |= record.label not in view.plain
+        self.call.marked |= not classes.issubset(view.plain)
         return record
 
     def used(self, address: str, trace_id: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tokonoma.core.boundary import Decision, Effect, Layer
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import LABELS, Document, Label
 from tokonoma.core.directory import parts_of
@@ -71,6 +72,15 @@ class InForce:
             self._hidden[tags] = found
         return found
 
+    def masked(self, view: View) -> frozenset[str]:
+        """The kinds of finds that are masked for whoever has this view."""
+        return self.hidden(view.tags)
+
+    def decide(
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
+    ) -> Decision:
+        return decide(self.rules, tags, label, scope, effect)
+
     # Texts on their way
 
     def screened(self, view: View, arguments: Mapping[str, Any], writes: bool = True) -> Cleared:
@@ -96,7 +106,7 @@ class InForce:
                 policy_version=self.version,
             )
             return Cleared(None, screen.found, refusal)
-        hidden = self.hidden(view.tags) if view.masks else frozenset[str]()
+        hidden = self.masked(view) if view.masks else frozenset[str]()
         masks = sorted(screen.masks & hidden)
         if masks:
             told = ", ".join(f"[{kind}]" for kind in masks)
@@ -120,7 +130,7 @@ class InForce:
     def cleared(self, view: View, value: Any, hint: Any = None) -> Cleared:
         from tokonoma.policy.mask import Veil
 
-        veil = Veil(self.scanner, self.hidden(view.tags), self._salt)
+        veil = Veil(self.scanner, self.masked(view), self._salt)
         return Cleared(veil.over(value, hint), veil.found)
 
     def redacted(self, text: str) -> tuple[str, dict[str, int], Label]:

@@ -1,7 +1,7 @@
-"""Every version of the policy, kept for ever, and which of them is in force. Appended to, never changed."""
+"""Every version of the policy, kept for ever, which of them is in force, and how far records have followed it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tokonoma.core.boundary import PolicyVersion
 from tokonoma.core.clock import now
@@ -28,9 +28,25 @@ TABLES = (
         sqlite=("insert into policy_head (id, number, salt) values (1, 0, randomblob(16))",),
         postgresql=("insert into policy_head (id, number, salt) values (1, 0, uuid_send(gen_random_uuid()))",),
     ),
+    Migration(
+        "002_relabel",
+        (
+            "alter table policy_head add column coming {big}",  # accepted: in force once no record is too open for it
+            "alter table policy_head add column leaving {big}",  # was in force: some records still have its class
+            # How far the records have followed: one row while they do.
+            """create table policy_relabel (
+                id integer not null primary key,
+                phase text not null,
+                stage text not null,
+                after text not null,
+                done {big} not null
+            )""",
+        ),
+    ),
 )
 
-_HEAD = "select number, salt from policy_head where id = 1"
+_HEAD = "select number, salt, coming, leaving from policy_head where id = 1"
+_WALK = "select phase, stage, after, done from policy_relabel where id = 1"
 _COLUMNS = "number, version, yaml, applied_at, applied_by, approver, rolled_back_to"
 
 
@@ -39,30 +55,89 @@ SHIPPED = PolicyVersion(0, DEFAULT.version, DEFAULT_TEXT, 0, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class Head:
+    """Which policy is in force. While records follow a new one there are two: it is coming, or the old one leaving."""
+
     number: int
     salt: bytes
+    coming: int | None = None
+    leaving: int | None = None
+
+    @property
+    def newest(self) -> int:
+        """The one that was accepted last."""
+        return self.number if self.coming is None else self.coming
+
+
+Phase = Literal["tighten", "turn", "loosen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far records have followed a policy: `stage` is a module whose shelf is looked through, or empty."""
+
+    phase: Phase
+    stage: str = ""
+    after: str = ""
+    done: int = 0
 
 
 def head(rows: Rows) -> Head:
     """Which policy is in force."""
-    row = rows.row(_HEAD)
+    return _head(rows.row(_HEAD))
+
+
+def held(statements: Statements) -> Head:
+    """On PostgreSQL it stays so until this transaction ends; on SQLite it does so anyway."""
+    return _head(statements.row(_HEAD + " {for_share}"))
+
+
+def locked(statements: Statements) -> Head:
+    """Nobody else changes it until this transaction ends, and whoever writes records waits."""
+    return _head(statements.row(_HEAD + " {for_update}"))
+
+
+def _head(row: Row | None) -> Head:
     if row is None:
         raise Missing("The store does not say which policy is in force.", reason="policy")
-    return Head(row[0], bytes(row[1]))
+    return Head(row[0], bytes(row[1]), row[2], row[3])
 
 
-def held(statements: Statements) -> int:
-    """The number in force. On PostgreSQL it stays in force until this transaction ends; on SQLite it does so anyway."""
-    row = statements.row(_HEAD + " {for_share}")
-    assert row is not None
-    return row[0]
+def walk(rows: Rows) -> Walk | None:
+    """None where every record has the class that it should have."""
+    row = rows.row(_WALK)
+    return None if row is None else Walk(*row)
 
 
-def locked(statements: Statements) -> int:
-    """The number in force, which nobody else changes until this transaction ends."""
-    row = statements.row(_HEAD + " {for_update}")
-    assert row is not None
-    return row[0]
+def walking(statements: Statements) -> Walk | None:
+    """The same, for whoever goes on with it: nobody else does meanwhile."""
+    row = statements.row(_WALK + " {for_update}")
+    return None if row is None else Walk(*row)
+
+
+def follow(statements: Statements, to: Walk) -> None:
+    statements.run(
+        """insert into policy_relabel (id, phase, stage, after, done) values (1, :phase, :stage, :after, :done)
+        on conflict (id) do update set phase = excluded.phase, stage = excluded.stage, after = excluded.after,
+            done = excluded.done""",
+        phase=to.phase,
+        stage=to.stage,
+        after=to.after,
+        done=to.done,
+    )
+
+
+def turn(statements: Statements) -> None:
+    """No record is too open for the policy that is coming: it is in force."""
+    locked(statements)
+    statements.run(
+        "update policy_head set leaving = number, number = coming, coming = null where id = 1 and coming is not null"
+    )
+    follow(statements, Walk("loosen"))
+
+
+def arrived(statements: Statements) -> None:
+    statements.run("update policy_head set leaving = null where id = 1")
+    statements.run("delete from policy_relabel where id = 1")
 
 
 def version(rows: Rows, number: int) -> PolicyVersion:
@@ -101,7 +176,7 @@ def history(rows: Rows, limit: int, before: int | None) -> list[PolicyVersion]:
 def keep(
     statements: Statements, asked: str, yaml: str, by: str, approver: str, rolled_back_to: str = ""
 ) -> PolicyVersion:
-    """Keep it under its version, or under the next one that is free, and put it in force. The head must be locked."""
+    """Keep it under its version, or under the next one that is free; it is coming. The head must be locked."""
     number = _next(statements)
     name = free(statements, asked)
     kept = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
@@ -110,7 +185,8 @@ def keep(
         " :approver, :rolled_back_to)",
         **{name: getattr(kept, name) for name in PolicyVersion.__slots__},
     )
-    statements.run("update policy_head set number = :number where id = 1", number=number)
+    statements.run("update policy_head set coming = :number, leaving = null where id = 1", number=number)
+    follow(statements, Walk("tighten"))
     return kept
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.boundary import PolicyVersion, Proposal
+from tokonoma.core.boundary import PolicyVersion, Progress, Proposal
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
@@ -22,9 +22,17 @@ class Validated(TypedDict):
     policy_version: Plain
 
 
+class Relabelling(TypedDict):
+    version: Plain
+    in_force: bool
+    done: int
+    total: int
+
+
 class Applied(TypedDict):
     version: Plain
     preview: NotRequired[dict[str, Any]]
+    relabelling: NotRequired[Relabelling]
 
 
 class PolicyTold(TypedDict):
@@ -34,6 +42,7 @@ class PolicyTold(TypedDict):
     applied_by: NotRequired[str]
     approver: NotRequired[str]
     rolled_back_to: NotRequired[Plain]
+    relabelling: NotRequired[Relabelling]
 
 
 class PolicyHistory(TypedDict):
@@ -76,8 +85,9 @@ def policy_apply(
     signature: Annotated[str | None, Field(description="Ed25519 over the YAML, in base64, if asked for")] = None,
     approver: Annotated[str | None, Field(max_length=200, description="who approved it")] = None,
 ) -> Applied:
-    """Put a policy in force, for every module. Records get the class that it wants in the same moment. Every version is
-    kept; policy.rollback brings one back. Only the owner may."""
+    """Put a policy in force, for every module. With very many records it may come into force, or let milder classes
+    follow, a little later: `relabelling` tells. Every version is kept; policy.rollback brings one back. Only the owner
+    may."""
     boundary = desk.boundary
     if desk.principal.kind != "owner":
         raise Denied("Only the owner of the server changes its policy.", reason="owner")
@@ -95,14 +105,20 @@ def policy_apply(
     boundary.prepare()
     with desk.write() as tx:
         kept = boundary.apply(tx, proposal)
-    return {"version": kept.version}
+    return _applied(kept, boundary.settle())
 
 
 def policy_get(
     desk: Desk, version: Annotated[str | None, Field(max_length=40, description="default: the one in force")] = None
 ) -> PolicyTold:
-    """A policy as it was written."""
-    return _told(desk.boundary.current() if version is None else desk.boundary.named(version))
+    """A policy as it was written; `relabelling` while records follow a new one."""
+    boundary = desk.boundary
+    if version is not None:
+        return _told(boundary.named(version))
+    told, progress = _told(boundary.current()), boundary.progress()
+    if progress is not None:
+        told["relabelling"] = _progress(progress)
+    return told
 
 
 def policy_history(
@@ -130,7 +146,23 @@ def policy_rollback(
     desk.boundary.prepare()
     with desk.write() as tx:
         kept = desk.boundary.rollback(tx, version, expected_version)
-    return {"version": kept.version}
+    return _applied(kept, desk.boundary.settle())
+
+
+def _applied(kept: PolicyVersion, progress: Progress | None) -> Applied:
+    told: Applied = {"version": kept.version}
+    if progress is not None:
+        told["relabelling"] = _progress(progress)
+    return told
+
+
+def _progress(progress: Progress) -> Relabelling:
+    return {
+        "version": progress.version,
+        "in_force": progress.in_force,
+        "done": progress.done,
+        "total": progress.total,
+    }
 
 
 def _told(kept: PolicyVersion) -> PolicyTold:

@@ -187,7 +187,7 @@ def record(house: House, rows: Rows, address_: str) -> Record | None:
     strictest: Label = max(labels or ["internal"], key=LABELS.index)
     text = "".join(opened.lines) if line is None else body(opened.lines, section, whole=True)
     title = path if line is None else section.title
-    return Record(address_, NAME, found[0][1], strictest, title, text)
+    return Record(address_, NAME, found[0][1], strictest, title, text, holds=frozenset(labels))
 
 
 def documents(house: House, rows: Rows, after: str | None, limit: int) -> list[Document]:

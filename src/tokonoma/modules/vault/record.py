@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from tokonoma.core.desk import Desk, Document, Label, Record, Rows, Statements
+from tokonoma.core.desk import LABELS, Desk, Document, Label, Record, Rows, Statements
 from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Refusal
 from tokonoma.core.house import House
 from tokonoma.core.paths import file_parts, joined
 from tokonoma.files.folder import opened_root
 from tokonoma.files.rules import settled
-from tokonoma.files.shelf import documents, label_of, sheet, text_at
+from tokonoma.files.shelf import documents, labels_of, sheet, text_at
 from tokonoma.files.text import MODULE, address, placed, space_of
 from tokonoma.modules.vault.place import vault
 
@@ -25,12 +25,14 @@ def record(house: House, rows: Rows, asked: str) -> Record | None:
             text, version = text_at(folder, parts, start, end)
     except Refusal:
         return None
-    label = label_of(rows, joined(parts), version) if text.strip() else "internal"
+    # A file that nobody has looked at yet is as closed as can be: its class is not known.
+    unknown: Label = "secret" if text.strip() else "internal"
+    labels = labels_of(rows, joined(parts), version) or frozenset({unknown})
     if start is not None and not text:
         return None
     where = address(joined(parts), start, end if end != start else None) if start else address(joined(parts))
-    # A file that nobody has looked at yet is as closed as can be: its class is not known.
-    return Record(where, MODULE, space_of(parts), label or "secret", joined(parts), text, version)
+    strictest = max(labels, key=LABELS.index)
+    return Record(where, MODULE, space_of(parts), strictest, joined(parts), text, version, labels)
 
 
 def listing(house: House, _rows: Rows, after: str | None, limit: int) -> Sequence[Document]:
