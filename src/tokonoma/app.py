@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from tokonoma import __version__, catalogue, plugins
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Unready
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log, set_level
 from tokonoma.core.module import Module
 from tokonoma.core.spans import Spans
 from tokonoma.edge.envelope import failure
 from tokonoma.edge.front import HouseFront
-from tokonoma.homes import home_of, settings_of
+from tokonoma.homes import home_of, settings_of, telemetry_of
 from tokonoma.pipeline.pool import Pool
 from tokonoma.registry import GATEWAY, Registry
 
@@ -57,7 +56,7 @@ class App:
         set_level(self.settings.text("log_level"))
         self.started_at = now()
         self.metrics: Metrics | None = None
-        self.spans = spans or self._telemetry()
+        self.spans = spans or telemetry_of(self.settings)
         self.registry = Registry(
             # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
             [*catalogue.read(catalogue.SHIPPED), *plugins.kept(self.home)],
@@ -272,18 +271,6 @@ class App:
             failure=lambda call, error: failure(call, error, self.registry.codes(call.module)),
             writing=lambda stop: self.database.writing(stop),
         )
-
-    def _telemetry(self) -> Spans | None:
-        if not self.settings.flag("telemetry"):
-            return None
-        try:
-            from tokonoma.journal.spans import OtelSpans
-        except ImportError as error:
-            raise Unready(
-                "Telemetry needs packages that are not installed. Install them with: pip install 'tokonoma[otel]'",
-                reason="driver",
-            ) from error
-        return OtelSpans(__version__)
 
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, while nobody waits. `serves`: for many, and for long."""

@@ -1,11 +1,13 @@
-"""Where the home is, and the settings that lie in it."""
+"""Where the home is, the settings that lie in it, and where spans go."""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tokonoma.core.errors import Invalid
+from tokonoma import __version__
+from tokonoma.core.errors import Invalid, Unready
+from tokonoma.core.spans import Spans
 from tokonoma.settings import Settings, resolved
 
 
@@ -32,3 +34,17 @@ def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
     return resolved(flags, environ, told)
+
+
+def telemetry_of(settings: Settings) -> Spans | None:
+    """Where spans go, if anybody collects them."""
+    if not settings.flag("telemetry"):
+        return None
+    try:
+        from tokonoma.journal.spans import OtelSpans
+    except ImportError as error:
+        raise Unready(
+            "Telemetry needs packages that are not installed. Install them with: pip install 'tokonoma[otel]'",
+            reason="driver",
+        ) from error
+    return OtelSpans(__version__)

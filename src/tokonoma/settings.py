@@ -107,7 +107,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "trash_days",
         365,
-        "days that deleted and expired memos are kept before `tokonoma purge` forgets them",
+        "days that what was deleted, has expired or was replaced is kept before `tokonoma purge` forgets it",
         whole(0, 36_500),
     ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),

@@ -1,15 +1,21 @@
-"""`purge`: memos that were deleted or have expired long ago are forgotten for good."""
+"""`purge`: what was deleted, forgotten or has expired long ago goes for good, in every module that keeps such."""
 
 import sys
+from collections import Counter
 
 import click
 
+from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.backups import exists
 from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
 from tokonoma.cli.inside import owned
+from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Denied
+
+Counts = dict[str, Counter[str]]
+"""By module: how many were deleted, have expired, …"""
 
 
 @command("purge", "database_url", "trash_days")
@@ -17,27 +23,49 @@ from tokonoma.core.errors import Denied
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def purge(ctx: click.Context, dry_run: bool, yes: bool) -> None:
-    """Forget for good the memos that were deleted, or have expired, more than `trash_days` ago, with their relations.
+    """Forget for good what was deleted, forgotten, replaced or has expired more than `trash_days` ago: memos with their
+    relations, items with their links and history, claims with their sources, earlier contents of files.
 
-    Until then `memory.restore` brings a deleted memo back. Servers may run on.
+    Until then `memory.restore`, `restore_item` and `vault_restore` bring things back. Servers may run on.
     """
     with entered(ctx) as app:
         if not exists(app):
             show.note("There is nothing to purge: nothing is stored yet.")
             return
         days = app.settings.number("trash_days")
-        asked = {"days": days}
-        there = owned(app, "memory", "purge", {**asked, "dry_run": True})
-        told = f"{there['deleted']} deleted and {there['expired']} expired memos of more than {days} days ago"
-        if dry_run or not any(there.values()):
+        there = {name: Counter[str](owned(app, name, "purge", {"days": days, "dry_run": True})) for name in _able(app)}
+        told = f"{_told(there)} of more than {days} days ago"
+        if dry_run or not any(counts.total() for counts in there.values()):
             click.echo(told)
             return
         if not yes:
             confirm(told)
-        done = {"deleted": 0, "expired": 0}
-        while any((page := owned(app, "memory", "purge", asked)).values()):
-            done = {name: done[name] + page[name] for name in done}
-    click.echo(f"forgotten: {done['deleted']} deleted and {done['expired']} expired memos")
+        done = {name: _purged(app, name, days) for name in there}
+    click.echo(f"forgotten: {_told(done)}")
+
+
+def _able(app: App) -> list[str]:
+    """The modules that can forget for good, plugins included."""
+    names = [shelf.name for shelf in app.registry.shelves(OWNER)]
+    return [name for name in names if any(tool.name == "purge" for tool in app.registry.module(name).unlisted)]
+
+
+def _purged(app: App, module: str, days: int) -> Counter[str]:
+    """Page by page, until nothing is left."""
+    done = Counter[str]()
+    while True:
+        page = owned(app, module, "purge", {"days": days})
+        for word, count in page.items():
+            done[word] += count
+        if not any(page.values()):
+            return done
+
+
+def _told(counts: Counts) -> str:
+    return ", ".join(
+        f"{' and '.join(f'{count} {word}' for word, count in found.items())} in {module}"
+        for module, found in counts.items()
+    )
 
 
 def confirm(told: str) -> None:

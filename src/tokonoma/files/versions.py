@@ -35,5 +35,16 @@ def kept(folder: Folder, version: str) -> bytes:
     return data
 
 
+def there(folder: Folder, version: str) -> bool:
+    return folder.stamp((*_VERSIONS, version[:2], version)) is not None
+
+
+def forget(folder: Folder, version: str) -> None:
+    """For good. The lock is held: nobody keeps the same content at this moment."""
+    with folder.into((*_VERSIONS, version[:2])) as shelf:
+        os.unlink(version, dir_fd=shelf)
+        os.fsync(shelf)
+
+
 def _gone(version: str) -> Missing:
     return Missing(f"The content of version {version[:12]}… is not kept any more.", version=version)

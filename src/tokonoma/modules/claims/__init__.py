@@ -6,6 +6,7 @@ from tokonoma.modules.claims.codes import CODES
 from tokonoma.modules.claims.feedback import feedback
 from tokonoma.modules.claims.keep import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
+from tokonoma.modules.claims.purge import purge
 from tokonoma.modules.claims.recall import search
 from tokonoma.modules.claims.rows import documents, read, relabel, shelved
 from tokonoma.modules.claims.tables import RECORDS, TABLES
@@ -47,4 +48,5 @@ MODULE = Module(
     shelved=shelved,
     codes=CODES,
     envelope=True,
+    unlisted=(Tool("purge", purge, "Forget claims for good", effect="destroy", time_limit=600),),
 )

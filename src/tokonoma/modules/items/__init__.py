@@ -10,6 +10,7 @@ from tokonoma.modules.items.history import get_item_history
 from tokonoma.modules.items.labels import relabel, shelved
 from tokonoma.modules.items.life import change_item_type, delete_item, restore_item
 from tokonoma.modules.items.listing import get_items, get_ready_items
+from tokonoma.modules.items.purge import purge
 from tokonoma.modules.items.read import documents, get_item_detail, read
 from tokonoma.modules.items.relations import add_relation, remove_relation
 from tokonoma.modules.items.search import search_items
@@ -63,5 +64,6 @@ MODULE = Module(
         Tool("import", take_in, "Take items in", effect="write", idempotent=True, time_limit=600),
         Tool("import.links", take_in_links, "Take links in", effect="write", idempotent=True, time_limit=600),
         Tool("export", hand_out, "Hand items out", time_limit=600),
+        Tool("purge", purge, "Forget items for good", effect="destroy", time_limit=600),
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.coverage import coverage, lines
 from tokonoma.modules.vault.find import find, hits
 from tokonoma.modules.vault.past import history, restore
+from tokonoma.modules.vault.purge import purge
 from tokonoma.modules.vault.read import files, ls, read
 from tokonoma.modules.vault.record import fresh, listing, record, relabel
 from tokonoma.modules.vault.scan import scan
@@ -51,6 +52,7 @@ MODULE = Module(
     relabel=relabel,
     codes=LIBRARY,
     unlisted=(
+        Tool("purge", purge, "Forget earlier contents for good", effect="destroy", time_limit=600),
         Tool("lines", lines, "Lines read and cited"),
         Tool("files", files, "List files in long pages", time_limit=_LAST),
     ),
