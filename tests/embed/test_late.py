@@ -9,6 +9,7 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
+from tokonoma.embed import worker
 from tokonoma.embed.worker import SHORT
 
 RENT, CAT = "家賃は毎月二十五日に大家さんへ振り込む", "The cat sleeps on the warm roof all afternoon"
@@ -43,6 +44,12 @@ def opened(database_url, tmp_path):
     yield open_one, houses
     for house in houses:
         house.close()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """What is a moment on an idle machine may take seconds on a busy one."""
+    monkeypatch.setattr(worker, "_MOMENT", 60)
 
 
 def test_who_only_saves_loads_no_model(tmp_path):

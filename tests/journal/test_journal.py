@@ -53,6 +53,19 @@ def test_a_write_stores_its_own_entry_and_a_read_waits_for_its_group(store):
     assert verdict(store).problems == ()
 
 
+def test_who_flush_at_the_same_time_write_each_entry_once(store):
+    keep = keeper(store)
+    for number in range(500):
+        keep.note(call(number, "search"), "ok", "", 1)
+    together = [threading.Thread(target=keep.flush) for _ in range(4)]
+    for each in together:
+        each.start()
+    for each in together:
+        each.join()
+    keep.close()
+    assert sorted(row[5] for row in kept(store) if row[0] == "call") == list(range(500))
+
+
 def test_a_write_that_fails_leaves_no_entry_and_no_gap(store):
     keep = keeper(store)
     with keep.write(call(1)):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TRIES = 3
 _WAIT = 0.5  # seconds before the second try; twice as long before each further one
+_CHANCE = random.Random()  # noqa: S311 - not a secret
 _LONGEST = 10.0  # seconds that a try is waited for; who asks for more is asked again later
 
 
@@ -72,7 +73,7 @@ class HttpEmbedder:
         if error.retry_after is not None:
             return error.retry_after
         # At random, so that many processes do not come back in the same instant.
-        return _WAIT * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - not a secret
+        return _WAIT * 2**attempt * _CHANCE.uniform(0.5, 1.5)
 
     def _round(self, texts: list[str], patience: float) -> "Vectors":
         """Each endpoint once, those that were away last."""

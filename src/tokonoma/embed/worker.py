@@ -22,6 +22,7 @@ _FILL = 2_000  # documents that are put into the queue at once when the model ha
 SHORT = 64
 """Documents of a queue that a search can wait for: some tens of milliseconds with a model that is in the process."""
 
+_CHANCE = random.Random()  # noqa: S311 - not a secret
 _MOMENT = 0.3  # seconds that it waits at most
 
 
@@ -196,7 +197,7 @@ class Worker:
         if isinstance(error, Unready):
             return self._pace.most
         wait = min(self._pace.first * 2 ** min(self._failures - 1, 20), self._pace.most)
-        return wait * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
+        return wait * _CHANCE.uniform(0.5, 1.0)
 
     def _wait(self, seconds: float, *, impatient: bool) -> bool:
         """Whether somebody woke us. Only the end of the house ends a back-off early."""

@@ -32,6 +32,7 @@ class Keeper:
         self._waiting: deque[Entry] = deque()
         self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
         self._changed = threading.Condition(self._lock)
+        self._flushing = threading.Lock()  # two at once would write the same group
         self._thread: threading.Thread | None = None
         self._closing = False
         self._dropped = 0
@@ -73,15 +74,19 @@ class Keeper:
 
     def flush(self) -> None:
         """Write what waits now. An entry leaves the queue only after its transaction has committed."""
-        for _ in range(-(-len(self._waiting) // _GROUP)):
-            with self._changed:
-                group = [self._waiting[place] for place in range(min(_GROUP, len(self._waiting)))]
-                before = self._dropped
-            with self._strands.borrowed() as strand, self._writing(None) as statements:
-                strand.add(statements, *group)
-            with self._changed:
-                for _ in range(len(group) - (self._dropped - before)):
-                    self._waiting.popleft()
+        with self._flushing:
+            for _ in range(-(-len(self._waiting) // _GROUP)):
+                self._write_group()
+
+    def _write_group(self) -> None:
+        with self._changed:
+            group = [self._waiting[place] for place in range(min(_GROUP, len(self._waiting)))]
+            before = self._dropped
+        with self._strands.borrowed() as strand, self._writing(None) as statements:
+            strand.add(statements, *group)
+        with self._changed:
+            for _ in range(len(group) - (self._dropped - before)):
+                self._waiting.popleft()
 
     def close(self) -> None:
         """The last group, and the end of each strand."""

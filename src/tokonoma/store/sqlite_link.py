@@ -21,6 +21,7 @@ Use = Literal["write", "read", "checkpoint"]
 # gap; it runs seldom, because each time it has to wait for the interpreter.
 _STEPS = 1_000_000
 _STATEMENTS = 256
+_CHANCE = random.Random()  # noqa: S311 - not a secret, and not the process's own, whose seed is its owner's
 _READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same
 
 # A result code and, where it matters, the extended one.
@@ -95,7 +96,7 @@ class Link:
             self._since = now
         if self._stopped() or now - self._since > self._wait:
             return False
-        time.sleep(random.uniform(0.5, 1.0) * min(0.0002 * 2 ** min(tries, 10), 0.001))  # noqa: S311 - not a secret
+        time.sleep(_CHANCE.uniform(0.5, 1.0) * min(0.0002 * 2 ** min(tries, 10), 0.001))
         return True
 
     def _stopped(self) -> bool:
