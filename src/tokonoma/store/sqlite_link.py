@@ -22,6 +22,11 @@ Use = Literal["write", "read", "checkpoint"]
 _STEPS = 1_000_000
 _STATEMENTS = 256
 _CHANCE = random.Random()  # noqa: S311 - not a secret, and not the process's own, whose seed is its owner's
+
+# SQLite wakes nobody when it gives its lock back. Who looks seldom misses the moments in which it is free, and waits
+# while many others go first; only a lock that is held for long is not worth looking at so often.
+_STEP = 0.0002  # seconds between two looks, at most
+_PATIENT = 100  # looks after which the steps double
 _READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same
 
 # A result code and, where it matters, the extended one.
@@ -96,7 +101,7 @@ class Link:
             self._since = now
         if self._stopped() or now - self._since > self._wait:
             return False
-        time.sleep(_CHANCE.uniform(0.5, 1.0) * min(0.0002 * 2 ** min(tries, 10), 0.001))
+        time.sleep(_CHANCE.uniform(0.5, 1.0) * _STEP * 2 ** min(tries // _PATIENT, 4))
         return True
 
     def _stopped(self) -> bool:
