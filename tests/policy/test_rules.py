@@ -187,3 +187,16 @@ def test_the_example_policies_are_right(name):
     rules = parsed(text)
     assert decide(rules, ["*"], "secret").verdict == "deny"
     assert "internal" in seen(rules, tags_of(rules, Principal("key:somebody", "key")))
+
+
+def test_masks_name_kinds_and_a_place():
+    rules = parsed("version: 1\nmasks: [{ module: manual, path: 'guide/*', kinds: [secret] }]")
+    secret = [("anthropic_key", "secret")]
+    assert label_of(rules, "manual", "/", "guide/a.md#L1", "internal", secret) == "pii"
+    assert label_of(rules, "manual", "/", "other/a.md#L1", "internal", secret) == "secret"
+    assert label_of(rules, "vault", "/", "guide/a.md#L1", "internal", secret) == "secret"
+    assert label_of(rules, "manual", "/", "guide/a.md#L1", "secret", secret) == "secret"
+    assert decide(rules, ("*",), "pii").verdict == "redact"
+    for wrong in ("{ kinds: [secret] }", "{ module: manual }", "{ module: manual, kinds: [keys] }"):
+        with pytest.raises(Invalid):
+            parsed(f"version: 1\nmasks: [{wrong}]")

@@ -140,8 +140,10 @@ class World:
     def _claims(self, marker: str, text: str) -> tuple[str, str, Label]:
         said: Label = "internal" if self.deep else self.rng.choice(LABELS)
         claim = self.talk.call(
-            "claims", "upsert", text=text, boundary_class=said, provenance={"note": marker},
-            entities=[{"id": "e", "type": "Concept", "name": marker}],
+            "claims", "upsert", text=text, boundary_class=said,
+            provenance={"note": marker, "url": "https://example.com/source"},
+            entities=[{"id": name, "type": "Concept", "name": marker} for name in ("e", "f")],
+            relations=[{"id": "r", "src_id": "e", "dst_id": "f", "type": "near"}],
         )["data"]["id"]  # fmt: skip
         self._keep("claims", claim)
         self._keep("claim_markers", marker[:7])

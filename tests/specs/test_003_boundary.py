@@ -1,5 +1,7 @@
 """specs/003, セキュリティ: the boundary around every module, over the wire, on both databases."""
 
+from pathlib import Path
+
 import pytest
 from policy.houses import DENYING, MASKING, enforce, key
 from talk import Http, Lines
@@ -177,3 +179,36 @@ def test_errors_and_unknown_names_are_looked_through_too(talk, app):
     assert MAIL not in str(stale)
     assert "[email]" in str(stale["details"]["diff"])
     assert SECRET not in str(journal(app))
+
+
+MASKS = """
+version: 7
+masks:
+  - { module: manual, path: 'guide/*', kinds: [secret], class: internal }
+"""
+
+
+def test_pages_that_show_a_key_are_hidden_unless_the_policy_has_it_masked(talk, app):
+    for place, name in (("manuals", "guide/a.md"), ("manuals", "other/a.md"), ("vault", "a.md")):
+        file = Path(app.house.places()[place]) / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# Keys\nUnless told otherwise a key looks like {SECRET}.\n\n# Other\nPlain.\n")
+    ref = {"manual_id": "guide", "path": "a.md", "start_line": 1}
+    assert talk.call("manual", "toc", manual_id="guide")["total"] == 1, "by default nobody sees it"
+    enforce(app, MASKS)
+    read = talk.call("manual", "read", ref=ref, scope="section")
+    assert read["text"] == "# Keys\nUnless told otherwise a key looks like [anthropic_key].\n\n"
+    trail = talk.call("manual", "find", query="key looks like")["trace_id"]
+    told = [
+        talk.call("manual", "hits", trace_id=trail),
+        talk.call("manual", "excepts"),
+        talk.batch({"id": "a", "module": "manual", "tool": "read", "params": {"ref": ref}, "output": True}),
+    ]
+    assert "guide" in str(told[0])
+    assert SECRET not in str(told)
+    assert "[anthropic_key]" in str(told[2])
+    assert talk.call("manual", "toc", manual_id="other")["total"] == 1, "elsewhere it stays hidden"
+    assert talk.refused("vault", "read", path="a.md", full=True)["code"] == "not_found"
+    assert talk.refused("memory", "save", content=SECRET)["details"]["kinds"] == ["anthropic_key"]
+    enforce(app, "version: 8")
+    assert talk.call("manual", "toc", manual_id="guide")["total"] == 1

@@ -40,6 +40,8 @@ def policy_of(rng, number):
         lines_of_path = f"module: {rng.choice(['manual', 'vault'])}, path: '{path}'"
         rules.append(f"  - {{ {lines_of_path}, class: {rng.choice(LABELS)} }}")
     lines += ["labels:", *rules] if rules else []
+    if rng.random() < 0.2:
+        lines.append(f"masks: [{{ module: {rng.choice(MODULES)}, kinds: [email], class: {rng.choice(LABELS)} }}]")
     if rng.random() < 0.5:
         lines.append(f"kinds: {{ email: {rng.choice(LABELS)} }}")
     if rng.random() < 0.3:

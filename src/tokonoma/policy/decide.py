@@ -10,7 +10,7 @@ from tokonoma.core.boundary import Decision, Effect, Layer
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import LABELS, Label
 from tokonoma.core.spaces import inside
-from tokonoma.policy.rules import TAGS, LabelRule, Rules, strictest
+from tokonoma.policy.rules import TAGS, LabelRule, MaskRule, Rules, strictest
 
 
 def tags_of(rules: Rules, who: Principal) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def decide(
     rules: Rules, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
 ) -> Decision:
     """allow × class × scope × invariants."""
-    rule = rules.classes.get(label) if label in LABELS else None  # type: ignore[call-overload]
+    rule = next((rule for name, rule in rules.classes.items() if name == label), None)
     if rule is None:
         return Decision("deny", f"there is no class {label!r}")
     for invariant in rules.invariants:
@@ -86,11 +86,20 @@ def label_of(
 ) -> Label:
     """The class of a record: the strictest of what its writer said, what its place means, what was found in it."""
     placed: list[Label] = [rule.label for rule in rules.labels if _fits(rule, module, space, path)]
-    found: list[Label] = [kind_label(rules, kind, nature) for kind, nature in finds]
+    masks = [rule for rule in rules.masks if _fits(rule, module, space, path)]
+    found: list[Label] = [_meant(rules, masks, kind, nature) for kind, nature in finds]
     return strictest([declared, *placed, *found])
 
 
-def _fits(rule: LabelRule, module: str, space: str, path: str) -> bool:
+def _meant(rules: Rules, masks: Iterable[MaskRule], kind: str, nature: str) -> Label:
+    """The class that a find means where these masks are."""
+    for rule in masks:
+        if any(name in ("*", kind, nature) for name in rule.kinds):
+            return rule.label
+    return kind_label(rules, kind, nature)
+
+
+def _fits(rule: LabelRule | MaskRule, module: str, space: str, path: str) -> bool:
     return (
         (not rule.module or rule.module == module)
         and (not rule.space or inside(space, rule.space))

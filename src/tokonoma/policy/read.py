@@ -16,18 +16,21 @@ from tokonoma.policy.rules import (
     Custom,
     Invariant,
     LabelRule,
+    MaskRule,
     Rules,
     Writes,
+    masking,
 )
 from tokonoma.policy.scan import GROUPS
 from tokonoma.policy.tree import Node, Problem, refused, tree
 
 T = TypeVar("T")
 _LENGTHS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": DAY, "w": 7 * DAY}
+_PLACE = ("module", "space", "path")
 _TAG = re.compile(r"\*|[A-Za-z][\w.-]*(:([\w./-]+|\*))?")
 _KIND = re.compile(r"[a-z][a-z0-9_]{1,31}")
 _TOP = (
-    "version", "scopes", "boundary_classes", "labels", "invariants", "callers", "detectors", "kinds", "writes",
+    "version", "scopes", "boundary_classes", "labels", "masks", "invariants", "callers", "detectors", "kinds", "writes",
     "retrieval",
 )  # fmt: skip
 
@@ -64,11 +67,14 @@ class _Reader:
         if "version" not in given:
             self.problems.append(root.problem("version is missing"))
         detectors = tuple(self._list(given.get("detectors"), self._detector))
+        masks = tuple(self._list(given.get("masks"), self._mask_rule))
+        classes = {**CLASS_RULES, **self._each(given.get("boundary_classes"), LABELS, self._class)}
         return Rules(
             version=self._version(given["version"]) if "version" in given else "0.0.0",
             layers={**LAYER_RULES, **self._each(given.get("scopes"), LAYERS, self._layer)},
-            classes={**CLASS_RULES, **self._each(given.get("boundary_classes"), LABELS, self._class)},
+            classes=masking(classes, masks),
             labels=tuple(self._list(given.get("labels"), self._label_rule)),
+            masks=masks,
             invariants=tuple(self._list(given.get("invariants"), self._invariant)),
             callers=tuple(self._each(given.get("callers"), None, self._tags).items()),
             detectors=detectors,
@@ -100,19 +106,25 @@ class _Reader:
         )
 
     def _label_rule(self, node: Node) -> LabelRule:
-        given = self._members(node, ("class", "module", "space", "path"))
-        if "class" not in given or not given.keys() & {"module", "space", "path"}:
-            self.problems.append(node.problem("name a class and at least one of module, space, path"))
-            return LabelRule("secret")
+        given = self._members(node, ("class", *_PLACE))
+        if "class" not in given or not given.keys() & set(_PLACE):
+            return self._wrong(node, "name a class and at least one of module, space, path", LabelRule("secret"))
+        return LabelRule(self._label(given["class"]), *self._place(given))
+
+    def _mask_rule(self, node: Node) -> MaskRule:
+        given = self._members(node, ("kinds", "class", *_PLACE))
+        kinds = tuple(self._list(given.get("kinds"), self._redacted))
+        if not kinds or not given.keys() & set(_PLACE):
+            return self._wrong(node, "name kinds and at least one of module, space, path", MaskRule(()))
+        return MaskRule(kinds, self._label(given["class"]) if "class" in given else "pii", *self._place(given))
+
+    def _place(self, given: Mapping[str, Node]) -> tuple[str, str, str]:
+        """module, space and path"""
         space = self._text(given.get("space"))
         if space and not space.startswith("/"):
             self.problems.append(given["space"].problem("a space begins with /"))
-        return LabelRule(
-            self._label(given["class"]),
-            self._text(given.get("module")),
-            space.rstrip("/") or ("/" if space else ""),
-            self._text(given.get("path")),
-        )
+        root = space.rstrip("/") or ("/" if space else "")
+        return self._text(given.get("module")), root, self._text(given.get("path"))
 
     def _invariant(self, node: Node) -> Invariant:
         given = self._members(node, ("class", "scope", "deny"))

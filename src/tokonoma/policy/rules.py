@@ -1,7 +1,7 @@
 """A policy as values: what the YAML says, and the one that is in force before anybody writes one."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tokonoma.core.boundary import Effect, Layer, LayerRule, Retrieval
@@ -28,6 +28,17 @@ class LabelRule:
     module: str = ""
     space: str = ""  # this namespace and those below it
     path: str = ""  # a glob over what follows `tokonoma://module/`
+
+
+@dataclass(frozen=True, slots=True)
+class MaskRule:
+    """In what matches all that is named, finds of these kinds mean this class, and nobody sees them but masked."""
+
+    kinds: tuple[str, ...]  # kinds of finds, or `pii`, `secret`, `*`
+    label: Label = "pii"
+    module: str = ""
+    space: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,7 @@ class Rules:
     layers: Mapping[Layer, LayerRule]
     classes: Mapping[Label, ClassRule]
     labels: tuple[LabelRule, ...] = ()
+    masks: tuple[MaskRule, ...] = ()  # the first that fits counts; `classes` redact what they say
     invariants: tuple[Invariant, ...] = ()
     callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # who (a glob), the tags that it holds; the first counts
     detectors: tuple[Custom, ...] = ()
@@ -105,6 +117,15 @@ retrieval:
     recency:
       half_life_days_by_kind: { fact: 120, task: 14, preference: 90, policy_hint: 365 }
 """
+
+
+def masking(classes: Mapping[Label, ClassRule], masks: Iterable[MaskRule]) -> dict[Label, ClassRule]:
+    """The classes, of which those that masked finds mean are given out without these."""
+    made = dict(classes)
+    for rule in masks:
+        old = made[rule.label]
+        made[rule.label] = replace(old, redact=tuple(dict.fromkeys((*old.redact, *rule.kinds))))
+    return made
 
 
 def strictest(labels: Iterable[Label]) -> Label:
