@@ -68,11 +68,11 @@ class _Reader:
             self.problems.append(root.problem("version is missing"))
         detectors = tuple(self._list(given.get("detectors"), self._detector))
         masks = tuple(self._list(given.get("masks"), self._mask_rule))
-        classes = {**CLASS_RULES, **self._each(given.get("boundary_classes"), LABELS, self._class)}
+        said: dict[Label, ClassRule] = self._each(given.get("boundary_classes"), LABELS, self._class)
         return Rules(
             version=self._version(given["version"]) if "version" in given else "0.0.0",
             layers={**LAYER_RULES, **self._each(given.get("scopes"), LAYERS, self._layer)},
-            classes=masking(classes, masks),
+            classes=masking({**CLASS_RULES, **said}, masks),
             labels=tuple(self._list(given.get("labels"), self._label_rule)),
             masks=masks,
             invariants=tuple(self._list(given.get("invariants"), self._invariant)),

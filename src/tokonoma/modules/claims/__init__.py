@@ -1,6 +1,9 @@
 """claims: what an agent may recall, for which purpose, and with what removed (specs/003, `pce.memory.*`)."""
 
-from tokonoma.core.module import Module, Tool
+from collections.abc import Callable
+from typing import Any
+
+from tokonoma.core.module import Effect, Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get
 from tokonoma.modules.claims.codes import CODES
 from tokonoma.modules.claims.feedback import feedback
@@ -15,9 +18,22 @@ from tokonoma.modules.claims.upsert import upsert
 KB = 1024
 
 
-def _tool(name: str, run: object, title: str, seconds: float, kilobytes: int, **more: object) -> Tool:
+def _tool(
+    name: str,
+    run: Callable[..., Any],
+    title: str,
+    seconds: float,
+    kilobytes: int,
+    effect: Effect = "read",
+    *,
+    idempotent: bool = False,
+    raw: bool = False,
+) -> Tool:
     listed = "pce_memory_" + name.replace(".", "_")
-    return Tool(name, run, title, listed=listed, time_limit=seconds, payload=kilobytes * KB, **more)  # type: ignore[arg-type]
+    size = kilobytes * KB
+    return Tool(
+        name, run, title, effect, idempotent=idempotent, listed=listed, time_limit=seconds, raw=raw, payload=size
+    )
 
 
 MODULE = Module(

@@ -12,12 +12,13 @@ from tokonoma.modules.items.hints import LONGEST, fold
 _LOOKED_AT = 2000  # beginnings; of one letter there may be very many
 _HINTS = """select h.kind, h.shown, h.folded from item_hint h join item i on i.id = h.item_id
 where h.folded >= :low and h.folded < :high and i.state >= 0 and {visible:i}%TYPES% limit :most"""
-_RANK = {"tag": 0, "word": 1, "title": 2}
+Kind = Literal["tag", "word", "title"]
+_RANK: dict[Kind, int] = {"tag": 0, "word": 1, "title": 2}
 
 
 class Suggestion(TypedDict):
     text: str
-    kind: Literal["tag", "word", "title"]
+    kind: Kind
     count: int
 
 
@@ -47,19 +48,18 @@ def search_suggest(
 
 def _ranked(rows: list[Row], folded: str) -> list[Suggestion]:
     """Each text once, with how many items have it. What says no more than the query is no suggestion."""
-    counts: Counter[tuple[str, str]] = Counter()
-    spelt: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, Kind]] = Counter()
+    spelt: dict[tuple[str, Kind], str] = {}
     for kind, shown, _ in rows:
-        key = (fold(shown), kind)
+        key: tuple[str, Kind] = (fold(shown), kind)
         counts[key] += 1
         spelt.setdefault(key, shown)
-    texts: dict[str, tuple[str, str]] = {}
+    texts: dict[str, tuple[str, Kind]] = {}
     for key in sorted(counts, key=lambda each: (_RANK[each[1]], -counts[each], each[0])):
         texts.setdefault(key[0], key)  # a tag that is also a word is told once
     chosen = sorted(texts.values(), key=lambda key: (key[1] == "title", -counts[key], _RANK[key[1]], key[0]))
-    told: list[Suggestion] = [
-        {"text": spelt[key], "kind": key[1], "count": counts[key]}  # type: ignore[typeddict-item]
+    return [
+        {"text": spelt[key], "kind": key[1], "count": counts[key]}
         for key in chosen
         if key[0] != folded or key[1] != "word"
     ]
-    return told

@@ -72,7 +72,7 @@ def search_items_by_tag(
 def get_statuses(desk: Desk) -> StatusList:
     """The statuses that an item can have, in their order, with how many items have each."""
     rows = desk.rows("select status, count(*) from item where state >= 0 and {visible} group by status")
-    counts: dict[str, int] = dict(rows)  # type: ignore[arg-type]
+    counts: dict[str, int] = {status: count for status, count in rows}  # noqa: C416 - a row is a tuple of anything
     items: list[StatusWord] = [
         {"name": name, "is_closable": not is_open(name), "count": counts.get(name, 0)} for name in STATUSES
     ]

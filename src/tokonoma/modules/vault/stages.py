@@ -66,13 +66,13 @@ def candidate(path: str, piece: Piece, terms: Sequence[str], phrase: str) -> Can
         return None
     score = (len(plain) + 0.8 * len(loose)) / len(terms)
     score = 0.7 * score + 0.15 * bool(headed) + 0.15 * (phrase in text)
-    signals = [("heading", headed), ("normalized", plain - headed or plain), ("loose", loose)]
+    found = (headed, plain - headed or plain, loose)  # in the order of SIGNALS
     return Candidate(
         path,
         piece.start,
         piece.end,
         piece.title,
-        tuple(name for name, found in signals if found),  # type: ignore[misc]
+        tuple(name for name, terms_found in zip(SIGNALS, found, strict=True) if terms_found),
         round(score, 4),
         tuple(term for term in terms if term in plain or term in loose),
     )
