@@ -60,9 +60,10 @@ class Library:
             file.write_text(json.dumps({"terms": [list(words)]}, ensure_ascii=False), encoding="utf-8")
 
     def settle(self) -> None:
-        """Searches make the vectors that are still waiting; go on until there are none."""
+        """A search wakes the worker that makes vectors; wait until none is left to make."""
+        self.call("find", query="settle")
         while self.call("status", "system")["sizes"]["embedding_queue"]:
-            self.call("find", query="settle")
+            time.sleep(0.5)
 
     def call(self, tool: str, module: str = "manual", **params: Any) -> dict[str, Any]:
         answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()

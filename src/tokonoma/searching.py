@@ -44,7 +44,10 @@ class Searching:
     def find(self, call: Call, query: Query, where: Where, labels: tuple[Label, ...]) -> Hits:
         """Inside the walls around the caller."""
         if self._near and self.worker is not None and (query.text.strip() or query.pivot) and query.mode != "text":
-            self.worker.catch_up()  # what was saved a moment ago is found by its meaning, too
+            if query.patient:
+                self.worker.catch_up()  # what was saved a moment ago is found by its meaning, too
+            else:
+                self.worker.resume()
             self._waits = False
         vector = self.index.vector(query)  # it may come from afar: no snapshot is held meanwhile
         with self._database.reading(call.stop) as rows:

@@ -112,6 +112,15 @@ def test_hits_by_file_say_the_same_in_less(talk, manuals):
     assert {"title", "reason"} <= set(gaps[0])
 
 
+def test_a_search_leaves_the_vectors_of_new_sections_to_the_worker(talk, app, manuals, monkeypatch):
+    embedded = []
+    worker = app.searching.worker
+    monkeypatch.setattr(worker, "catch_up", lambda: embedded.append("by the search"))
+    monkeypatch.setattr(worker, "wake", lambda: embedded.append("by the worker"))
+    talk.call("manual", "find", query="返品")
+    assert set(embedded) == {"by the worker"}
+
+
 def test_one_of_two_words_is_another_topic(talk, manuals):
     (manuals / "other" / "b.md").write_text(
         "# Paper\nA printer takes paper.\n# Ink\nA printer takes ink.\n", encoding="utf-8"

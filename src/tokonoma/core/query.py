@@ -67,6 +67,7 @@ class Query:
     minimum: float | None = None  # similarity below which a vector hit does not count
     neighbours: bool = True  # two records on each side in the same thread lend weight
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
+    patient: bool = True  # what was saved a moment ago is embedded first, if that is soon done
     explain: bool = False  # say how each score came about
     expect: str | None = None  # an address: if it is not among the hits, say why not
 

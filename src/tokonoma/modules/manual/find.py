@@ -190,7 +190,8 @@ def _by_meaning(search: Search) -> None:
     """What the shared index puts first, by words and, where there are vectors, by meaning."""
     conditions = (Condition("manual_id", "is", (search.manual,)),) if search.manual is not None else ()
     most = max(_LEAST, _SEMANTIC - 2 * len(search.pot.named))
-    query = Query(search.asked.query[:2000], limit=most, neighbours=False)
+    # Every section is looked through by its words anyway: nobody waits for the vectors of new ones.
+    query = Query(search.asked.query[:2000], limit=most, neighbours=False, patient=False)
     hits = search.desk.find(query, Where((NAME,), None, conditions)).items
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
