@@ -1,7 +1,9 @@
 """specs/000, メモ操作ツール: save, get, list, namespaces, delete, restore, over the wire, on both databases."""
 
+import threading
+
 import pytest
-from talk import Http
+from talk import Http, Lines
 
 from tokonoma.auth import keys
 from tokonoma.auth.keys import Grant
@@ -107,6 +109,27 @@ def test_bad_input_is_named_and_nothing_is_saved(talk, params, word):
 )
 def test_what_is_not_there_is_not_found(talk, tool, params):
     assert talk.refused("memory", tool, **params)["code"] == "NOT_FOUND"
+
+
+def test_calls_that_change_the_same_memos_in_another_order_wait_for_each_other(app):
+    ids = [Lines(app).call("memory", "save", content=f"memo {number}")["memo_id"] for number in range(6)]
+    errors: list[object] = []
+
+    def change(ordered: list[str]) -> None:
+        talk = Lines(app)
+        for turn in range(25):
+            memos = [{"memo_id": each, "content": f"turn {turn}"} for each in ordered]
+            told = talk.tool("call", module="memory", tool_name="save", params={"memos": memos})
+            if told.get("isError"):
+                errors.append(told)
+
+    writers = [threading.Thread(target=change, args=(order,)) for order in (ids, ids[::-1], ids[3:] + ids[:3])]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    assert errors == []
+    assert Lines(app).call("memory", "get", memo_id=ids[0])["version"] == 1 + 3 * 25
 
 
 def test_a_memo_is_sought_only_in_the_namespace_that_is_named(talk):

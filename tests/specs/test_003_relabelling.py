@@ -167,7 +167,7 @@ def test_who_comes_after_a_killed_process_goes_on(app, database_url, tmp_path):
 
 
 def test_writers_go_on_and_every_record_arrives(app):
-    """Two writers change the very records that are led to the new policy: nothing fails, and no class is wrong."""
+    """Two writers change the very records that are led to the new policy: nobody is refused, and no class is wrong."""
     talk = Lines(app)
     filled(talk, 400)
     memos = [each["memo_id"] for each in talk.call("memory", "list", namespace="/", limit=200)["items"]]
@@ -179,7 +179,7 @@ def test_writers_go_on_and_every_record_arrives(app):
             text = rng.choice(["plain", "mail a@example.com"])
             changed = {"memo_id": rng.choice(memos), "content": f"{text} {rng.random()}"}
             result = mine.tool("call", module="memory", tool_name="save", params=changed)
-            if result.get("isError") and "Try again" not in str(result):  # writers may meet each other
+            if result.get("isError"):
                 errors.append(result)
 
     writers = [threading.Thread(target=write, args=(seed,)) for seed in range(2)]

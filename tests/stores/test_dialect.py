@@ -35,7 +35,7 @@ pieces = st.one_of(
         (" {blob} ", " bytea ", " blob "),
         (" {real} ", " double precision ", " real "),
         (" {text} ", ' text collate "C" ', " text "),
-        (" {for_update} ", " for update ", "  "),
+        (" {for_update} ", " for no key update ", "  "),
     ]),
 )  # fmt: skip
 

@@ -103,13 +103,15 @@ class Portions:
         asked = [item for item in group if item.pieces]
         good, bad = sift(asked, lambda part: self._embedded(model, part))
         with self._database.writing() as statements:
+            # What somebody is changing at this moment comes again with its new text.
+            ours = set(queue.free(statements, [item.claim for item in group]))
             for item in group:
-                if not item.pieces:  # blank, or gone: there is nothing to make a vector of
+                if not item.pieces and item.claim in ours:  # blank, or gone: there is nothing to make a vector of
                     queue.done(statements, item.claim)
             for item, vectors in good:
-                if queue.done(statements, item.claim):
+                if item.claim in ours and queue.done(statements, item.claim):
                     self._keep.store(statements, model.id, item.claim.document_id, vectors, item.pieces, item.titled)
-            for item, error in bad:
+            for item, error in [each for each in bad if each[0].claim in ours]:
                 self._put_off(statements, item.claim, error.message, guilty=bool(good))
         if asked and not good:
             raise bad[-1][1]

@@ -1,5 +1,6 @@
 """The durable queue: a row for every document whose vector is still to be made, written with the document itself."""
 
+import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ on conflict (document_id) do update set ticket = excluded.ticket, rank = exclude
 _BACKLOG = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
 values (:document_id, :ticket, 1, :due, 0, 0, '') on conflict (document_id) do nothing"""
 _NEXT = """select document_id, ticket, tries from embedding_queue where due <= :now and lease <= :now
-order by rank, due limit :limit {for_update}"""
+order by rank, due limit :limit {for_update_free}"""
+_FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,17 @@ def claim(statements: Statements, until: int, limit: int) -> list[Claim]:
     return found
 
 
+def free(statements: Statements, claims: Sequence[Claim]) -> list[Claim]:
+    """Those whose rows nobody is changing just now; they are ours until the transaction ends. A writer who has changed
+    some of these documents may want to change others, too: to wait for one another would end in a ring."""
+    listed = json.dumps([each.document_id for each in claims])
+    locked = {row[0] for row in statements.rows(_FREE, numbers=listed)}
+    return [each for each in claims if each.document_id in locked]
+
+
 def renew(statements: Statements, claims: Sequence[Claim], until: int) -> None:
     """Hold on to claims until then; 0 gives them back."""
+    claims = free(statements, claims)
     if claims:
         statements.many(
             "update embedding_queue set lease = :until where document_id = :document_id and ticket = :ticket",

@@ -118,8 +118,8 @@ class Vectors:
 
     def changed(self, statements: Statements, document_id: int) -> None:
         """The document is new, or its text is: until it is embedded, it has no vector."""
+        self._queue.enqueue(statements, document_id)  # first: who holds its place in the queue holds its vectors
         stored.forget(statements, document_id)
-        self._queue.enqueue(statements, document_id)
 
     def refill(self, statements: Statements) -> None:
         """Look again for documents without a vector; the worker does it when it next begins."""

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NotRequired, cast
 
@@ -104,11 +104,20 @@ def save(
     if extra:
         raise Invalid(f"With `memos`, {', '.join(extra)} belongs into each memo, not beside them.", fields=extra)
     with desk.write() as tx:
+        _lock(tx, [named for new in memos if (named := new.get("memo_id"))])
         many = [
             _saved(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), _Place(f"memos[{number}]"))
             for number, new in enumerate(memos)
         ]
     return {"items": [summary(memo, desk.principal) for memo in many]}
+
+
+def _lock(tx: Tx, ids: Sequence[str]) -> None:
+    """All in one order, whatever the caller's is: two calls that share memos wait for each other, and not in a ring."""
+    if len(ids) > 1:
+        names = {f"id{number}": each for number, each in enumerate(ids)}
+        listed = ", ".join(f":{name}" for name in names)
+        tx.rows(f"select id from memo where id in ({listed}) and {{visible}} order by id {{for_update}}", **names)  # noqa: S608
 
 
 def _saved(desk: Desk, tx: Tx, new: NewMemo, place: _Place) -> Memo:
