@@ -20,7 +20,7 @@ from tokonoma.search.statistics import Corpus, Frequencies
 
 _LOOKED_UP = 500  # terms of a query; of a text that is pasted as one, its beginning
 _PROPOSED = 300  # at most, unless more are wanted
-_FIRST, _STEP = 100, 50  # proposals that are scored at a time
+_FIRST, _STEP = 80, 40  # proposals that are scored at a time
 _WIDEST = 4096
 _TELLING = 0.4  # a mark that more than this share of the documents carry would not spare any work
 _LENDING = 60  # of the best, whose neighbours are looked at

@@ -21,7 +21,7 @@ from tokonoma.search.statistics import Frequencies, corpus
 from tokonoma.search.why_not import why_not
 from tokonoma.store.dialect import Kind
 
-_FUSED = 100
+_FUSED = 64
 """Of the best by words, at least, whose vectors are looked at."""
 
 _NEAREST = 64
