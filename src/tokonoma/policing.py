@@ -144,6 +144,11 @@ class Policing:
         inside one that leads records to a policy."""
         self._modules()
 
+    def turning(self, rows: Rows) -> bool:
+        """Whether the next step puts the policy in force."""
+        walk = store.walk(rows)
+        return walk is not None and walk.phase == "turn"
+
     def step(self, statements: Statements, most: int = PIECE) -> bool:
         """A piece of the way to the newest policy, in a transaction of its own. False: every record is there."""
         walk = store.walking(statements)

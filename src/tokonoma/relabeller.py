@@ -72,7 +72,8 @@ class Relabeller:
             begun = time.monotonic()
             try:
                 with self._database.writing() as statements:
-                    if self._database.kind == "postgresql":
+                    # Putting a policy in force locks no record, and waits for every write that is under way.
+                    if self._database.kind == "postgresql" and not self._policing.turning(statements):
                         statements.run(_WAIT)
                     more = self._policing.step(statements, self._most)
             except Unavailable as error:

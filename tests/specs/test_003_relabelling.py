@@ -198,6 +198,24 @@ def test_writers_go_on_and_every_record_arrives(app):
     assert app.policing.foreseen(Proposal(yaml))[2].moves == {}
 
 
+def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):
+    """To put a policy in force is to wait for the writes under way, however long they take."""
+    if app.database.kind != "postgresql":
+        pytest.skip("on SQLite one writes at a time, and everybody has a turn")
+    filled(Lines(app), 4)
+    waits: dict[bool, set[str]] = {True: set(), False: set()}
+    step = app.policing.step
+
+    def watched(statements, most):
+        waits[app.policing.turning(statements)].add(statements.row("show lock_timeout")[0])
+        return step(statements, most)
+
+    monkeypatch.setattr(app.policing, "step", watched)
+    accept(app, STRICT)
+    app.relabeller.settle()
+    assert waits == {True: {"30s"}, False: {"200ms"}}
+
+
 def test_a_trash_follows_where_nothing_else_is_left(app):
     talk = Lines(app)
     memo = talk.call("memory", "save", content="人事の話", namespace="/hr")
