@@ -18,6 +18,10 @@ _WAIT = "set local lock_timeout = '200ms'"
 """On PostgreSQL a writer may hold a record's row and want that of its document, and we the other way round. Long before
 the database would end one of both, we give way."""
 
+_WAIT_TO_TURN = "set local lock_timeout = '800ms'"
+"""To put a policy in force is to wait for every write under way, and those may take long: so nearly all of the time.
+But who comes behind us may be waited for by those we wait for: we give way before the database looks for rings."""
+
 _LATER, _LATEST = 0.02, 5.0  # seconds after a piece that could not be done
 
 
@@ -67,19 +71,20 @@ class Relabeller:
     def _piece(self) -> bool:
         """False: nothing is left. A piece that meets a busy writer is tried again, smaller."""
         self._policing.prepare()
-        pause = _LATER
+        pause, turning = _LATER, False
         while not self._closing.is_set():
             begun = time.monotonic()
             try:
                 with self._database.writing() as statements:
-                    # Putting a policy in force locks no record, and waits for every write that is under way.
-                    if self._database.kind == "postgresql" and not self._policing.turning(statements):
-                        statements.run(_WAIT)
+                    turning = self._policing.turning(statements)
+                    if self._database.kind == "postgresql":
+                        statements.run(_WAIT_TO_TURN if turning else _WAIT)
                     more = self._policing.step(statements, self._most)
             except Unavailable as error:
                 if error.reason != "busy":
                     raise
-                self._most, pause = max(1, self._most // 4), min(pause * 2, _LATEST)
+                if not turning:
+                    self._most, pause = max(1, self._most // 4), min(pause * 2, _LATEST)
             except Refusal as error:
                 log("error", "policy.relabel", reason=error.reason or error.word)
                 raise
