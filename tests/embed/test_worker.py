@@ -1,7 +1,9 @@
 """From a save to a vector: nothing is lost while the provider is away, and nothing wrong is ever stored."""
 
 import threading
+import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,6 +165,50 @@ def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(house: H
     _until(lambda: house.waiting() == 0)
     house.worker.close(grace=60.0)
     right(house, server, {"a": "after", "b": "changes again"})
+
+
+def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
+    house: House, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On PostgreSQL the two could wait for each other: for the place in the queue, and for the document."""
+    house.save("goes", "a note")
+    house.save("stays", "another note")
+    store, dropping = house.vectors.store, threading.Thread(target=house.drop, args=("goes",))
+
+    def slow(*args: Any, **more: Any) -> None:
+        if not dropping.ident:
+            dropping.start()
+            time.sleep(0.3)  # it has begun, and waits
+        store(*args, **more)
+
+    monkeypatch.setattr(house.vectors, "store", slow)
+    house.work()
+    dropping.join()
+    right(house, server, {"stays": "another note"})
+    assert house.waiting() == 0
+
+
+def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Open, server: EmbeddingServer) -> None:
+    first = houses([server.url])
+    for name in "abc":
+        first.save(name, f"note {name}")
+    first.work()
+    house = houses([server.url], model="another")
+    house.worker.step()  # the model is known, and everything asked for
+    with house.database.writing() as statements:
+        statements.run("delete from embedding")
+        statements.run("delete from embedding_queue")
+        house.vectors.refill(statements)
+    later = houses([server.url], model="another")
+    working = threading.Thread(target=later.work)
+    with house.database.writing() as statements:
+        house.index.drop(statements, "tokonoma://notes/b")
+        working.start()
+        time.sleep(0.3)
+        house.index.drop(statements, "tokonoma://notes/a")
+    working.join()
+    later.work()
+    assert later.embedded() == 1
 
 
 def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: House) -> None:

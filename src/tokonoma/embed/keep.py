@@ -56,6 +56,14 @@ class Keep(Protocol):
         """The next documents without a vector of this model, in order."""
         ...
 
+    def resting(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        """Those that nobody is changing just now; nobody will until the transaction ends. Nobody is waited for."""
+        ...
+
+    def staying(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        """Those that nobody is deleting just now; nobody will until the transaction ends. Nobody is waited for."""
+        ...
+
     def note_filled(self, statements: Statements, model: int, upto: int | None) -> None: ...
 
     def store(

@@ -103,8 +103,10 @@ class Portions:
         asked = [item for item in group if item.pieces]
         good, bad = sift(asked, lambda part: self._embedded(model, part))
         with self._database.writing() as statements:
-            # What somebody is changing at this moment comes again with its new text.
-            ours = set(queue.free(statements, [item.claim for item in group]))
+            # What somebody is changing at this moment comes again with its new text, or goes with its document.
+            free = queue.free(statements, [item.claim for item in group])
+            staying = self._keep.staying(statements, [claim.document_id for claim in free])
+            ours = {claim for claim in free if claim.document_id in staying}
             for item in group:
                 if not item.pieces and item.claim in ours:  # blank, or gone: there is nothing to make a vector of
                     queue.done(statements, item.claim)

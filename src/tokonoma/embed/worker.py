@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal
 
 from tokonoma.core.errors import Refusal, Unready
@@ -158,9 +159,13 @@ class Worker:
         """Ask for documents that have no vector of this model."""
         with self._database.reading() as rows:
             found = self._keep.lacking(rows, model.id, after, _FILL)
-        self._filled = found[-1] if found else None
         with self._database.writing() as statements:
-            queue.enqueue_backlog(statements, found)
+            resting = self._keep.resting(statements, found)
+            ours = list(takewhile(resting.__contains__, found))  # those behind it, when nobody changes it any more
+            if found and not ours:
+                return False
+            queue.enqueue_backlog(statements, ours)
+            self._filled = ours[-1] if ours else None
             self._keep.note_filled(statements, model.id, self._filled)
         return True
 

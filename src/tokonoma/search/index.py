@@ -45,7 +45,6 @@ _FACTS = "select key, text, number from fact where document = :id"
 _FORGET_FACTS = "delete from fact where document = :id"
 _FACT = "insert into fact (document, key, text, number) values (:id, :key, :text, :number)"
 _PAGE = "select address from document where module = :module and address > :after"
-_SKIPPING = {"sqlite": "", "postgresql": " for update skip locked"}
 _COUNTS = "select module, count(*) from document group by module order by module"
 
 
@@ -142,7 +141,7 @@ class Index:
         """The rows of a page of a module, which nobody else writes until we are done; whatever somebody writes just now
         is left to them. Then those of `seen` that the index lacked: they have a row now, without words."""
         upto = "" if last is None else " and address <= :last"
-        sql = f"{_PAGE}{upto} order by address{_SKIPPING[self.kind]}"
+        sql = f"{_PAGE}{upto} order by address {{for_update_free}}"
         held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
         lacked: set[str] = set()
         for address in seen:

@@ -138,6 +138,12 @@ class Vectors:
     def lacking(self, rows: Rows, model: int, after: int, limit: int) -> list[int]:
         return stored.lacking(rows, model, after, limit)
 
+    def resting(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        return stored.resting(statements, document_ids)
+
+    def staying(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        return stored.staying(statements, document_ids)
+
     def note_filled(self, statements: Statements, model: int, upto: int | None) -> None:
         stored.note_filled(statements, model, upto)
 
@@ -171,6 +177,8 @@ class Vectors:
         with self._database.writing() as statements:
             if stored.forget_some(statements, others[0].id, _PORTION):
                 return True
+            if stored.used(statements, others[0].id):  # the rest goes with the documents that somebody is deleting
+                return False
             self._searcher().forget(statements, others[0])
             stored.forget_model(statements, others[0].id)
         log("info", "search.model_retired", model=others[0].name)

@@ -1,5 +1,6 @@
 """Models and their vectors as rows, the same on both databases but for how a vector is written."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,10 @@ _LACKING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
 _STORE = """insert into embedding (document_id, model, piece, data, language)
 values (:document_id, :model, :piece, :data, :language)"""
+_RESTING = "select id from document where id in ({numbers}) {for_update_free}"
+_STAYING = "select id from document where id in ({numbers}) {for_stay_free}"
+_FORGET_SOME = """delete from embedding where id in
+(select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 TITLE = -1
 """The number of the piece that is the title by itself."""
 
@@ -69,6 +74,16 @@ def lacking(rows: Rows, model: int, after: int, limit: int) -> list[int]:
     return [row[0] for row in rows.rows(_LACKING, model=model, after=after, limit=limit)]
 
 
+def resting(statements: Statements, document_ids: Sequence[int]) -> set[int]:
+    """Those that nobody is changing just now; nobody will until the transaction ends."""
+    return {row[0] for row in statements.rows(_RESTING, numbers=json.dumps(list(document_ids)))}
+
+
+def staying(statements: Statements, document_ids: Sequence[int]) -> set[int]:
+    """Those that nobody is deleting just now; nobody will until the transaction ends."""
+    return {row[0] for row in statements.rows(_STAYING, numbers=json.dumps(list(document_ids)))}
+
+
 def note_filled(statements: Statements, model: int, upto: int | None) -> None:
     statements.run("update embedding_model set filled = :upto where id = :model", upto=upto, model=model)
 
@@ -105,11 +120,11 @@ def forget(statements: Statements, document_id: int) -> None:
 
 def forget_some(statements: Statements, model: int, limit: int) -> int:
     """Vectors of a model that nobody asks any more; how many were deleted."""
-    return statements.run(
-        "delete from embedding where id in (select id from embedding where model = :model order by id limit :limit)",
-        model=model,
-        limit=limit,
-    )
+    return statements.run(_FORGET_SOME, model=model, limit=limit)
+
+
+def used(rows: Rows, model: int) -> bool:
+    return rows.row("select 1 from embedding where model = :model limit 1", model=model) is not None
 
 
 def forget_model(statements: Statements, model: int) -> None:
