@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tokonoma.journal.keeper import Keeper
     from tokonoma.journal.metrics import Metrics
     from tokonoma.journal.prune import Cut
-    from tokonoma.pipeline.row import Done, Stage
+    from tokonoma.pipeline.row import Done
     from tokonoma.policing import Policing
     from tokonoma.policy.force import InForce
     from tokonoma.relabeller import Relabeller
@@ -70,8 +70,7 @@ class App:
         )
         self._lock = threading.RLock()
         self._database: Database | None = None
-        self._stages: list[Stage] | None = None
-        self._work: Callable[[Call], Any] | None = None
+        self._row: Callable[[Call, Done], None] | None = None
 
     # Calls
 
@@ -80,20 +79,15 @@ class App:
         self.pool.submit(partial(self._walk, call, done))
 
     def _walk(self, call: Call, done: "Done") -> None:
-        from tokonoma.pipeline.row import walk
-
         try:
-            if self._stages is None or self._work is None:
-                self._join()
+            row = self._row or self._join()
         except Exception as error:  # a broken installation: whoever called is told, and does not wait for ever
             log("error", "join", error=type(error).__name__)
             done(call, error)
             return
-        assert self._stages is not None
-        assert self._work is not None
-        walk(call, self._stages, self._work, done)
+        row(call, done)
 
-    def _join(self) -> None:
+    def _join(self) -> "Callable[[Call, Done], None]":
         """The row of stages, in the order in which they are walked."""
         from tokonoma.auth.rate import rates
         from tokonoma.pipeline.choose import choose
@@ -103,15 +97,15 @@ class App:
         from tokonoma.pipeline.journal import journal
         from tokonoma.pipeline.limit import limit
         from tokonoma.pipeline.parse import parse
+        from tokonoma.pipeline.row import walk
         from tokonoma.pipeline.trace import trace
         from tokonoma.pipeline.veil import veil
         from tokonoma.pipeline.work import work
 
         with self._lock:
-            if self._stages is not None:
-                return
-            self._work = work(self.registry.bound, self._rooms())
-            self._stages = [
+            if self._row is not None:
+                return self._row
+            stages = [
                 trace(self.spans),
                 identify(self.identify),
                 journal(self.keeper.note, self._observe),
@@ -122,6 +116,9 @@ class App:
                 guard(self.policing.current, self.registry.promised),
                 deadline(Watch(), self.settings.seconds("time_limit")),
             ]
+            run = work(self.registry.bound, self._rooms())
+            self._row = lambda call, done: walk(call, stages, run, done)
+            return self._row
 
     def _rooms(self) -> Any:
         from tokonoma.pipeline.desk import Rooms

@@ -241,6 +241,16 @@ def test_clients_that_leave_take_nobody_elses_answer():
         assert len(shop.orders) <= 600
 
 
+def test_in_the_handshake_era_a_call_is_carried_out_though_its_client_has_left():
+    with served() as (url, shop):
+        for number in range(20):
+            leaving = Line(url)
+            leaving.send(call("open", gate=str(number)))
+            leaving.close()
+        for number in range(20):
+            assert shop.gate(str(number)).wait(timeout=60)
+
+
 def test_what_is_no_http_gets_a_400_and_others_are_served():
     with served() as (url, _):
         for rubbish in (

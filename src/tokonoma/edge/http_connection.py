@@ -21,10 +21,12 @@ from tokonoma.edge.http_flight import Flight, response
 from tokonoma.edge.http_guard import CLOSE, Pairs
 from tokonoma.edge.http_reply import Reply
 from tokonoma.edge.http_stream import QUICK, Outbox, deliver
+from tokonoma.edge.http_turn import turn_of
 from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.protocol import INTERNAL_ERROR
 from tokonoma.edge.wire.refusals import fault
 
+_READ = 65_536  # bytes at once: nearly every request is smaller, and the C library has blocks of this size at hand
 _PATHS = frozenset((b"/mcp", b"/mcp/"))
 
 
@@ -41,9 +43,11 @@ class Connection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         assert isinstance(config.app, Endpoint)
         self._endpoint = config.app
+        self._turn = turn_of(self.loop)
         self.lock = threading.Lock()
         self._remote: str | None = None
         self._parts: list[bytes] | None = None  # the body so far, of a request that may be served here
+        self._whole: tuple[Pairs, bytes] | None = None  # a request that is begun at the end of this turn
         self._flight: Flight | None = None
         self._heard = 0.0  # when something came last
         self._watched = False  # whether an alarm looks at the flight
@@ -58,10 +62,13 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._remote = None if self.client is None else str(self.client[0])
+        if hasattr(transport, "max_size"):  # asyncio's own, which asks the system for 256 KiB before every read
+            cast("Any", transport).max_size = _READ
         # asyncio lends its socket without `send`; this is the same one under another name.
         self.peer = socket.socket(fileno=transport.get_extra_info("socket").fileno())
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._begin()  # in the handshake era a call is carried out, whether or not its caller waits
         if self._flight is not None:
             self._flight.lost()
         self.peer.detach()  # it is the transport's to close
@@ -108,7 +115,8 @@ class Connection(HttpToolsProtocol):
             super().on_message_complete()
             return
         raw, self._parts = b"".join(self._parts), None
-        self._serve(raw)
+        self._whole = self.headers, raw
+        self._turn.end_with(self._begin)
 
     def _plain(self) -> bool:
         parser: Any = self.parser
@@ -143,10 +151,16 @@ class Connection(HttpToolsProtocol):
 
     # The plain case
 
-    def _serve(self, raw: bytes) -> None:
+    def _begin(self) -> None:
+        if self._whole is not None:
+            headers, raw = self._whole
+            self._whole = None
+            self._serve(headers, raw)
+
+    def _serve(self, headers: Pairs, raw: bytes) -> None:
         self._flight = flight = Flight(self)
         try:
-            reply = self._endpoint.answer(self.headers, self._remote, raw, flight)
+            reply = self._endpoint.answer(headers, self._remote, raw, flight)
         except Exception as error:
             fault(error, "/mcp")
             reply = Reply(500, encode.error(None, INTERNAL_ERROR, "Internal error"))
@@ -185,6 +199,7 @@ class Connection(HttpToolsProtocol):
 
     def _settle(self) -> None:
         """Before anything else happens on this connection, a call under way becomes uvicorn's."""
+        self._begin()
         if self._flight is not None:
             self._flight.hand_over()
             self._flight = None

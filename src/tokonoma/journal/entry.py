@@ -35,25 +35,25 @@ _FINDS = 20  # named in an entry; of more only the count
 
 
 def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> Entry:
-    entry = call.entry
-    return Entry(
-        at=now(),
-        kind="call",
-        request_id=call.request_id,
-        trace_id=call.trace_id,
-        parent=call.parent,
-        principal=call.principal.name if call.principal else "",
-        transport=call.caller.transport,
-        remote=call.caller.remote,
+    entry, caller = call.entry, call.caller
+    return Entry(  # in their order: by name it would take twice as long, and every call comes through here
+        now(),
+        "call",
+        call.request_id,
+        call.trace_id,
+        call.parent,
+        call.principal.name if call.principal else "",
+        caller.transport,
+        caller.remote,
         # A name that nobody knows is a caller's text: it may be anything, so only its start is kept.
-        module=entry.module if entry else _start(call.module),
-        tool=entry.name if entry else _start(call.tool),
-        outcome=outcome,
-        code=code,
-        duration_us=duration_us,
-        policy=_policy(policy, call.found),
-        bytes_in=call.bytes_in,
-        bytes_out=call.bytes_out,
+        entry.module if entry else _start(call.module),
+        entry.name if entry else _start(call.tool),
+        outcome,
+        code,
+        duration_us,
+        _policy(policy, call.found),
+        call.bytes_in,
+        call.bytes_out,
     )
 
 

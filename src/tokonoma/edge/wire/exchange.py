@@ -125,7 +125,7 @@ def _order(message: Message, caller: Caller, modern: bool) -> Order:
     if modern:
         order.capabilities = capabilities_of(message)
         order.inputs = _object(message, "inputResponses")
-        if not all(type(each) is dict for each in order.inputs.values()):
+        if order.inputs and not all(type(each) is dict for each in order.inputs.values()):
             raise message.broken("inputResponses must hold objects")
         order.state = params.get("requestState")
         if order.state is not None and type(order.state) is not str:
