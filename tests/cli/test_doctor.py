@@ -129,6 +129,19 @@ def test_an_expired_key_is_named(run, findings, home):
     assert "old" in told["keys"]["says"]
 
 
+def test_records_that_an_earlier_version_indexed_are_told_until_they_are_indexed_anew(run, value, findings, home):
+    for text in ("one", "two"):
+        value("call", "memory", "save", json.dumps({"content": text}))
+    assert findings()[0]["records"]["state"] == "ok"
+    changed(home, "update document set form = 1")
+    told = findings()[0]["records"]
+    assert told["state"] == "warn"
+    assert "2 are indexed as an earlier version" in told["says"]
+    assert "tokonoma reindex" in told["do"]
+    assert run("reindex").exit_code == 0
+    assert findings()[0]["records"]["state"] == "ok"
+
+
 def test_a_wrong_setting_fails_and_is_told(run, home):
     home.mkdir()
     (home / "tokonoma.toml").write_text("port = -1")

@@ -13,6 +13,7 @@ from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Migration
 from tokonoma.journal import verify
 from tokonoma.search.index import counts as counted
+from tokonoma.search.index import outdated
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import applied, check_order
 
@@ -103,9 +104,13 @@ def records(database: Database) -> Iterator[Finding]:
     with database.reading() as rows:
         if not _has(database, rows, "document"):
             return
-        counts = counted(rows)
+        counts, old = counted(rows), outdated(rows)
     told = ", ".join(f"{count} in {module}" for module, count in sorted(counts.items()))
-    yield Finding("records", "ok", told or "none yet")
+    if old:
+        told += f"; {old} are indexed as an earlier version did it, and may be found less well"
+        yield Finding("records", "warn", told, "Run `tokonoma reindex`; it can be done while servers run.")
+    else:
+        yield Finding("records", "ok", told or "none yet")
 
 
 def _has(database: Database, rows: Rows, table: str) -> bool:
