@@ -99,7 +99,7 @@ def test_nothing_is_left_of_what_was_dropped(shelf):
         assert shelf.rows(f"select count(*) from {table}") == [(0,)], table
     with shelf.database.reading() as rows:
         assert corpus(rows).documents == corpus(rows).length == 0
-        assert shelf.index.words.count(rows, ["tea"]).get("tea", 0) == 0
+        assert shelf.index.words.count(rows, ["tea"], 1).get("tea", 0) == 0
 
 
 def test_figures_stay_right_whatever_is_done(shelf):
@@ -110,7 +110,7 @@ def test_figures_stay_right_whatever_is_done(shelf):
     with shelf.database.reading() as rows:
         figures = corpus(rows)
         assert (figures.documents, figures.length) == rows.row("select count(*), sum(length) from document")
-        assert shelf.index.words.count(rows, ["tea"]) == {"tea": figures.documents}
+        assert shelf.index.words.count(rows, ["tea"], figures.documents) == {"tea": figures.documents}
 
 
 def test_records_are_counted_by_module(shelf):

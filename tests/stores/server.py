@@ -41,7 +41,7 @@ def _binaries() -> Path:
 class PostgresServer:
     """One a test process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self._log = (folder / "log").open("w")
         self._data = folder / "data"
         self._data.mkdir()
@@ -51,9 +51,9 @@ class PostgresServer:
         if root:
             os.chown(self._data, _NOBODY, _NOBODY)
         self._call("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "-U", "postgres")
-        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        chosen = [word for name, value in (_SETTINGS | settings).items() for word in ("-c", f"{name}={value}")]
         self._process = subprocess.Popen(
-            self._words("postgres", "-k", str(self._sockets), "-h", "", *settings),
+            self._words("postgres", "-k", str(self._sockets), "-h", "", *chosen),
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )

@@ -30,8 +30,8 @@ class Words(Protocol):
 
     def erase(self, statements: Statements, document_id: int) -> None: ...
 
-    def count(self, rows: Rows, terms: Collection[str]) -> Mapping[str, int]:
-        """How many documents hold each of these terms or marks."""
+    def count(self, rows: Rows, terms: Collection[str], documents: int) -> Mapping[str, int]:
+        """How many documents hold each of these terms or marks, of so many; in a large store, nearly."""
         ...
 
     def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> Iterable[int]:

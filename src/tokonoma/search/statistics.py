@@ -28,7 +28,8 @@ _FOLD_EVERY = 64  # documents
 _SHARE = 50  # what is remembered holds until one document in so many has changed
 _MOST = 50_000  # terms that a process remembers
 
-Counting = Callable[[Rows, Collection[str]], Mapping[str, int]]
+Counting = Callable[[Rows, Collection[str], int], Mapping[str, int]]
+"""Of these terms; the number is that of all documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Frequencies:
             else:
                 unknown.append(term)
         if unknown:
-            counted = self._count(rows, unknown)
+            counted = self._count(rows, unknown, corpus.documents)
             if len(known) > _MOST:
                 known = self._known = {}
             for term in unknown:

@@ -43,7 +43,8 @@ class SqliteWords:
     def erase(self, statements: Statements, document_id: int) -> None:
         statements.run(_DELETE, id=document_id)
 
-    def count(self, rows: Rows, terms: Collection[str]) -> dict[str, int]:
+    def count(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
+        del documents
         names = {written(term): term for term in terms}
         found = rows.rows(_COUNT, terms=orjson.dumps(list(names)).decode())
         return {names[term]: count for term, count in found}
