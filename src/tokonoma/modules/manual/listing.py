@@ -9,6 +9,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.addresses import checked_id
 from tokonoma.modules.manual.holding import library, missing_file, missing_manual
+from tokonoma.modules.manual.index import ABOUT, GLOSSARY, Shelved
 
 _FILES = 200  # a page
 _NODES = 300
@@ -21,6 +22,7 @@ class Manual(TypedDict):
     title: NotRequired[str]
     files: int
     sections: int
+    problems: NotRequired[list[str]]
 
 
 class Manuals(TypedDict):
@@ -75,8 +77,16 @@ def list_manuals(desk: Desk) -> Manuals:
         about = held.shelved.abouts.get(manual)
         if about is not None and about.title:
             item["title"] = about.title
+        if problems := _problems(held.shelved, manual):
+            item["problems"] = problems
         items.append(item)
     return {"items": items, "total": len(items), "has_more": False}
+
+
+def _problems(shelved: Shelved, manual: str) -> list[str]:
+    """What its owner wrote beside the files, and does not count."""
+    beside = {ABOUT: shelved.abouts.get(manual), GLOSSARY: shelved.glossaries.get(manual)}
+    return [f"{name}: {found.problem}" for name, found in beside.items() if found is not None and found.problem]
 
 
 def ls(

@@ -29,7 +29,7 @@ class About:
     title: str = ""
     space: str = "/"
     allow_file: bool = False  # whether a Markdown file may be read whole
-    problem: str = ""
+    problem: str = ""  # why something of it does not count
 
 
 class _Loader(yaml.SafeLoader):
@@ -63,11 +63,20 @@ def about(raw: bytes) -> About:
     value, problem = _loaded(raw)
     if problem:
         return About(problem=problem)
-    space = value.get("space", "/")
+    space, allow_file = value.get("space", "/"), value.get("allow_file", False)
     if not isinstance(space, str) or not space.startswith("/") or ".." in space.split("/"):
-        return About(problem="manual.yml: space must be a namespace from the root, like /team")
+        return About(problem="space must be a namespace from the root, like /team")
     root = "/" + "/".join(part for part in space.split("/") if part)
-    return About(str(value.get("title", "")), root, value.get("allow_file") is True)
+    problems: list[str] = []
+    unknown = sorted(str(name) for name in value if name not in _ABOUT)
+    if unknown:
+        problems.append(f"unknown: {', '.join(unknown)[:200]}; there are {', '.join(_ABOUT)}")
+    if not isinstance(allow_file, bool):
+        problems.append("allow_file must be true or false")
+    return About(str(value.get("title", "")), root, allow_file is True, "; ".join(problems))
+
+
+_ABOUT = ("title", "space", "allow_file")
 
 
 def _loaded(raw: bytes) -> tuple[Mapping[str, Any], str]:
