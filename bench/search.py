@@ -86,11 +86,11 @@ def measure(peers: Peers, plan: Plan) -> list[Row]:
 
 
 def own_server(stack: ExitStack, folder: Path) -> tuple[str, int]:
-    """The tests' PostgreSQL, from the binaries of a package, with the memory that a server has out of the box; its
-    process."""
+    """The tests' PostgreSQL, from the binaries of a package, with memory and housekeeping as a server has them out of
+    the box; its process."""
     folder.mkdir(parents=True, exist_ok=True)
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    server = import_module("stores.server").PostgresServer(folder, shared_buffers="128MB")
+    server = import_module("stores.server").PostgresServer(folder, shared_buffers="128MB", autovacuum="on")
     stack.callback(server.stop)
     return server.url(server.take()), server._process.pid
 
