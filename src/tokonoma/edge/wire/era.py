@@ -21,8 +21,8 @@ def is_modern(message: Message) -> bool:
 
 def check_envelope(message: Message) -> None:
     """Refuse a modern request whose envelope is incomplete."""
-    missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
-    if missing:
+    if META_VERSION not in message.meta or META_CAPABILITIES not in message.meta:
+        missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
         raise message.broken(f"params._meta lacks {', '.join(missing)}")
 
 

@@ -2,6 +2,7 @@
 
 import binascii
 from collections.abc import Mapping
+from functools import lru_cache
 
 from tokonoma.edge.wire.era import check_envelope, check_version, is_modern, unsupported
 from tokonoma.edge.wire.message import Message
@@ -13,8 +14,10 @@ _OPEN, _CLOSE = "=?base64?", "?="
 
 def claims_modern(message: Message, headers: Mapping[bytes, bytes]) -> bool:
     """Whether a message over HTTP means to be modern: by any version that is not of the handshake era."""
+    if is_modern(message):
+        return True
     version = _header(headers, b"mcp-protocol-version")
-    return is_modern(message) or (version is not None and version not in LEGACY)
+    return version is not None and version not in LEGACY
 
 
 def check_modern(message: Message, headers: Mapping[bytes, bytes]) -> None:
@@ -62,4 +65,9 @@ def _check_name(message: Message, headers: Mapping[bytes, bytes]) -> None:
 
 def _header(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
     value = headers.get(name)
-    return None if value is None else value.strip(b" \t").decode("latin-1")
+    return None if value is None else _text(value)
+
+
+@lru_cache(maxsize=256)  # versions, methods and names: few, and the same again and again
+def _text(value: bytes) -> str:
+    return value.strip(b" \t").decode("latin-1")
