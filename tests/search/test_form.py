@@ -10,6 +10,7 @@ from tokonoma.search.form import (
     form_of,
     length_of,
     looked_up,
+    looked_up_together,
     number_of,
     speaker_of,
     speaking,
@@ -31,6 +32,14 @@ def test_a_form_gives_back_every_count_and_the_length(text, title):
     assert length_of(form.packed) == form.length == cut(text).length + TITLE * cut(title).length
     assert set(title_of(form.packed)) == {number_of(token) for token in cut(title).counts}
     assert looked_up(form.packed, frozenset(), []) == ({}, form.length, len(title_of(form.packed)))
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), max_size=12), TEXT)
+def test_many_are_looked_up_together_as_each_by_itself(texts, asked):
+    forms = [form_of(text, title).packed for text, title in texts]
+    wanted = frozenset(map(number_of, cut(asked).counts))
+    singly = [looked_up(form, wanted, sorted(wanted)) for form in forms]
+    assert looked_up_together(forms, sorted(wanted)) == singly
 
 
 @given(TEXT, TEXT)

@@ -23,6 +23,7 @@ _PROPOSED = 300  # at most, unless more are wanted
 _FIRST, _STEP = 80, 40  # proposals that are scored at a time
 _WIDEST = 4096
 _TELLING = 0.4  # a mark that more than this share of the documents carry would not spare any work
+_SINGLY = 8  # documents; more are sooner read together, where that can be done
 _LENDING = 60  # of the best, whose neighbours are looked at
 _REACH = 2  # neighbours on each side that lend
 
@@ -43,6 +44,7 @@ class Leg:
 
     asked: Asked
     pool: Pool
+    together: bool = False  # numpy is loaded anyway: documents are read many at a time
     candidates: dict[int, Candidate] = field(default_factory=dict[int, Candidate])
     reads: dict[int, Read] = field(default_factory=dict[int, Read])
     seats: dict[int, Seat] = field(default_factory=dict[int, Seat])
@@ -123,9 +125,13 @@ class Leg:
         candidates, question = self.candidates, self.asked.question
         missing = [number for number in ids if number not in candidates]
         fetched = self.pool.fetch(missing)
-        for each in fetched:
+        if self.together and len(fetched) > _SINGLY:
+            reads = scoring.read_together(question, [each.data for each in fetched])
+        else:
+            reads = [scoring.read(question, each.data) for each in fetched]
+        for each, read in zip(fetched, reads, strict=True):
             candidates[each.id] = each
-            self.reads[each.id] = scoring.read(question, each.data)
+            self.reads[each.id] = read
         return [each.id for each in fetched]
 
 
@@ -143,10 +149,17 @@ def asked_of(pool: Pool, text: str, corpus: Corpus, frequencies: Frequencies) ->
 
 
 def by_words(
-    words: Words, pool: Pool, asked: Asked, limit: int, *, neighbours: bool, others: Collection[int] = ()
+    words: Words,
+    pool: Pool,
+    asked: Asked,
+    limit: int,
+    *,
+    neighbours: bool,
+    others: Collection[int] = (),
+    together: bool = False,
 ) -> Leg:
-    """`others` were found by somebody else, and are scored as well."""
-    leg = Leg(asked, pool)
+    """`others` were found by somebody else, and are scored as well. `together`: numpy is loaded already."""
+    leg = Leg(asked, pool, together)
     known = any(asked.frequencies[term.text] for term in asked.terms if term.weight > 0)
     few = pool.few() if known else []
     if few is not None:

@@ -113,7 +113,15 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     vectors = None if vector is None else tools.vectors
     most = max(_NEAREST, 2 * query.limit)
     likely: Sequence[int] = [] if vectors is None else vectors.likely(pool.rows, vector, pool.filter, most)
-    leg = by_words(tools.words, pool, asked, query.limit, neighbours=query.neighbours, others=likely)
+    leg = by_words(
+        tools.words,
+        pool,
+        asked,
+        query.limit,
+        neighbours=query.neighbours,
+        others=likely,
+        together=vectors is not None,
+    )
     if vectors is None:
         found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
         return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)

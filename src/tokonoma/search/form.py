@@ -94,6 +94,32 @@ def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
     return found, length, titled
 
 
+def looked_up_together(forms: Sequence[bytes], ascending: Sequence[int]) -> list[tuple[dict[int, int], int, int]]:
+    """The same for many documents, in a third of the time; where numpy is loaded anyway."""
+    import numpy as np
+
+    found: list[tuple[dict[int, int], int, int]] = []
+    numbers, counts, ends, end = list[bytes](), list[bytes](), list[int](), 0
+    for form in forms:
+        size, titled, length = _HEAD.unpack_from(form)
+        middle = _HEAD.size + 4 * size
+        numbers.append(form[_HEAD.size : middle])
+        counts.append(form[middle : middle + size])
+        end += size
+        ends.append(end)
+        found.append(({}, length, titled & _TITLED))
+    held = np.frombuffer(b"".join(numbers), np.dtype("<u4"))
+    wanted = np.array(ascending, np.uint32)
+    if not len(held) or not len(wanted):
+        return found
+    places = np.flatnonzero(wanted[np.minimum(wanted.searchsorted(held), len(wanted) - 1)] == held)
+    owners = np.array(ends).searchsorted(places, side="right")
+    times = np.frombuffer(b"".join(counts), np.uint8)[places]
+    for owner, number, count in zip(owners.tolist(), held[places].tolist(), times.tolist(), strict=True):
+        found[owner][0][number] = count
+    return found
+
+
 def title_of(form: bytes) -> Sequence[int]:
     """The numbers of the title's terms."""
     titled = _HEAD.unpack_from(form)[1] & _TITLED

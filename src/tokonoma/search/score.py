@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokonoma.search.cut import Term
-from tokonoma.search.form import asking, looked_up, number_of, speaking, title_of
+from tokonoma.search.form import asking, looked_up, looked_up_together, number_of, speaking, title_of
 
 K1 = 1.0
 B = 0.5
@@ -102,6 +102,14 @@ def gain_of(term: Term, frequency: int, documents: int) -> float:
 def read(question: Question, form: bytes) -> Read:
     counts, length, titled = looked_up(form, question.wanted, question.ascending)
     return Read(counts, length, _title(question, form) if titled else 0.0, asking(form))
+
+
+def read_together(question: Question, forms: Sequence[bytes]) -> list[Read]:
+    """Many at once; where numpy is loaded anyway."""
+    return [
+        Read(counts, length, _title(question, form) if titled else 0.0, asking(form))
+        for form, (counts, length, titled) in zip(forms, looked_up_together(forms, question.ascending), strict=True)
+    ]
 
 
 def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
