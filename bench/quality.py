@@ -80,6 +80,7 @@ class House:
         if policy:
             with self.app.administer("policy") as statements:
                 self.app.policing.apply(statements, Proposal(policy), "bench")
+            self.app.relabeller.settle()
 
     def call(self, tool: str, **params: Any) -> dict[str, Any]:
         answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
