@@ -20,7 +20,8 @@ from tokonoma.search.statistics import Corpus, Frequencies
 
 _LOOKED_UP = 500  # terms of a query; of a text that is pasted as one, its beginning
 _PROPOSED = 300  # at most, unless more are wanted
-_FIRST, _STEP = 80, 40  # proposals that are scored at a time
+_PROPOSED_EACH = 8  # for each that is wanted
+_FIRST, _STEP = 80, 40  # proposals that are scored at a time; more where more are wanted
 _WIDEST = 4096
 _TELLING = 0.4  # a mark that more than this share of the documents carry would not spare any work
 _SINGLY = 8  # documents; more are sooner read together, where that can be done
@@ -174,8 +175,9 @@ def by_words(
 
 def _take_proposed(leg: Leg, proposed: Iterable[int], limit: int) -> None:
     """Some at a time, until there are enough and the last ones have changed nothing among the best."""
-    ids, most = iter(proposed), max(_PROPOSED, 3 * limit)
-    taken, step, line = 0, _FIRST, 0.0
+    ids, most = iter(proposed), max(_PROPOSED, _PROPOSED_EACH * limit)
+    usual = max(_STEP, limit)
+    taken, step, line = 0, max(_FIRST, 2 * limit), 0.0
     while some := [*islice(ids, step)]:
         fresh = leg.take(some)
         taken += fresh
@@ -183,7 +185,7 @@ def _take_proposed(leg: Leg, proposed: Iterable[int], limit: int) -> None:
         if taken >= most or (before == line > 0.0 and taken >= 2 * limit):
             return
         # If the filter lets few of them through, more are looked at together.
-        step = _STEP if 2 * fresh >= len(some) else min(2 * step, _WIDEST)
+        step = usual if 2 * fresh >= len(some) else min(2 * step, _WIDEST)
 
 
 def _proposal(pool: Pool, asked: Asked, limit: int) -> Proposal:
@@ -198,5 +200,5 @@ def _proposal(pool: Pool, asked: Asked, limit: int) -> Proposal:
     return Proposal(
         terms={text: worth[text] for text in rarest},
         marks=marks,
-        most=max(_PROPOSED, 3 * limit),
+        most=max(_PROPOSED, _PROPOSED_EACH * limit),
     )
