@@ -1,7 +1,6 @@
 """From a save to a vector: nothing is lost while the provider is away, and nothing wrong is ever stored."""
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -178,7 +177,7 @@ def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
     def slow(*args: Any, **more: Any) -> None:
         if not dropping.ident:
             dropping.start()
-            time.sleep(0.3)  # it has begun, and waits
+            _until_it_waits_or_ends(house, dropping)
         store(*args, **more)
 
     monkeypatch.setattr(house.vectors, "store", slow)
@@ -204,7 +203,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
     with house.database.writing() as statements:
         house.index.drop(statements, "tokonoma://notes/b")
         working.start()
-        time.sleep(0.3)
+        _until_it_waits_or_ends(house, working)
         house.index.drop(statements, "tokonoma://notes/a")
     working.join()
     later.work()
@@ -324,3 +323,9 @@ def _until(met: Callable[[], bool]) -> None:
     pause = threading.Event()
     while not met():
         pause.wait(0.005)
+
+
+def _until_it_waits_or_ends(house: House, thread: threading.Thread) -> None:
+    """On SQLite, where one writes at a time, there is nothing to be seen."""
+    waits = "select 1 from pg_locks where not granted"
+    _until(lambda: house.database.kind == "sqlite" or not thread.is_alive() or bool(house.rows(waits)))

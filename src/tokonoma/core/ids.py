@@ -26,5 +26,5 @@ def trace_ids() -> tuple[str, str]:
 
 
 def hex_id(size: int) -> str:
-    """`size` random bytes in hexadecimal: trace and span ids. Never for secrets."""
+    """`size` random bytes in hexadecimal. Never for secrets."""
     return f"{_bits(8 * size):0{2 * size}x}"

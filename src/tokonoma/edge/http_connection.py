@@ -26,7 +26,6 @@ from tokonoma.edge.wire import encode
 from tokonoma.edge.wire.protocol import INTERNAL_ERROR
 from tokonoma.edge.wire.refusals import fault
 
-_READ = 65_536  # bytes at once: nearly every request is smaller, and the C library has blocks of this size at hand
 _PATHS = frozenset((b"/mcp", b"/mcp/"))
 
 
@@ -62,8 +61,6 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._remote = None if self.client is None else str(self.client[0])
-        if hasattr(transport, "max_size"):  # asyncio's own, which asks the system for 256 KiB before every read
-            cast("Any", transport).max_size = _READ
         # asyncio lends its socket without `send`; this is the same one under another name.
         self.peer = socket.socket(fileno=transport.get_extra_info("socket").fileno())
 

@@ -14,7 +14,7 @@ from tokonoma.edge.http_send import send
 from tokonoma.edge.http_stream import Outbox
 from tokonoma.edge.wire.exchange import Exchange
 
-_begin: tuple[Pairs, bytes] = [], b""
+_known: tuple[Pairs, bytes] = [], b""  # headers of every response, and how a response with them begins
 
 
 class Line(Protocol):
@@ -123,11 +123,11 @@ class Flight:
 
 def _usual(standing: Pairs) -> bytes:
     """How nearly every response begins, up to its length. The headers of every response are new once a second."""
-    global _begin
-    known, begin = _begin
+    global _known
+    known, begin = _known
     if known is not standing:
         begin = response(standing, Reply(200)).removesuffix(b"0\r\n\r\n")
-        _begin = standing, begin
+        _known = standing, begin
     return begin
 
 
