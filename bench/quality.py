@@ -118,6 +118,8 @@ def memo_of(record: dict[str, Any]) -> dict[str, Any]:
         memo["title"] = record["title"][:500]
     if record.get("meta", {}).get("session"):
         memo["thread"] = record["meta"]["session"]
+    if record.get("ts"):
+        memo["metadata"] = {"date": record["ts"]}
     return memo
 
 

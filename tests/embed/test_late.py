@@ -89,7 +89,7 @@ def test_a_long_queue_holds_up_no_search_and_is_worked_off(opened):
     assert told["mode"] == "hybrid"
 
 
-def test_a_title_and_each_piece_have_a_vector_that_knows_its_language(opened):
+def test_a_title_and_each_piece_have_a_vector_that_knows_the_language_of_the_text(opened):
     open_one, houses = opened
     talk = open_one()
     talk.call("memory", "save", title="The rent", content=RENT)
@@ -97,7 +97,7 @@ def test_a_title_and_each_piece_have_a_vector_that_knows_its_language(opened):
     talk.call("memory", "search", query=ASKED)
     with houses[0].database.reading() as rows:
         found = rows.rows("select piece, language from embedding order by document_id, piece")
-    assert found == [(-1, "en"), (0, "ja"), (0, "en")]
+    assert found == [(-1, "ja"), (0, "ja"), (0, "en")]
 
 
 def test_a_title_in_the_language_of_the_question_brings_the_record(opened):

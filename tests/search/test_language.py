@@ -74,5 +74,5 @@ def test_a_vector_never_pushes_down_what_words_found(levels, text, vector, cover
 
 @given(st.lists(level, max_size=8), st.sampled_from(["ja", "en", "other", ""]), level)
 def test_the_calibration_is_kept(levels, held, coverage):
-    found = Judge("ja", sorted(levels, reverse=True), Weights(unrelated=0.2, same=0.8)).weights(held, coverage)
+    found = Judge("ja", sorted(levels, reverse=True), base=Weights(unrelated=0.2, same=0.8)).weights(held, coverage)
     assert (found.unrelated, found.same) == (0.2, 0.8)

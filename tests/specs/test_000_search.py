@@ -1,5 +1,7 @@
 """specs/000, memory.search: words, metadata, namespaces, refusals, over the wire, on both databases."""
 
+from itertools import product
+
 import pytest
 from talk import Lines
 
@@ -162,3 +164,41 @@ def test_a_house_without_a_model_says_so(database_url, tmp_path):
     assert talk.refused("memory", "search", query="鍵", mode="vector")["code"] == "UNAVAILABLE"
     assert talk.refused("memory", "search", pivot_memo_id=memo)["code"] == "UNAVAILABLE"
     house.close()
+
+
+@pytest.fixture
+def diary(talk):
+    days = ("2022-05-25", "2022-06-25T08:00:00Z", 1_658_707_200)  # the last is 25 July 2022, in seconds
+    memos = [{"content": "we talked about the budget", "metadata": {"date": day}} for day in days]
+    told = talk.call("memory", "save", memos=[*memos, {"content": "we talked about the budget"}])
+    return [each["memo_id"] for each in told["items"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("the talk about the budget on 25 May 2022", 0),
+        ("budget talks in June 2022", 1),
+        ("2022年7月の budget", 2),
+        ("what did we say about the budget today?", 3),
+    ],
+)
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_a_time_in_the_question_is_looked_for_in_the_memos(talk, diary, query, first, mode):
+    assert found(talk, diary, query=query, mode=mode)[0] == first
+
+
+def test_what_a_time_took_from_a_score_is_explained(talk, diary):
+    items = talk.call("memory", "search", query="budget talks on 25 May 2022", explain=True)["items"]
+    told = {diary.index(item["memo_id"]): item["score_details"] for item in items}
+    assert "time" not in told[0]
+    assert 0.6 < told[3]["time"] < 0.7
+
+
+def test_a_memo_of_a_day_is_found_among_hundreds_that_say_the_same(talk):
+    names = [a + b for a, b in product("bcdfghjklmnpqrstvwxyz", repeat=2)]
+    memos = [{"content": f"{meal} with {name}"} for meal in ("lunch", "supper") for name in names]
+    dated = {"content": "lunch with aiko", "metadata": {"date": "2022-05-25"}}
+    talk.call("memory", "save", memos=[dated, *memos])
+    first = talk.call("memory", "search", query="lunch on 25 May 2022", mode="text")["items"][0]
+    assert first["content"] == dated["content"]

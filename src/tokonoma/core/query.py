@@ -66,6 +66,7 @@ class Query:
     limit: int = 10
     minimum: float | None = None  # similarity below which a vector hit does not count
     neighbours: bool = True  # two records on each side in the same thread lend weight
+    timely: bool = False  # a time that the text names is looked for in the records' own time
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
     patient: bool = True  # what was saved a moment ago is embedded first, if that is soon done
     explain: bool = False  # say how each score came about

@@ -1,7 +1,9 @@
 """Finding: the filter first, then words and vectors inside it, one score, and on request how it came about."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from operator import attrgetter
 from typing import Any
 
@@ -12,12 +14,13 @@ from tokonoma.core.query import Hit, Hits, Mode, Query, Reach, Where
 from tokonoma.search.by_words import Leg, asked_of, by_words
 from tokonoma.search.filters import compiled
 from tokonoma.search.fuse import Found, Fused, Weights, alone, calibrated, fused
-from tokonoma.search.language import Judge, language_of
+from tokonoma.search.language import LOOKED_AT, Judge, language_of
 from tokonoma.search.legs import Likeness, Vector, VectorLeg
 from tokonoma.search.lend import lent, neighbours
 from tokonoma.search.pool import Pool
 from tokonoma.search.proposal import Words
 from tokonoma.search.statistics import Frequencies, corpus
+from tokonoma.search.timely import Timely
 from tokonoma.search.why_not import why_not
 from tokonoma.store.dialect import Kind
 
@@ -113,6 +116,8 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     vectors = None if vector is None else tools.vectors
     most = max(_NEAREST, 2 * query.limit)
     likely: Sequence[int] = [] if vectors is None else vectors.likely(pool.rows, vector, pool.filter, most)
+    timely = Timely(pool, query, at)
+    likely = [*likely, *timely.proposed()]
     leg = by_words(
         tools.words,
         pool,
@@ -123,7 +128,11 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
         together=vectors is not None,
     )
     if vectors is None:
-        found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
+        worth = timely.worth(leg.candidates, leg.scored)
+        found = [
+            Found(each.key, leg.candidates[each.key].at, each.level, timely=worth.get(each.key, 1.0))
+            for each in leg.scored.values()
+        ]
         return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
     best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
     kept = {each.key for each in best}.union(likely)
@@ -133,13 +142,20 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     shares = {number: calibrated(like.similarity, tools.weights) for number, like in near.items()}
     # How sure words are shows in what each record says itself: a good thread lifts many at once.
     levels = sorted((each.alone(asked.question) for each in best), reverse=True)
-    judge = Judge(language_of(query.text), levels, tools.weights)
+    nearest = nlargest(LOOKED_AT, (like.similarity for like in near.values()))
+    judge = Judge(language_of(query.text), levels, nearest, tools.weights)
+    # Equal titles have equal vectors.
+    titles = Counter(like.title for like in near.values())
+    worth = timely.worth(leg.candidates, kept & leg.candidates.keys())
     both: list[Fused] = []
     for number, one in leg.candidates.items():
         if number in kept:
             word, like = leg.scored.get(number), near.get(number)
             share = lent(shares.get(number, 0.0), around[number], shares) if number in around else shares.get(number)
-            found = Found(number, one.at, word and word.level, *(like or (None, "", None)), share)
+            found = Found(number, one.at, word and word.level, share=share)
+            if like is not None:
+                found = Found(number, one.at, word and word.level, *like, share, titles[like.title])
+            found = found._replace(timely=worth.get(number, 1.0))
             turn = query.neighbours and one.thread is not None
             weights = judge.weights(found.language, word.coverage if word else 0.0, turn=turn)
             both.append(fused(found, weights, at, query.half_life))
@@ -178,12 +194,14 @@ def explained(one: Fused, ranked: Ranked) -> dict[str, Any]:
     """Every number that the score was made of: see fuse.py for how."""
     parts: dict[str, Any] = {"mode": ranked.mode, "score": one.score, "decay": round(one.decay, 6)}
     leg, found = ranked.leg, one.found
+    if found.timely < 1.0:
+        parts["time"] = round(found.timely, 6)
     if leg is not None and found.text is not None:
         parts["text"] = _told(leg, found.id)
     if found.similarity is not None:
         parts["vector"] = {"similarity": found.similarity, "share": one.vector, "language": found.language or "unknown"}
         if found.title is not None:
-            parts["vector"]["title"] = found.title
+            parts["vector"] |= {"title": found.title, "namesakes": found.namesakes}
     if ranked.language is not None:
         parts["language"] = ranked.language
     if one.weights is not None:

@@ -5,7 +5,8 @@ what one does not know, the other may still prove,
 
     score = 1 − (1 − words · text) · (1 − vectors · vector) · (1 − titles · title)
 
-where `title` is how near the title alone is. So a vector can raise what words have found, and never push it down. Ranks
+where `title` is how near the title alone is, divided by how many share it: what stands over many records names none of
+them. So a vector can raise what words have found, and never push it down. Ranks
 are not used: that the tenth of a hopeless list should count as much as the tenth of a good one is what makes fusion by
 ranks lose against one leg alone.
 """
@@ -36,6 +37,8 @@ class Found(NamedTuple):
     language: str = ""  # of the piece that is as similar as that
     title: float | None = None  # the similarity of the title by itself, if it has one
     share: float | None = None  # the similarity on the scale of words, if neighbours have raised it
+    namesakes: int = 1  # of what is compared, how many have this very title
+    timely: float = 1.0  # what is left of its score beside the time that the question names
 
 
 class Fused(NamedTuple):
@@ -75,7 +78,7 @@ def fused(found: Found, weights: Weights, now: int, half_life: float | None = No
         vector = calibrated(found.similarity, weights)
     decay = decay_of(found.at, now, half_life)
     title = 0.0 if found.title is None else _scaled(found.title, weights.unrelated_titles, weights.same)
-    score = joined(found.text or 0.0, vector or 0.0, weights, title) * decay
+    score = joined(found.text or 0.0, vector or 0.0, weights, title / found.namesakes) * decay * found.timely
     return Fused(found, round(score, _DIGITS), vector, decay, weights)
 
 
@@ -83,7 +86,7 @@ def alone(found: Found, now: int, half_life: float | None = None) -> Fused:
     """One leg was asked: its own scale is the score. With neither, what is left is age."""
     raw = found.similarity if found.similarity is not None else found.text
     decay = decay_of(found.at, now, half_life)
-    score = (1.0 if raw is None else raw) * decay
+    score = (1.0 if raw is None else raw) * decay * found.timely
     return Fused(found, round(score, _DIGITS), None, decay)
 
 

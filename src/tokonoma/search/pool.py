@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import orjson
 
+from tokonoma.core.clock import shown
 from tokonoma.core.desk import Rows
+from tokonoma.search.facts import HEAD
 from tokonoma.search.filters import Filter
 from tokonoma.store.dialect import Kind
 
@@ -31,6 +33,13 @@ _DRIVEN = {
 # Without figures about the data SQLite takes an index of the filter, and sorts all that it lets through.
 _BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "document d"}
 _NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
+_DATED = """select d.id, f.text, f.number from {each} join fact f on f.document = d.id
+where f.key in ({keys}) and {filter}"""
+_BETWEEN = (
+    "select d.id from document d where d.at >= :begin and d.at < :end and {filter} order by d.at desc limit :most"
+)
+_DATED_BETWEEN = f"""select d.id from fact f join document d on d.id = f.document where f.key in ({{keys}})
+and substr(f.text, 1, {HEAD}) >= :first and substr(f.text, 1, {HEAD}) < :last and {{filter}} limit :most"""
 # That the thread has a name is said once more, or its index, which leaves out those without, is not used.
 _BESIDE = """select d.id from document d
 where d.thread <> '' and d.thread = c.thread and d.space = c.space and d.module = c.module
@@ -42,6 +51,12 @@ _NEIGHBOURS = {
     join document c on c.id = j.value cross join lateral ({beside}) b join document n on n.id = b.id
     order by c.id, n.place {way}, n.id {way}""",
 }
+
+
+_DATES = ("date", "time", "ts", "timestamp", "happened_at", "occurred_at", "created_at")
+"""Facts that say when something happened, if that is not when it was saved."""
+
+_KEYS = ", ".join(f"'{key}'" for key in _DATES)
 
 
 class Candidate(NamedTuple):
@@ -113,6 +128,20 @@ class Pool:
         sql = self._filled(_NEWEST).replace("{source}", source)
         return [(number, at) for number, at in self.rows.rows(sql, most=most, **self.filter.params)]
 
+    def dates(self, ids: Collection[int]) -> list[tuple[int, str | None, float | None]]:
+        """What the facts of these documents say of their time, as a text or as a number."""
+        if not ids:
+            return []
+        sql = self._filled(_DATED.replace("{each}", _EACH[self._kind]))
+        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
+        return [(number, text, value) for number, text, value in found]
+
+    def between(self, begin: int, end: int, most: int) -> list[int]:
+        """Documents of that time, by their facts or by when they were saved."""
+        span = {"begin": begin, "end": end, "first": shown(begin)[:10], "last": shown(end), "most": most}
+        params = {**self.filter.params, **span}
+        return [row[0] for sql in (_BETWEEN, _DATED_BETWEEN) for row in self.rows.rows(self._filled(sql), **params)]
+
     def rows_around(self, ids: Iterable[int], reach: int) -> list[list[int]]:
         """Each document with its neighbours in its thread, inside the filter: so many on each side, in their order."""
         listed, found = self._listed(ids), dict[int, tuple[list[int], list[int]]]()
@@ -124,7 +153,7 @@ class Pool:
         return [[*reversed(before), document, *after] for document, (before, after) in found.items()]
 
     def _filled(self, sql: str) -> str:
-        return sql.replace("{filter}", self.filter.sql)
+        return sql.replace("{keys}", _KEYS).replace("{filter}", self.filter.sql)
 
     def _listed(self, ids: Iterable[int]) -> str | Sequence[int]:
         """Many ids as one parameter."""

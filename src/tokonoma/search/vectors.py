@@ -157,6 +157,8 @@ class Vectors:
         titled: bool = False,
     ) -> None:
         languages = [language_of(text) for text in texts]
+        if titled:  # "NHK" over a Japanese text is no English
+            languages[0] = languages[1]
         first = stored.TITLE if titled else 0
         stored.store(statements, self._database.kind, model, document_id, vectors, languages, first)
 

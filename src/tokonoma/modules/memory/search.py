@@ -53,7 +53,7 @@ def search(
     explain: Annotated[bool, Field(description="say how each score came about")] = False,
     expect_memo_id: Annotated[str | None, Field(description="say why this memo did not come")] = None,
 ) -> FoundMemos:
-    """Find memos in a namespace and those below it. Without query and pivot: by metadata_filter alone, newest first.
+    """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without query and pivot: by metadata_filter alone, newest first.
     Long contents come as a snippet with content_truncated; memory.get reads the rest."""
     _check(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
     space = spaces.resolved(namespace, desk.principal)
@@ -68,6 +68,7 @@ def search(
         metric=distance_metric,
         limit=k + (1 if pivot_memo_id and exclude_pivot else 0),
         minimum=minimum_similarity,
+        timely=True,
         half_life=half_life_days,
         explain=explain,
         expect=address_of(MODULE_NAME, expect_memo_id) if expect_memo_id else None,

@@ -1,0 +1,47 @@
+"""A question that names a time wants what happened then: such records are proposed, and count for more than others."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from tokonoma.core.query import Query
+from tokonoma.search.pool import Candidate, Pool
+
+if TYPE_CHECKING:
+    from tokonoma.search.when import Span
+
+_LATEST = 2  # of a month without a year
+_MOST = 200  # documents of a time that are looked at whatever they say
+
+
+class Timely:
+    """The time that a question names, if it does and is to be looked for."""
+
+    def __init__(self, pool: Pool, query: Query, now: int) -> None:
+        self._pool = pool
+        self._spans: list[Span] = []
+        if query.timely:
+            # Not with the others: to read its patterns takes longer than many a search.
+            from tokonoma.search.when import spans
+
+            self._spans = spans(query.text, now)
+
+    def proposed(self) -> list[int]:
+        """Documents of that time, if it is so short that they can all be looked at."""
+        if not self._spans:
+            return []
+        from tokonoma.search.when import short
+
+        found = [self._pool.between(*span, _MOST) for span in short(self._spans, _LATEST)]
+        return [number for numbers in found for number in numbers]
+
+    def worth(self, candidates: Mapping[int, Candidate], chosen: Collection[int]) -> dict[int, float]:
+        """What is left of their scores; nobody is named if there is no such time."""
+        if not self._spans:
+            return {}
+        from tokonoma.search.when import fit, moment, worth
+
+        told = {number: moment(text, value) for number, text, value in self._pool.dates(chosen)}
+        times = {number: told.get(number) for number in chosen}
+        return {
+            number: worth(fit(candidates[number].at if at is None else at, self._spans)) for number, at in times.items()
+        }

@@ -1,0 +1,179 @@
+"""The time that a question names, in Japanese and English, and how well a record's own time fits it. Pure.
+
+    What did we decide on 25 May 2022?    先週の会議    in June    2021年の夏    three days ago
+
+A month or a day without a year is that of any year. What a question says of time need not be all that it says, and
+people speak of things before and after they happen: a record beside the time counts for less, never for nothing.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import NamedTuple
+
+from tokonoma.core.clock import parsed
+
+_DAY = 86_400_000
+_BESIDE = 12 * 3_600_000  # the day of one time zone begins on that of another
+_BEFORE, _AFTER = 7 * _DAY, 14 * _DAY  # after so long a fit has fallen to a third
+_PART = 0.5  # what a fit is worth beside all the rest
+_YEARS = 10  # that a month without a year may lie back
+_SHORT = 32 * _DAY
+_MILLISECONDS = 10**11  # as seconds this would be the year 5138
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MAYBE = {"mar", "may", "march", "dec", "sep", "jan"}  # mostly none, unless told more exactly
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "日": 1, "週間": 7, "か月": 30, "年": 365}
+
+_NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = (
+    r"\b(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b"
+)
+_ISO = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?(?!\d)")
+_NAMED = re.compile(rf"(?:\b{_NTH}(?: of)? )?{_MONTH}\.?(?: {_NTH}\b)?(?:,? (\d{{4}})\b)?")
+_LEADING = re.compile(r"\b(?:in|on|of|since|until|till|by|during|from|last|next|early|late|mid|this|before|after)[ -]$")
+_JAPANESE = re.compile(r"(?:(\d{4})年)?の?(?<!\d)(1[0-2]|0?[1-9])月(?:(\d{1,2})日)?")
+_SEASON = re.compile(r"\b(spring|summer|autumn|fall|winter)(?: of|,)? (\d{4})\b|(\d{4})年の?(春|夏|秋|冬)")
+_YEAR = re.compile(r"\b(?:in|of|during|since|from|by|throughout|early|late|mid)[ -](\d{4})\b|(?<!\d)(\d{4})年")
+_AGO = re.compile(
+    rf"\b(\d{{1,3}}|a|{'|'.join(_NUMBERS[1:])}) (day|week|month|year)s? ago\b|(\d{{1,3}})(日|週間|か月|年)前"
+)
+_DAYS = (  # back, as one says it
+    re.compile(r"\b(?:today|this morning|tonight)\b|今日|本日|今朝|今夜"),
+    re.compile(r"(?<!before )\byesterday\b|\blast night\b|(?<!一)昨日|昨夜|昨晩"),
+    re.compile(r"\bday before yesterday\b|一昨日|おととい"),
+)
+_THIS = re.compile(r"\b(this|last) (week|month|year)\b|(今|先|去|昨)(週|月|年)")
+
+
+class Span(NamedTuple):
+    """Milliseconds, from the first to the one behind the last."""
+
+    begin: int
+    end: int
+
+
+def spans(text: str, now: int) -> list[Span]:
+    """The times that a text names, the most recent first; those of a month without a year for the years past."""
+    folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text).lower())
+    today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    found = set(chain.from_iterable(read(folded, today) for read in _READERS))
+    if not found:
+        found = set(_years(folded, today))
+    return sorted(found, reverse=True)
+
+
+def fit(at: int, named: Sequence[Span]) -> float:
+    """1 inside of one of them, and less and less beside it."""
+    away = min(max((span.begin - at) / _BEFORE, (at - span.end) / _AFTER, 0.0) for span in named)
+    return math.exp(-away)
+
+
+def worth(fitting: float) -> float:
+    """What is left of a score."""
+    return 1.0 - _PART * (1.0 - fitting) / (1.0 + _PART)
+
+
+def short(named: Sequence[Span], most: int) -> list[Span]:
+    """Those in which so little happens that all of it can be looked at: the most recent."""
+    return [span for span in named if span.end - span.begin <= _SHORT + 2 * _BESIDE][:most]
+
+
+def moment(text: str | None, number: float | None) -> int | None:
+    """Of a date as ISO 8601 writes it, or of seconds or milliseconds since 1970; None if it is neither."""
+    if number is not None:
+        return int(number if number > _MILLISECONDS else number * 1000)
+    with suppress(ValueError, OverflowError):
+        return parsed(text or "")
+    return None
+
+
+def _iso(text: str, today: datetime) -> Iterator[Span]:
+    for year, month, day in _ISO.findall(text):
+        yield from _of(int(year), int(month), int(day or 0))
+
+
+def _named(text: str, today: datetime) -> Iterator[Span]:
+    for match in _NAMED.finditer(text):
+        before, name, after, year = match.groups()
+        day = before or after
+        if name in _MAYBE and not day and not year and not _LEADING.search(text, 0, match.start()):
+            continue
+        yield from _any_year(year, _MONTHS.index(name[:3]) + 1, int(day or 0), today)
+
+
+def _japanese(text: str, today: datetime) -> Iterator[Span]:
+    for year, month, day in _JAPANESE.findall(text):
+        yield from _any_year(year, int(month), int(day or 0), today)
+
+
+def _seasons(text: str, today: datetime) -> Iterator[Span]:
+    for name, year, other, japanese in _SEASON.findall(text):
+        first, number = _SEASONS[name or japanese], int(year or other)
+        with suppress(ValueError):
+            begin = datetime(number, first, 1, tzinfo=UTC)
+            yield _span(begin, _months_later(begin, 3))
+
+
+def _ago(text: str, today: datetime) -> Iterator[Span]:
+    for count, unit, digits, japanese in _AGO.findall(text):
+        told = digits or count
+        number = int(told) if told.isdecimal() else 1 if told == "a" else _NUMBERS.index(told)
+        days = _UNITS[unit or japanese]
+        with suppress(OverflowError):
+            middle, wide = today - timedelta(days=number * days), timedelta(days=days // 2)
+            yield _span(middle - wide, middle + wide + timedelta(days=1))
+
+
+def _near(text: str, today: datetime) -> Iterator[Span]:
+    for back, pattern in enumerate(_DAYS):
+        if pattern.search(text):
+            begin = today - timedelta(days=back)
+            yield _span(begin, begin + timedelta(days=1))
+    for match in _THIS.finditer(text):
+        last, unit = (match[1] == "last", match[2]) if match[1] else (match[3] != "今", match[4])
+        if unit in ("week", "週"):
+            begin = today - timedelta(days=today.weekday() + 7 * last)
+            yield _span(begin, begin + timedelta(days=7))
+        elif unit in ("month", "月"):
+            begin = _months_later(today.replace(day=1), -1 if last else 0)
+            yield _span(begin, _months_later(begin, 1))
+        else:
+            yield from _of(today.year - last, 0, 0)
+
+
+def _years(text: str, today: datetime) -> Iterator[Span]:
+    for english, japanese in _YEAR.findall(text):
+        yield from _of(int(english or japanese), 0, 0)
+
+
+_READERS: Sequence[Callable[[str, datetime], Iterator[Span]]] = (_iso, _named, _japanese, _seasons, _ago, _near)
+
+
+def _any_year(year: str, month: int, day: int, today: datetime) -> Iterator[Span]:
+    years = [int(year)] if year else range(today.year - _YEARS, today.year + 2)
+    return chain.from_iterable(_of(each, month, day) for each in years)
+
+
+def _of(year: int, month: int, day: int) -> Iterator[Span]:
+    """A day, a month or a year; nothing, if there is none such."""
+    with suppress(ValueError, OverflowError):
+        begin = datetime(year, month or 1, day or 1, tzinfo=UTC)
+        yield _span(begin, begin + timedelta(days=1) if day else _months_later(begin, 1 if month else 12))
+
+
+def _months_later(begin: datetime, months: int) -> datetime:
+    years, month = divmod(begin.month - 1 + months, 12)
+    return begin.replace(year=begin.year + years, month=month + 1)
+
+
+def _span(begin: datetime, end: datetime) -> Span:
+    first, last = (int(each.timestamp() * 1000) for each in (begin, end))
+    return Span(first - _BESIDE, last + _BESIDE)

@@ -1,0 +1,101 @@
+"""The time that a question names, by itself."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.search.when import fit, moment, short, spans, worth
+
+
+def at(*date: int) -> int:
+    return int(datetime(*date, tzinfo=UTC).timestamp() * 1000)
+
+
+NOW = at(2026, 11, 15, 12)
+DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("question", "inside", "outside"),
+    [
+        ("What did we decide on 25 May 2022?", (2022, 5, 25), (2022, 6, 20)),
+        ("the talk of May 25th, 2022", (2022, 5, 25), (2021, 5, 25)),
+        ("minutes of 2022-05-25", (2022, 5, 25), (2022, 5, 1)),
+        ("2022/05 の経費", (2022, 5, 31), (2022, 8, 1)),
+        ("2022年5月25日の会議", (2022, 5, 25), (2022, 4, 1)),
+        ("２０２２年５月の会議", (2022, 5, 3), (2023, 5, 3)),
+        ("the trip in June", (2024, 6, 10), (2024, 9, 10)),
+        ("sept 5 dinner", (2025, 9, 5), (2025, 10, 5)),
+        ("what happened in May?", (2023, 5, 9), (2023, 8, 9)),
+        ("7月の旅行", (2019, 7, 7), (2019, 10, 7)),
+        ("the state she visited in summer 2021", (2021, 8, 31), (2021, 12, 1)),
+        ("2021年の冬", (2022, 1, 15), (2021, 8, 1)),
+        ("everything in 2023", (2023, 12, 24), (2024, 3, 1)),
+        ("2023年の抱負", (2023, 1, 1), (2022, 6, 1)),
+        ("what I said yesterday", (2026, 11, 14), (2026, 10, 1)),
+        ("昨日の電話", (2026, 11, 14), (2026, 10, 1)),
+        ("一昨日の電話", (2026, 11, 13), (2026, 10, 1)),
+        ("decisions of last week", (2026, 11, 4), (2026, 9, 4)),
+        ("先週の決定", (2026, 11, 4), (2026, 9, 4)),
+        ("先月の請求書", (2026, 10, 31), (2026, 6, 1)),
+        ("去年の健康診断", (2025, 6, 1), (2024, 6, 1)),
+        ("what broke three days ago", (2026, 11, 12), (2026, 10, 1)),
+        ("2週間前の件", (2026, 11, 1), (2026, 8, 1)),
+        ("3ヶ月前の件", (2026, 8, 17), (2026, 4, 1)),
+    ],
+)
+def test_a_question_names_its_time(question, inside, outside):
+    named = spans(question, NOW)
+    assert fit(at(*inside, 12), named) == 1.0
+    assert fit(at(*outside, 12), named) < 0.5
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "May I ask where the keys are?",
+        "the march of the penguins",
+        "Cyberpunk 2077",
+        "13月",
+        "31 February 2022",
+        "9999年12月31日 and 0000-00-00",
+        "room 2022",
+        "解約の手順",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_time_names_none(question):
+    assert spans(question, NOW) == []
+
+
+@given(st.text(max_size=80), st.integers(at(1990, 1, 1), at(2090, 1, 1)))
+def test_no_text_breaks_it(text, now):
+    named = spans(text, now)
+    assert named == sorted(named, reverse=True)
+    assert all(span.begin < span.end for span in named)
+
+
+@given(st.integers(-400, 400), st.integers(-400, 400))
+def test_the_nearer_to_the_time_the_better_the_fit(one, other):
+    named = spans("25 May 2022", NOW)
+    near, far = sorted((one, other), key=abs)
+    if near * far >= 0:  # on one side
+        fits = [fit(at(2022, 5, 25) + days * DAY, named) for days in (near, far)]
+        assert fits[0] >= fits[1]
+        assert 0.6 < worth(fits[1]) <= worth(fits[0]) <= 1.0
+
+
+def test_only_short_times_are_looked_through_and_the_latest_first():
+    assert short(spans("in 2022", NOW), 2) == []
+    months = short(spans("in June", NOW - 300 * DAY), 2)
+    assert [datetime.fromtimestamp(each.begin / 1000, UTC).year for each in months] == [2027, 2026]
+
+
+def test_dates_are_read_as_people_store_them():
+    assert moment("2022-05-25", None) == at(2022, 5, 25)
+    assert moment("2022-05-25T09:00:00+09:00", None) == at(2022, 5, 25)
+    seconds = datetime(2022, 5, 25, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    assert moment(None, seconds / timedelta(seconds=1)) == moment(None, seconds / timedelta(milliseconds=1))
+    assert moment("next week", None) is None
