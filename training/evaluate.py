@@ -18,7 +18,7 @@ from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.pieces import pieces
 from training.everyday import captions, requests
 from training.measure import Figures, figures, mean
-from training.paraphrases import distractors, mrr_by_languages
+from training.paraphrases import DEV, PATH, distractors, mrr_by_languages
 from training.sources import say
 from training.words import Words
 
@@ -126,6 +126,7 @@ def main() -> None:
     arguments.add_argument("models", type=Path, nargs="+")
     arguments.add_argument("--dev", type=Path, required=True)
     arguments.add_argument("--pairs", type=Path)
+    arguments.add_argument("--test", action="store_true", help="the paraphrases that nothing is chosen by, too")
     arguments.add_argument("--jsts", type=Path)
     arguments.add_argument("--clinc", type=Path)
     arguments.add_argument("--out", type=Path)
@@ -153,8 +154,9 @@ def main() -> None:
                 told[f"{path.stem} {name}"] = value = judge(embedder, file)
                 say(f"{name:33} {value:7.4f}")
         if others:
-            told[f"{path.stem} paraphrases"] = found = mrr_by_languages(embedder, others)
-            say("paraphrases MRR " + " ".join(f"{name} {value:.3f}" for name, value in found.items()))
+            for name, pairs in (("paraphrases dev", DEV), ("paraphrases", PATH))[: 1 + given.test]:
+                told[f"{path.stem} {name}"] = found = mrr_by_languages(embedder, others, pairs)
+                say(f"{name} MRR " + " ".join(f"{kind} {value:.3f}" for kind, value in found.items()))
     if given.out:
         given.out.write_text(json.dumps(told, indent=1), "utf-8")
 

@@ -11,6 +11,9 @@ from tokonoma.embed.builtin import BuiltinEmbedder
 from training.sources import pairs
 
 PATH = Path(__file__).parent / "paraphrases.jsonl"
+DEV = Path(__file__).parent / "paraphrases-dev.jsonl"
+"""Others to choose by, so that those above stay a test."""
+
 _COUNT = 2_000
 _NO_TEXTS = frozenset({"edict", "names", "wordnet", "sudachi"})  # words and glosses, not texts
 
@@ -31,9 +34,9 @@ def distractors(folder: Path, seed: int = 4) -> dict[str, list[str]]:
     return kept
 
 
-def mrr_by_languages(embedder: BuiltinEmbedder, others: dict[str, list[str]]) -> dict[str, float]:
+def mrr_by_languages(embedder: BuiltinEmbedder, others: dict[str, list[str]], path: Path = PATH) -> dict[str, float]:
     groups: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for line in PATH.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         groups[f"{row['query_lang']}-{row['note_lang']}"].append(row)
     found: dict[str, float] = {}

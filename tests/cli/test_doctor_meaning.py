@@ -29,7 +29,7 @@ def said(findings) -> list[tuple[str, str, str]]:
 def test_the_built_in_model_needs_no_setting() -> None:
     (finding,) = meaning.embedding(settings())
     assert (finding.name, finding.state) == ("embedding", "ok")
-    assert finding.says == "builtin:tokonoma-ja-en-1 answers inside this program with 256 numbers a vector"
+    assert finding.says == "builtin:tokonoma-ja-en-2 answers inside this program with 256 numbers a vector"
 
 
 def test_without_a_model_it_says_that_words_alone_are_searched() -> None:

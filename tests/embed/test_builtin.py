@@ -179,3 +179,18 @@ def test_the_recipe_names_it():
     for other in (Recipe("builtin", "another"), Recipe("builtin", NAME, 128)):
         with pytest.raises(Unready):
             embedder_of(other, Access())
+
+
+def read(*paths: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for path in sorted(paths) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_what_was_written_to_learn_from_is_sound_and_holds_none_of_the_paraphrases():
+    rows = read(*PARAPHRASES.parent.glob("written/*.jsonl"))
+    assert len(rows) > 10_000
+    assert all(row.keys() == {"q_en", "n_en", "q_ja", "n_ja"} and all(row.values()) for row in rows)
+    notes = [row[name] for row in rows for name in ("n_en", "n_ja")]
+    assert len(set(notes)) == len(notes)
+    asked = read(*PARAPHRASES.parent.glob("paraphrases*.jsonl"))
+    known = {each[name].casefold().strip() for each in asked for name in ("query", "note")}
+    assert known.isdisjoint({text.casefold().strip() for row in rows for text in row.values()})

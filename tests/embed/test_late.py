@@ -100,6 +100,17 @@ def test_a_title_and_each_piece_have_a_vector_that_knows_the_language_of_the_tex
     assert found == [(-1, "ja"), (0, "ja"), (0, "en")]
 
 
+def test_a_title_that_several_share_is_known_as_such(opened):
+    open_one, _ = opened
+    talk = open_one()
+    for content in (RENT, CAT, "Soup on Monday, fish on Tuesday, rice every day."):
+        talk.call("memory", "save", title="Household", content=content)
+    talk.call("memory", "save", title="The cellar", content="Two bottles are left.")
+    items = talk.call("memory", "search", query="the household and the cellar", explain=True)["items"]
+    told = {item["title"]: item["score_details"]["vector"]["namesakes"] for item in items}
+    assert told == {"Household": 3, "The cellar": 1}
+
+
 def test_a_title_in_the_language_of_the_question_brings_the_record(opened):
     open_one, _ = opened
     talk = open_one()

@@ -67,3 +67,14 @@ def test_equals_come_newest_first_then_last_put_first():
 def test_one_leg_alone_keeps_its_own_scale():
     assert alone(Found(1, 0, similarity=-0.25), 0).score == -0.25
     assert alone(Found(1, 0), 0).score == 1
+
+
+def test_a_title_that_many_share_tells_little():
+    weights = Weights(titles=0.5)
+    alone_, shared = (fused(Found(1, 0, 0.2, 0.1, "en", 0.9, namesakes=many), weights, 0).score for many in (1, 10))
+    assert 0.2 < shared < alone_
+
+
+def test_what_is_not_of_the_time_counts_for_less():
+    for judged in (alone(Found(1, 0, 0.5, timely=0.8), 0), fused(Found(1, 0, 0.5, timely=0.8), Weights(), 0)):
+        assert judged.score == 0.4

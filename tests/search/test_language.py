@@ -55,10 +55,20 @@ def test_where_words_know_nothing_vectors_speak():
     assert Judge("en", [0.05, 0.04]).weights("en", 0.0).vectors > known
 
 
+def test_vectors_that_tell_one_apart_weigh_more_above_all_where_words_are_not_trusted():
+    even, apart = [0.5] * 20, [0.8] + [0.2] * 19
+
+    def raised(levels):
+        weights = [Judge("en", levels, nearest).weights("en", 0.5) for nearest in (even, apart)]
+        return weights[1].vectors / weights[0].vectors
+
+    assert 1.0 < raised([0.5] * 5) < raised([0.2] * 5)
+
+
 def test_a_turn_by_itself_says_little():
-    for levels in ([0.6] * 5, [], [0.05, 0.04]):
+    for levels in ([0.2, 0.2], [], [0.05, 0.04]):
         judge = Judge("en", levels)
-        assert judge.weights("en", 0.5, turn=True).vectors == 0.2 < judge.weights("en", 0.5).vectors
+        assert judge.weights("en", 0.5, turn=True).vectors < judge.weights("en", 0.5).vectors
         assert judge.weights("ja", 0.5, turn=True) == judge.weights("ja", 0.5)
     sure = Judge("en", [0.6, 0.2, 0.1, 0.1, 0.05])
     assert sure.weights("en", 0.5, turn=True) == sure.weights("en", 0.5)

@@ -19,7 +19,7 @@ from tokonoma.embed.recipe import Recipe
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-NAME = "tokonoma-ja-en-1"
+NAME = "tokonoma-ja-en-2"
 DIMENSION = 256
 REACH = 400
 """Characters that one vector speaks for: on passages and manuals alike, longer texts are found better in pieces."""

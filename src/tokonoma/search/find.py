@@ -144,8 +144,7 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     levels = sorted((each.alone(asked.question) for each in best), reverse=True)
     nearest = nlargest(LOOKED_AT, (like.similarity for like in near.values()))
     judge = Judge(language_of(query.text), levels, nearest, tools.weights)
-    # Equal titles have equal vectors.
-    titles = Counter(like.title for like in near.values())
+    titles = Counter(_title(like) for like in near.values())
     worth = timely.worth(leg.candidates, kept & leg.candidates.keys())
     both: list[Fused] = []
     for number, one in leg.candidates.items():
@@ -154,7 +153,7 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
             share = lent(shares.get(number, 0.0), around[number], shares) if number in around else shares.get(number)
             found = Found(number, one.at, word and word.level, share=share)
             if like is not None:
-                found = Found(number, one.at, word and word.level, *like, share, titles[like.title])
+                found = Found(number, one.at, word and word.level, *like, share, titles[_title(like)])
             found = found._replace(timely=worth.get(number, 1.0))
             turn = query.neighbours and one.thread is not None
             weights = judge.weights(found.language, word.coverage if word else 0.0, turn=turn)
@@ -169,6 +168,11 @@ def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> 
 
 def _counting(near: Iterable[tuple[int, Likeness]], query: Query) -> dict[int, Likeness]:
     return {number: like for number, like in near if query.minimum is None or like.similarity >= query.minimum}
+
+
+def _title(like: Likeness) -> float | None:
+    """Equal titles have equal vectors, and but for the last digits equal similarities."""
+    return None if like.title is None else round(like.title, 5)
 
 
 def _sorted(items: Iterable[Fused]) -> list[Fused]:

@@ -22,9 +22,9 @@ class Weights(NamedTuple):
     words: float = 1.0
     vectors: float = 0.6
     titles: float = 0.0
-    unrelated: float = 0.2  # the cosine that two texts have which have nothing to do with each other
-    same: float = 0.9  # the cosine of two texts that say the same
-    unrelated_titles: float = 0.3  # two titles are sooner alike than two texts
+    unrelated: float = 0.22  # the cosine that two texts have which have nothing to do with each other
+    same: float = 0.83  # the cosine of two texts that say the same
+    unrelated_titles: float = 0.2  # of two titles
 
 
 class Found(NamedTuple):

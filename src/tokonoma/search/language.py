@@ -22,15 +22,16 @@ _LATIN = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]")
 _READ = 2_000  # letters from the beginning of a text
 _SHARE = 0.1  # Japanese manuals are full of English names; an English text that quotes Japanese stays below
 
-_ACROSS_WORDS, _ACROSS_VECTORS = 0.3, 0.9
-_MOST = 0.95  # what vectors can weigh within a language
-_WEAK, _SURE = 0.1, 0.3  # the best score of words, from which they are listened to, and from which they are trusted
+_ACROSS_WORDS, _ACROSS_VECTORS = 0.2, 0.95
+_MOST = 0.95  # what vectors, or titles, can weigh within a language
+_WEAK, _SURE = 0.08, 0.35  # the best score of words, from which they are listened to, and from which they are trusted
 _FIFTH = 4
 LOOKED_AT = 20
 """Of the nearest: the last of them is what the first is compared with."""
 
-_OUT, _RAISED = 0.5, 4.0  # standing out so far, the nearest is told apart; then vectors weigh so much more
-_TURN = 0.2  # at most, for vectors: a turn says little by itself, and the words of those around it are known already
+_OUT, _RAISED = 0.75, 4.5  # standing out so far, the nearest is told apart; then vectors weigh so much more
+_DESPITE = 0.2  # of that, what is left where words are trusted
+_TURN = 0.15  # at most, for vectors: a turn says little by itself, and the words of those around it are known already
 
 
 class _Part(NamedTuple):
@@ -42,7 +43,7 @@ class _Part(NamedTuple):
     lost: float  # where words found nothing to speak of
 
 
-_VECTORS, _TITLES = _Part(0.3, 6, 0.005, 0.6), _Part(0.2, 1, 0.02, 0.4)
+_VECTORS, _TITLES = _Part(0.1, 8, 0.03, 0.65), _Part(0.4, 1, 0.05, 0.2)
 
 
 def language_of(text: str) -> Language:
@@ -67,8 +68,9 @@ class Judge:
     ) -> None:
         self.asked = asked
         self._base = base or Weights()
-        vectors = round(min(_within(_VECTORS, levels) * (1.0 + _RAISED * _told_apart(nearest)), _MOST), 4)
-        titles = round(_within(_TITLES, levels), 4)
+        trust = _trust(levels)
+        raised = 1.0 + _RAISED * _told_apart(nearest) * (1.0 - (1.0 - _DESPITE) * trust)
+        vectors, titles = (round(min(raised * _within(part, trust, levels), _MOST), 4) for part in (_VECTORS, _TITLES))
         self._within = self._base._replace(words=1.0, vectors=vectors, titles=titles)
         self._turn = self._within._replace(vectors=min(vectors, _TURN))
 
@@ -82,11 +84,15 @@ class Judge:
         return self._base._replace(words=round(words, 4), vectors=_ACROSS_VECTORS, titles=0.0)
 
 
-def _within(part: _Part, levels: Sequence[float]) -> float:
+def _trust(levels: Sequence[float]) -> float:
+    """0: words know nothing; 1: they know what they say."""
     best = levels[0] if levels else 0.0
+    return min(max((best - _WEAK) / (_SURE - _WEAK), 0.0), 1.0)
+
+
+def _within(part: _Part, trust: float, levels: Sequence[float]) -> float:
     fifth = levels[_FIFTH] if len(levels) > _FIFTH else 0.0
-    trust = min(max((best - _WEAK) / (_SURE - _WEAK), 0.0), 1.0)
-    ratio = fifth / best if best > 0 else 1.0
+    ratio = fifth / levels[0] if trust else 1.0
     return (1.0 - trust) * part.lost + trust * max(part.undecided * ratio**part.steep, part.least)
 
 

@@ -78,7 +78,10 @@ def save(
     content: Annotated[str | None, Field(description="what to remember, up to 1 MiB; optional with memo_id")] = None,
     namespace: Namespace = None,
     title: Title = None,
-    metadata: Annotated[dict[str, Any] | None, Field(description="anything to filter by, up to 64 KiB; `date`: when it happened, if not now")] = None,
+    metadata: Annotated[
+        dict[str, Any] | None,
+        Field(description="anything to filter by, up to 64 KiB; `date`: when it happened, if not now"),
+    ] = None,
     metadata_mode: Mode = "merge",
     memo_id: Annotated[str | None, Field(description="change this memo instead of making one")] = None,
     expected_version: Version = None,

@@ -53,8 +53,9 @@ def search(
     explain: Annotated[bool, Field(description="say how each score came about")] = False,
     expect_memo_id: Annotated[str | None, Field(description="say why this memo did not come")] = None,
 ) -> FoundMemos:
-    """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without query and pivot: by metadata_filter alone, newest first.
-    Long contents come as a snippet with content_truncated; memory.get reads the rest."""
+    """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without
+    query and pivot: by metadata_filter alone, newest first. Long contents come as a snippet with content_truncated;
+    memory.get reads the rest."""
     _check(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
     space = spaces.resolved(namespace, desk.principal)
     where = Where((MODULE_NAME,), space, conditions(metadata_filter or {}))
