@@ -89,6 +89,22 @@ def test_a_long_queue_holds_up_no_search_and_is_worked_off(opened):
     assert told["mode"] == "hybrid"
 
 
+def test_the_first_search_after_an_update_finds_by_the_new_model(opened):
+    open_one, houses = opened
+    talk = open_one()
+    saved = talk.call("memory", "save", content=RENT)
+    talk.call("memory", "save", content=CAT)
+    talk.call("memory", "search", query=ASKED)
+    with houses[0].database.writing() as statements:  # as if an earlier version had made these vectors
+        now = houses[0].searching.model
+        statements.run("update embedding_model set name = 'builtin:of-old', recipe = replace(recipe, '-2', '-0')")
+    found = open_one().call("memory", "search", query=ASKED, explain=True)
+    assert (found["mode"], found["items"][0]["memo_id"]) == ("hybrid", saved["memo_id"])
+    assert found["items"][0]["similarity"] > 0.3
+    with houses[1].database.reading() as rows:
+        assert rows.rows("select name from embedding_model") == [(now,)]
+
+
 def test_a_title_and_each_piece_have_a_vector_that_knows_the_language_of_the_text(opened):
     open_one, houses = opened
     talk = open_one()

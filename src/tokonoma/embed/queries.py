@@ -65,7 +65,8 @@ class Queries:
             vector = self._embedded(source, model, key[1])
         except Refusal as error:
             source.failed()
-            log("warning", "embed.query", model=model.name, says=error.message)
+            # That a model of the past is gone is no surprise: the present one makes its vectors anew.
+            log("warning" if model.current else "info", "embed.query", model=model.name, says=error.message)
             return None
         source.worked()
         if vector is not None:

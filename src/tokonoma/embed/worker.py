@@ -79,16 +79,18 @@ class Worker:
             return
         try:
             with self._database.reading() as rows:
-                due, changed = queue.due(rows), self._changed_model(rows)
-                short = due and not changed and not queue.due(rows, SHORT + 1)
+                due = queue.due(rows) or self._changed_model(rows)
+                short = due and not queue.due(rows, SHORT + 1)
             if short and self._turn.acquire(timeout=_MOMENT):
                 try:
-                    until = time.monotonic() + _MOMENT
-                    while self._portion() and time.monotonic() < until:
-                        pass
+                    until, more = time.monotonic() + _MOMENT, True
+                    while more and time.monotonic() < until:
+                        more = self._portion()
                 finally:
                     self._turn.release()
-            elif due or changed:
+            else:
+                more = due
+            if more:
                 self.wake()
         except Exception as error:
             self._failed(error)
