@@ -21,6 +21,7 @@ _DAY = 86_400_000
 _BESIDE = 12 * 3_600_000  # the day of one time zone begins on that of another
 _BEFORE, _AFTER = 7 * _DAY, 14 * _DAY  # after so long a fit has fallen to a third
 _PART = 0.5  # what a fit is worth beside all the rest
+_READ = 500  # letters of a question; a text that is pasted as one asks for no time
 _YEARS = 10  # that a month without a year may lie back
 _SHORT = 32 * _DAY
 _MILLISECONDS = 10**11  # as seconds this would be the year 5138
@@ -62,7 +63,7 @@ class Span(NamedTuple):
 
 def spans(text: str, now: int) -> list[Span]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
-    folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text).lower())
+    folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     found = set(chain.from_iterable(read(folded, today) for read in _READERS))
     if not found:
