@@ -35,11 +35,10 @@ _BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "docume
 _NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
 _DATED = """select d.id, f.text, f.number from {each} join fact f on f.document = d.id
 where f.key in ({keys}) and {filter}"""
-_BETWEEN = (
-    "select d.id from document d where d.at >= :begin and d.at < :end and {filter} order by d.at desc limit :most"
-)
-_DATED_BETWEEN = f"""select d.id from fact f join document d on d.id = f.document where f.key in ({{keys}})
-and substr(f.text, 1, {HEAD}) >= :first and substr(f.text, 1, {HEAD}) < :last and {{filter}} limit :most"""
+_BETWEEN = "select d.id from {source} where d.at >= :begin and d.at < :end and {filter} order by d.at desc limit :most"
+_DATED_BETWEEN = "select distinct d.id from {source} where {filter} limit :most"
+_TOLD_BETWEEN = f"""select f.document as id from fact f where f.key in ({{keys}})
+and substr(f.text, 1, {HEAD}) >= :first and substr(f.text, 1, {HEAD}) < :last"""
 # That the thread has a name is said once more, or its index, which leaves out those without, is not used.
 _BESIDE = """select d.id from document d
 where d.thread <> '' and d.thread = c.thread and d.space = c.space and d.module = c.module
@@ -140,7 +139,9 @@ class Pool:
         """Documents of that time, by their facts or by when they were saved."""
         span = {"begin": begin, "end": end, "first": shown(begin)[:10], "last": shown(end), "most": most}
         params = {**self.filter.params, **span}
-        return [row[0] for sql in (_BETWEEN, _DATED_BETWEEN) for row in self.rows.rows(self._filled(sql), **params)]
+        saved = _BETWEEN.replace("{source}", _BY_TIME[self._kind])
+        told = _DATED_BETWEEN.replace("{source}", self._driven(_TOLD_BETWEEN))
+        return [row[0] for sql in (saved, told) for row in self.rows.rows(self._filled(sql), **params)]
 
     def rows_around(self, ids: Iterable[int], reach: int) -> list[list[int]]:
         """Each document with its neighbours in its thread, inside the filter: so many on each side, in their order."""
