@@ -129,10 +129,9 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     )
     if vectors is None:
         worth = timely.worth(leg.candidates, leg.scored)
-        found = [
-            Found(each.key, leg.candidates[each.key].at, each.level, timely=worth.get(each.key, 1.0))
-            for each in leg.scored.values()
-        ]
+        found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
+        if worth:
+            found = [each._replace(timely=worth[each.id]) for each in found]
         return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
     best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
     kept = {each.key for each in best}.union(likely)
@@ -144,17 +143,23 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
     levels = sorted((each.alone(asked.question) for each in best), reverse=True)
     nearest = nlargest(LOOKED_AT, (like.similarity for like in near.values()))
     judge = Judge(language_of(query.text), levels, nearest, tools.weights)
-    titles = Counter(_title(like) for like in near.values())
+    titles = Counter(_title(like) for like in near.values() if like.title is not None)
     worth = timely.worth(leg.candidates, kept & leg.candidates.keys())
     both: list[Fused] = []
     for number, one in leg.candidates.items():
         if number in kept:
             word, like = leg.scored.get(number), near.get(number)
             share = lent(shares.get(number, 0.0), around[number], shares) if number in around else shares.get(number)
-            found = Found(number, one.at, word and word.level, share=share)
-            if like is not None:
-                found = Found(number, one.at, word and word.level, *like, share, titles[_title(like)])
-            found = found._replace(timely=worth.get(number, 1.0))
+            namesakes = 1 if like is None or like.title is None else titles[_title(like)]
+            found = Found(
+                number,
+                one.at,
+                word and word.level,
+                *(like or (None, "", None)),
+                share,
+                namesakes,
+                worth.get(number, 1.0),
+            )
             turn = query.neighbours and one.thread is not None
             weights = judge.weights(found.language, word.coverage if word else 0.0, turn=turn)
             both.append(fused(found, weights, at, query.half_life))
@@ -170,9 +175,9 @@ def _counting(near: Iterable[tuple[int, Likeness]], query: Query) -> dict[int, L
     return {number: like for number, like in near if query.minimum is None or like.similarity >= query.minimum}
 
 
-def _title(like: Likeness) -> float | None:
+def _title(like: Likeness) -> float:
     """Equal titles have equal vectors, and but for the last digits equal similarities."""
-    return None if like.title is None else round(like.title, 5)
+    return round(like.title or 0.0, 5)
 
 
 def _sorted(items: Iterable[Fused]) -> list[Fused]:
