@@ -128,11 +128,7 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
         together=vectors is not None,
     )
     if vectors is None:
-        worth = timely.worth(leg.candidates, leg.scored)
-        found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
-        if worth:
-            found = [each._replace(timely=worth[each.id]) for each in found]
-        return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
+        return _by_words_alone(leg, timely, query, at)
     best = sorted(leg.scored.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
     kept = {each.key for each in best}.union(likely)
     around = neighbours([each.key for each in best[:_LENDING]], leg.seats) if query.neighbours else {}
@@ -164,6 +160,14 @@ def _by_both(tools: Tools, pool: Pool, query: Query, vector: Vector | None, at: 
             weights = judge.weights(found.language, word.coverage if word else 0.0, turn=turn)
             both.append(fused(found, weights, at, query.half_life))
     return Ranked(_sorted(each for each in both if each.score > 0), "hybrid", leg, judge.asked)
+
+
+def _by_words_alone(leg: Leg, timely: Timely, query: Query, at: int) -> Ranked:
+    found = [Found(each.key, leg.candidates[each.key].at, each.level) for each in leg.scored.values()]
+    worth = timely.worth(leg.candidates, leg.scored)
+    if worth:
+        found = [each._replace(timely=worth[each.id]) for each in found]
+    return Ranked(_sorted(alone(each, at, query.half_life) for each in found), "text", leg)
 
 
 def _near(vectors: VectorLeg, pool: Pool, query: Query, asked: Vector | int) -> dict[int, Likeness]:
