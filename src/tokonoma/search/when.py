@@ -30,6 +30,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MAYBE = {"mar", "may", "march", "dec", "sep", "jan"}  # mostly none, unless told more exactly
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+_KANJI = "一二三四五六七八九十"
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "日": 1, "週間": 7, "か月": 30, "年": 365}
 
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
@@ -44,7 +45,7 @@ _JAPANESE = re.compile(r"(?:(\d{4})年)?の?(?<!\d)(1[0-2]|0?[1-9])月(?:(\d{1,2
 _SEASON = re.compile(r"\b(spring|summer|autumn|fall|winter)(?: of|,)? (\d{4})\b|(\d{4})年の?(春|夏|秋|冬)")
 _YEAR = re.compile(r"\b(?:in|of|during|since|from|by|throughout|early|late|mid)[ -](\d{4})\b|(?<!\d)(\d{4})年")
 _AGO = re.compile(
-    rf"\b(\d{{1,3}}|a|{'|'.join(_NUMBERS[1:])}) (day|week|month|year)s? ago\b|(\d{{1,3}})(日|週間|か月|年)前"
+    rf"\b(\d{{1,3}}|a|{'|'.join(_NUMBERS[1:])}) (day|week|month|year)s? ago\b|(\d{{1,3}}|[{_KANJI}])(日|週間|か月|年)前"
 )
 _DAYS = (  # back, as one says it
     re.compile(r"\b(?:today|this morning|tonight)\b|今日|本日|今朝|今夜"),
@@ -126,11 +127,15 @@ def _seasons(text: str, today: datetime) -> Iterator[Span]:
 def _ago(text: str, today: datetime) -> Iterator[Span]:
     for count, unit, digits, japanese in _AGO.findall(text):
         told = digits or count
-        number = int(told) if told.isdecimal() else 1 if told == "a" else _NUMBERS.index(told)
+        number = int(told) if told.isdecimal() else 1 if told == "a" else _numbered(told)
         days = _UNITS[unit or japanese]
         with suppress(OverflowError):
             middle, wide = today - timedelta(days=number * days), timedelta(days=days // 2)
             yield _span(middle - wide, middle + wide + timedelta(days=1))
+
+
+def _numbered(told: str) -> int:
+    return _KANJI.index(told) + 1 if told in _KANJI else _NUMBERS.index(told)
 
 
 def _near(text: str, today: datetime) -> Iterator[Span]:
