@@ -188,6 +188,24 @@ def test_a_time_in_the_question_is_looked_for_in_the_memos(talk, diary, query, f
     assert found(talk, diary, query=query, mode=mode)[0] == first
 
 
+def test_what_is_no_time_breaks_no_search_and_several_are_all_looked_at(talk):
+    odd = (-1.7e308, 1.7e308, True, 5, "10:30", "x" * 5_000, "9999-12-31", {"from": "2022-05-25"})
+    memos = [{"content": "we talked about the budget", "metadata": {"date": value}} for value in odd]
+    both = {"content": "we talked about the budget", "metadata": {"date": ["2019-01-01", "2022-05-25"]}}
+    last = talk.call("memory", "save", memos=[both, *memos])["items"][0]["memo_id"]
+    for mode in ("text", "hybrid"):
+        for query in (
+            "budget on 25 May 2022",
+            "the budget of 0001-01-01",
+            "budget, 9999-12-30",
+            "budget 999 years ago",
+        ):
+            items = talk.call("memory", "search", query=query, mode=mode)["items"]
+            assert len(items) == len(odd) + 1
+            if "May" in query:
+                assert items[0]["memo_id"] == last
+
+
 def test_what_a_time_took_from_a_score_is_explained(talk, diary):
     items = talk.call("memory", "search", query="budget talks on 25 May 2022", explain=True)["items"]
     told = {diary.index(item["memo_id"]): item["score_details"] for item in items}

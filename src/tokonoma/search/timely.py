@@ -9,7 +9,7 @@ from tokonoma.search.pool import Candidate, Pool
 if TYPE_CHECKING:
     from tokonoma.search.when import Span
 
-_LATEST = 2  # of a month without a year
+_LATEST = 3  # of a month without a year: the next one, and the last two
 _MOST = 200  # documents of a time that are looked at whatever they say
 
 
@@ -40,8 +40,12 @@ class Timely:
             return {}
         from tokonoma.search.when import fit, moment, worth
 
-        told = {number: moment(text, value) for number, text, value in self._pool.dates(chosen)}
-        times = {number: told.get(number) for number in chosen}
+        times: dict[int, list[int]] = {number: [] for number in chosen}
+        for number, text, value in self._pool.dates(chosen):
+            at = moment(text, value)
+            if at is not None:
+                times[number].append(at)
         return {
-            number: worth(fit(candidates[number].at if at is None else at, self._spans)) for number, at in times.items()
+            number: worth(max(fit(at, self._spans) for at in told or [candidates[number].at]))
+            for number, told in times.items()
         }

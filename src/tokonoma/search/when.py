@@ -25,6 +25,8 @@ _READ = 500  # letters of a question; a text that is pasted as one asks for no t
 _YEARS = 10  # that a month without a year may lie back
 _SHORT = 32 * _DAY
 _MILLISECONDS = 10**11  # as seconds this would be the year 5138
+_FIRST, _LAST = parsed("1900-01-01"), parsed("2200-01-01")  # of which people have notes
+_LIKELY = parsed("1980-01-01")  # a smaller number is more likely a duration, or a day of a month
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAYBE = {"mar", "may", "march", "dec", "sep", "jan"}  # mostly none, unless told more exactly
@@ -66,10 +68,8 @@ def spans(text: str, now: int) -> list[Span]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
     folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = set(chain.from_iterable(read(folded, today) for read in _READERS))
-    if not found:
-        found = set(_years(folded, today))
-    return sorted(found, reverse=True)
+    found = [*chain.from_iterable(read(folded, today) for read in _READERS)] or [*_years(folded, today)]
+    return sorted({span for span in found if span.begin >= _FIRST and span.end <= _LAST}, reverse=True)
 
 
 def fit(at: int, named: Sequence[Span]) -> float:
@@ -89,9 +89,10 @@ def short(named: Sequence[Span], most: int) -> list[Span]:
 
 
 def moment(text: str | None, number: float | None) -> int | None:
-    """Of a date as ISO 8601 writes it, or of seconds or milliseconds since 1970; None if it is neither."""
+    """Of a date as ISO 8601 writes it, or of seconds or milliseconds since 1970; None if it is no likely time."""
     if number is not None:
-        return int(number if number > _MILLISECONDS else number * 1000)
+        at = number if number > _MILLISECONDS else number * 1000
+        return int(at) if text is None and _LIKELY <= at <= _LAST else None
     with suppress(ValueError, OverflowError):
         return parsed(text or "")
     return None
