@@ -17,10 +17,10 @@ from typing import Any
 
 from tokonoma.app import App
 from tokonoma.cli import COLLECT_AFTER
-from tokonoma.cli.inside import owned
+from tokonoma.cli.owner_tools import owned
 from tokonoma.core.call import Caller
 from tokonoma.core.ids import uuid7
-from tokonoma.edge.wire.conversation import Conversation
+from tokonoma.server.mcp.conversation import Conversation
 
 from .child import Failed
 from .peers import Peers

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma.core.call import Caller
-from tokonoma.edge.wire.front import Answer, Order
+from tokonoma.server.mcp.interface import Answer, Order
 
 from .quality import EVAL, House, lines
 

@@ -30,9 +30,9 @@ from typing import Any
 
 from tokonoma.app import App
 from tokonoma.cli import COLLECT_AFTER
-from tokonoma.core.boundary import Proposal
 from tokonoma.core.call import Caller
-from tokonoma.edge.wire.front import Answer, Order
+from tokonoma.core.policy_api import Proposal
+from tokonoma.server.mcp.interface import Answer, Order
 
 _BESIDE = Path(__file__).parents[2] / "shared"
 EVAL = Path(os.environ.get("EVAL", _BESIDE / "eval"))

@@ -25,9 +25,11 @@ from tokonoma.core.desk import LABELS
 from tokonoma.core.log import set_level
 from tokonoma.core.query import Reach, Where
 from tokonoma.embed import queue
-from tokonoma.search import tables, vectors_store, vectors_tables
+from tokonoma.search import tables
 from tokonoma.search.filters import Filter, compiled
-from tokonoma.search.vectors import Asked, Vectors
+from tokonoma.search.vectors import store as vectors_store
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.search.vectors.leg import Asked, Vectors
 from tokonoma.store.database import Database, open_database, sqlite_url
 from tokonoma.store.migrate import migrate
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
-from tokonoma import catalogue, settings
+from tokonoma import catalogue
+from tokonoma.catalogue.signature_text import shape_of
 from tokonoma.cli.program import program
+from tokonoma.config import settings
 from tokonoma.core import errors
 from tokonoma.core.module import Entry, Shelf
-from tokonoma.edge.wire import protocol
-from tokonoma.shapes import shape_of
+from tokonoma.server.mcp import protocol
 
 FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parent

@@ -22,7 +22,7 @@ settings.load_profile("soak" if SOAK else "quick")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The server of this test process; started by the first test that asks, stopped at the end."""
     from psycopg_pool import base
-    from stores.server import PostgresServer
+    from store.server import PostgresServer
 
     # Its threads draw from the process's own source of chance, which Hypothesis watches over.
     base.random = random.Random().random  # type: ignore[attr-defined]

@@ -9,8 +9,8 @@ import httpx
 
 from tokonoma.app import App
 from tokonoma.core.call import Caller
-from tokonoma.edge.http import asgi
-from tokonoma.edge.wire.conversation import Conversation
+from tokonoma.server.http.app import asgi
+from tokonoma.server.mcp.conversation import Conversation
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

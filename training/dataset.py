@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tokonoma.embed.builtin_cut import Cutter, is_japanese
+from tokonoma.embed.builtin_tokenize import Cutter, is_japanese
 from training.neighbours import chosen_words, mapped, write
 from training.parallel import over
 from training.sources import Pair, pairs, say

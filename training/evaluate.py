@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tokonoma.embed.builtin import BuiltinEmbedder
-from tokonoma.embed.pieces import pieces
+from tokonoma.embed.chunks import pieces
 from training.everyday import captions, requests
 from training.measure import Figures, figures, mean
 from training.paraphrases import DEV, PATH, distractors, mrr_by_languages

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_cut import Cutter, chunks
+from tokonoma.embed.builtin_tokenize import Cutter, chunks
 from training.sources import pairs
 
 _BONUS = 1.0  # by which a word added whole is likelier than its parts

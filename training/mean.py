@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_cut import Cutter
-from tokonoma.embed.builtin_file import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import Cutter
+from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
 from training.finish import quantised
 from training.paraphrases import distractors
 from training.sources import say

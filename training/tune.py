@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_cut import Cutter
-from tokonoma.embed.builtin_file import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import Cutter
+from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
 from training.dataset import WIDTH
 from training.finish import quantised
 from training.parallel import over

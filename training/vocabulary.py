@@ -21,7 +21,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from tokonoma.embed.builtin_cut import MARK, Cutter, chunks, humps, is_japanese
+from tokonoma.embed.builtin_tokenize import MARK, Cutter, chunks, humps, is_japanese
 from training.parallel import over
 from training.sources import EVERYDAY, Pair, pairs, say
 from training.wordvectors import WordVectors, stem

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.store.migrate import migrate

@@ -4,7 +4,7 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth.rate import TABLES, Rates
+from tokonoma.auth.rate_limit import TABLES, Rates
 from tokonoma.store.migrate import migrate
 
 

@@ -7,7 +7,7 @@ from embed.house import House
 from embed.server import EmbeddingServer
 
 from tokonoma.cli.doctor import meaning
-from tokonoma.settings import Settings, resolved
+from tokonoma.config.settings import Settings, resolved
 from tokonoma.store.database import Database
 
 

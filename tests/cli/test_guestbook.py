@@ -7,8 +7,8 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth import keys
-from tokonoma.plugins.enabling import enable
+from tokonoma.auth import api_keys as keys
+from tokonoma.catalogue.plugins.enable import enable
 
 
 @pytest.fixture

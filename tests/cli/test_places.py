@@ -6,9 +6,9 @@ import platformdirs
 import pytest
 
 from tokonoma.app import environment
-from tokonoma.cli.places import shown
-from tokonoma.homes import home_of
-from tokonoma.settings import SETTINGS
+from tokonoma.cli.where import shown
+from tokonoma.config.home import home_of
+from tokonoma.config.settings import SETTINGS
 
 
 def test_where_makes_nothing(value, run, home):

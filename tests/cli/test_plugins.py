@@ -6,11 +6,12 @@ import subprocess
 
 import pytest
 
-from tokonoma import catalogue, plugins
+from tokonoma import catalogue
+from tokonoma.catalogue import plugins
+from tokonoma.catalogue.plugins.check import check_apart, described
+from tokonoma.catalogue.plugins.discover import Offer, offers
+from tokonoma.catalogue.plugins.enable import trouble
 from tokonoma.core.errors import Conflict, Invalid, Unready
-from tokonoma.plugins.checking import check_apart, described
-from tokonoma.plugins.enabling import trouble
-from tokonoma.plugins.offers import Offer, offers
 
 
 def offer(attribute: str, name: str | None = None) -> Offer:
@@ -81,7 +82,7 @@ def test_a_start_reads_no_entry_points(offered, run, spawned):
     ended = subprocess.run(**how, input='{"jsonrpc":"2.0","id":1,"method":"ping"}\n', check=False)
     assert '"id":1' in ended.stdout
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
-    assert "tokonoma.plugins" in loaded
+    assert "tokonoma.catalogue.plugins" in loaded
     assert not loaded & {"importlib.metadata", "tokonoma_guestbook", "click", "rich", "pydantic", "asyncio", "uvicorn"}
 
 

@@ -71,7 +71,7 @@ def test_nothing_but_the_catalogue_is_loaded_to_answer_a_list(spawned):
         process.stdin.close()
         errors = process.stderr.read() if process.stderr else ""
     loaded = {line.rpartition("|")[2].strip() for line in errors.splitlines()}
-    assert "tokonoma.edge.stdio" in loaded
+    assert "tokonoma.server.stdio" in loaded
     heavy = {"apsw", "asyncio", "click", "importlib.metadata", "pydantic", "psycopg", "rich", "uvicorn", "numpy"}
     assert not loaded & heavy
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tokonoma.cli.quick import stdio_flags
-from tokonoma.settings import SETTINGS, resolved
+from tokonoma.cli.fast_flags import stdio_flags
+from tokonoma.config.settings import SETTINGS, resolved
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tokonoma.cli.picture import picture
+from tokonoma.cli.coverage_picture import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.errors import Invalid, Missing, Unready
-from tokonoma.core.stop import Stop
-from tokonoma.edge.wire.front import Answer, Done, Order
+from tokonoma.server.mcp.interface import Answer, Done, Order
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conformance.everything import Everything
 from conformance.node import NODE, packages
-from edge.web import served
+from server.web import served
 
 HERE = Path(__file__).parent
 

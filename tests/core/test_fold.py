@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.core.fold import fold, loosen, tidy
+from tokonoma.core.normalize import fold, loosen, tidy
 
 # Every str that Python can hold, halves of surrogate pairs too; and texts thick with what is folded.
 ANY = st.text(alphabet=st.characters(), max_size=80)

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.core import clock, cursor, ids, spaces
+from tokonoma.core import clock, cursor, ids
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import Principal
+from tokonoma.core.cancellation import Stop
+from tokonoma.core.deferred import Later
 from tokonoma.core.errors import Invalid, Unavailable
-from tokonoma.core.later import Later
-from tokonoma.core.names import nearest
-from tokonoma.core.stop import Stop
+from tokonoma.core.suggestions import nearest
 
 KEY = Principal("key:k", "key", root="/team", default="/team/today")
 

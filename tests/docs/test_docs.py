@@ -9,7 +9,7 @@ from docs.markdown import ROOT, anchors, blocks, files, headings, links, written
 
 from tokonoma import catalogue
 from tokonoma.cli.program import COMMANDS
-from tokonoma.settings import SETTINGS
+from tokonoma.config.settings import SETTINGS
 
 FILES = files()
 TOLD = "\n".join(page.read_text(encoding="utf-8") for page in written())

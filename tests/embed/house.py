@@ -7,15 +7,16 @@ from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.module import Migration
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
+from tokonoma.embed.config import Access, Recipe, endpoints_of
 from tokonoma.embed.embedders import Embedders
 from tokonoma.embed.providers import embedder_of
 from tokonoma.embed.queries import Queries
-from tokonoma.embed.recipe import Access, Recipe, endpoints_of
 from tokonoma.embed.worker import Pace, Worker
-from tokonoma.search import tables, vectors_tables
+from tokonoma.search import tables
 from tokonoma.search.filters import Filter
 from tokonoma.search.index import Index
-from tokonoma.search.vectors import Vectors, texts_of
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.search.vectors.leg import Vectors, texts_of
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tokonoma.core.errors import Unready
 from tokonoma.embed.builtin import DIMENSION, NAME, BuiltinEmbedder
-from tokonoma.embed.builtin_cut import MARK, Cutter, chunks, humps
-from tokonoma.embed.builtin_file import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import MARK, Cutter, chunks, humps
+from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.providers import embedder_of
-from tokonoma.embed.recipe import Access, Recipe
 
 DATA = Path(sys.modules[BuiltinEmbedder.__module__].__file__ or "").parent / "data"
 PARAPHRASES = Path(__file__).parents[2] / "training" / "paraphrases.jsonl"

@@ -9,10 +9,10 @@ from embed.server import EmbeddingServer, vector
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import set_level
+from tokonoma.embed.config import Access, Endpoint, Recipe, endpoints_of
 from tokonoma.embed.embedder import PROBE, Away, Unsound
+from tokonoma.embed.endpoint import _retry_after
 from tokonoma.embed.http import HttpEmbedder
-from tokonoma.embed.line import _retry_after
-from tokonoma.embed.recipe import Access, Endpoint, Recipe, endpoints_of
 
 
 def embedder(*urls: str, keys: tuple[str, ...] = (), batch: int = 64, patience: float = 30.0, **recipe) -> HttpEmbedder:

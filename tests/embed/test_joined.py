@@ -7,12 +7,12 @@ import pytest
 from embed.house import NOTES, record
 from embed.server import EmbeddingServer
 
+from tokonoma.app.search import Searching
+from tokonoma.app.store import TABLES
+from tokonoma.config.settings import resolved
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Refusal
 from tokonoma.core.query import Query, Reach, Where
-from tokonoma.opening import TABLES
-from tokonoma.searching import Searching
-from tokonoma.settings import resolved
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 

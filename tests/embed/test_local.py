@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tokonoma.core.errors import Unready
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import Away
 from tokonoma.embed.local import _LOADERS, LocalEmbedder, local_embedder
 from tokonoma.embed.providers import embedder_of
-from tokonoma.embed.recipe import Access, Recipe
 
 WORDS = ["[PAD]", "[UNK]", "cat", "dog", "law", "the", "sleeps", "猫", "契約"]
 TEXTS = ["the cat sleeps", "the law", "猫 sleeps"]

@@ -13,7 +13,7 @@ from conftest import SOAK
 from embed.house import QUICK, House, Open
 from embed.server import EmbeddingServer, vector
 
-from tokonoma.search.vectors_store import data_column, read
+from tokonoma.search.vectors.store import data_column, read
 
 KILLS = 20 if SOAK else 3
 

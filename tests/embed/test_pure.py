@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Unready
+from tokonoma.embed.bisect import sift
+from tokonoma.embed.chunks import MOST, pieces
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import Unsound, checked, same_model
-from tokonoma.embed.pieces import MOST, pieces
 from tokonoma.embed.providers import embedder_of
-from tokonoma.embed.recipe import Access, Recipe
-from tokonoma.embed.sift import sift
 
 
 def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:

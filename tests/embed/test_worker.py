@@ -14,7 +14,7 @@ from tokonoma.core.desk import LABELS
 from tokonoma.core.query import Query, Reach, Where
 from tokonoma.embed import queue
 from tokonoma.embed.embedder import Away, Unsound
-from tokonoma.search.vectors_store import data_column, read
+from tokonoma.search.vectors.store import data_column, read
 
 SAVES = 1_000 if SOAK else 100
 

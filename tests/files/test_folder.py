@@ -10,8 +10,8 @@ from files.hostile import traps, twins
 
 from tokonoma.core.errors import Conflict, Denied, Missing, Refusal
 from tokonoma.core.paths import file_parts
+from tokonoma.files.atomic import draft, locked, move, place
 from tokonoma.files.folder import MOST, Folder, opened_root
-from tokonoma.files.placing import draft, locked, move, place
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]

@@ -7,8 +7,8 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
-from tokonoma.cli.calling import asked
-from tokonoma.files import patience
+from tokonoma.cli.call import asked
+from tokonoma.files import backlog as patience
 
 FILES = 250
 

@@ -11,25 +11,25 @@ import pytest
 from typing_extensions import TypedDict
 
 from tokonoma.catalogue import described
+from tokonoma.catalogue.registry import Registry
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing
 from tokonoma.core.module import Module, Tool
 from tokonoma.core.query import Hits
-from tokonoma.edge.envelope import failure
 from tokonoma.gateway.tools import MODULE, gateway_module
 from tokonoma.pipeline.choose import choose
 from tokonoma.pipeline.deadline import Watch, deadline
 from tokonoma.pipeline.desk import Rooms
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.identify import identify
+from tokonoma.pipeline.invoke import work
 from tokonoma.pipeline.parse import parse
 from tokonoma.pipeline.pool import Pool
-from tokonoma.pipeline.row import walk
+from tokonoma.pipeline.run import walk
 from tokonoma.pipeline.trace import trace
-from tokonoma.pipeline.work import work
-from tokonoma.policy.force import InForce
-from tokonoma.registry import Registry
+from tokonoma.policy.active import InForce
+from tokonoma.server.results import failure
 from tokonoma.store.migrate import migrate
 
 HANG = 60  # seconds after which a test that waits for something gives up, instead of hanging for ever

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.module import Entry
-from tokonoma.gateway.answer import Report
-from tokonoma.gateway.board import Board
 from tokonoma.gateway.plan import Plan, Step
+from tokonoma.gateway.results import Report
+from tokonoma.gateway.schedule import Board
 
 
 def step(place, module, needs):

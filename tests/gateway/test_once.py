@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tokonoma.core.call import OWNER, Principal
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
-from tokonoma.core.stop import Stop
-from tokonoma.gateway import once
-from tokonoma.gateway.once import claim, keep, key_of
+from tokonoma.gateway import idempotency as once
+from tokonoma.gateway.idempotency import claim, keep, key_of
 from tokonoma.gateway.tools import MODULE
 from tokonoma.store.database import open_database
 from tokonoma.store.migrate import migrate

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import Entry
-from tokonoma.gateway.lines import Limits
+from tokonoma.gateway.jsonl import Limits
 from tokonoma.gateway.plan import read_plan
 
 TAKES = {"q": str, "n": int, "any": object, "need": object}

@@ -5,10 +5,10 @@ import orjson
 import pytest
 
 from tokonoma.catalogue import described
+from tokonoma.catalogue.registry import listing
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid, Missing, Unavailable, Unready
 from tokonoma.gateway.tools import MODULE
-from tokonoma.registry import listing
 
 
 def test_the_three_tools_fit_into_three_and_a_half_kilobytes():

@@ -6,9 +6,9 @@ import pytest
 
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.errors import Conflict
-from tokonoma.journal.keeper import Keeper
-from tokonoma.journal.strand import TABLES
+from tokonoma.journal.chain import TABLES
 from tokonoma.journal.verify import recent, verify
+from tokonoma.journal.writer import Keeper
 from tokonoma.store.migrate import migrate
 
 

@@ -5,8 +5,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from talk import Lines
 
 from tokonoma.app import App
-from tokonoma.journal.metrics import Metrics
-from tokonoma.journal.spans import OtelSpans
+from tokonoma.telemetry.metrics import Metrics
+from tokonoma.telemetry.otel import OtelSpans
 
 
 @pytest.fixture

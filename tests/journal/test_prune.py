@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.journal import prune
-from tokonoma.journal.keeper import Keeper
-from tokonoma.journal.strand import TABLES
+from tokonoma.journal.chain import TABLES
 from tokonoma.journal.verify import verify
+from tokonoma.journal.writer import Keeper
 from tokonoma.store.migrate import migrate
 
 
 class Clock:
     def __init__(self, monkeypatch):
         self.at = 1_000
-        for module in ("entry", "strand", "keeper"):
+        for module in ("entry", "chain", "writer"):
             monkeypatch.setattr(f"tokonoma.journal.{module}.now", lambda: self.at)
 
 
@@ -158,7 +158,7 @@ def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
 def test_an_interrupted_pruning_leaves_a_journal_that_verifies(store, clock, monkeypatch):
     monkeypatch.setattr(prune, "_GROUP", 4)
     monkeypatch.setattr(prune, "_NEWEST", 6)
-    monkeypatch.setattr("tokonoma.journal.strand._NEWEST", 2)
+    monkeypatch.setattr("tokonoma.journal.chain._NEWEST", 2)
     for number in range(6):
         once = keeper(store)
         write(once, number, number + 10)

@@ -3,9 +3,9 @@
 import pytest
 
 from tokonoma.core.call import Call, Caller
+from tokonoma.core.deferred import Later
 from tokonoma.core.errors import Denied, Missing
-from tokonoma.core.later import Later
-from tokonoma.pipeline.row import walk
+from tokonoma.pipeline.run import walk
 
 
 def made():

@@ -14,10 +14,10 @@ from tokonoma.pipeline.deadline import Watch, deadline
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.journal import journal
 from tokonoma.pipeline.limit import limit
-from tokonoma.pipeline.row import walk
+from tokonoma.pipeline.run import walk
 from tokonoma.pipeline.trace import trace
-from tokonoma.pipeline.visible import expanded, unguarded
-from tokonoma.policy.force import InForce
+from tokonoma.pipeline.visibility import expanded, unguarded
+from tokonoma.policy.active import InForce
 
 ENTRY = Entry("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
 

@@ -1,9 +1,9 @@
 """Houses with a policy, for tests."""
 
 from tokonoma.app import App
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
-from tokonoma.core.boundary import Proposal
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
+from tokonoma.core.policy_api import Proposal
 
 MASKING = """
 version: 1

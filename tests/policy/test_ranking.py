@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.core.boundary import Retrieval
+from tokonoma.core.policy_api import Retrieval
 from tokonoma.modules.claims.claim import Claim, content_hash
 from tokonoma.modules.claims.ranking import (
     LINE,

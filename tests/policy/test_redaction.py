@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.generated import samples
 
+from tokonoma.policy.detections import Find, counted, masked, masks_in, resolved, told
 from tokonoma.policy.detector import Detector
-from tokonoma.policy.finds import Find, counted, masked, masks_in, resolved, told
 from tokonoma.policy.scan import BUILT_IN, GROUPS, Scanner, built_in, folded_of
 
 

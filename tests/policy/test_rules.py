@@ -10,9 +10,9 @@ from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import LABELS
 from tokonoma.core.errors import Invalid
 from tokonoma.policy.decide import covers, decide, kind_label, label_of, matches, seen, tags_of, within
-from tokonoma.policy.read import parsed
+from tokonoma.policy.parse import parsed
 from tokonoma.policy.rules import CLASS_RULES, DEFAULT, DEFAULT_TEXT, Custom, Invariant, LabelRule
-from tokonoma.policy.tree import MOST
+from tokonoma.policy.yaml_tree import MOST
 
 SPECIFIED = """
 # policy with retrieval parameters

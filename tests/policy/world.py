@@ -15,9 +15,9 @@ from tokonoma.app import App
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import LABELS, Label
 from tokonoma.core.module import Entry
-from tokonoma.core.spaces import inside
+from tokonoma.core.namespaces import inside
 from tokonoma.policy.decide import decide, label_of, tags_of
-from tokonoma.policy.read import parsed
+from tokonoma.policy.parse import parsed
 from tokonoma.policy.rules import Rules
 
 SPACES = ["/", "/hr", "/hr/2026", "/public", "/x"]

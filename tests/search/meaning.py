@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
-from tokonoma.search import tables, vectors_tables
+from tokonoma.search import tables
 from tokonoma.search.filters import Filter
-from tokonoma.search.vectors import Asked, Vectors
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.search.vectors.leg import Asked, Vectors
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 

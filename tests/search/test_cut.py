@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.cut import cut, terms
-from tokonoma.search.words import MAX_TOKEN, bounded
+from tokonoma.search.scripts import MAX_TOKEN, bounded
+from tokonoma.search.tokenize import cut, terms
 
 ANY = st.text(alphabet=st.characters(), max_size=120)
 MIXED = st.text(alphabet="aBéßЖ3９_-./:@'’+#&=%~ \\\"\n\0アｱあ々漢申し込Ⅲ한ไव😀ー・,", max_size=60)

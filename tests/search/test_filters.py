@@ -151,7 +151,7 @@ def test_facts_of_all_kinds(shelf):
 
 
 def test_facts_in_a_store_where_every_filter_lets_many_through(shelf, monkeypatch):
-    monkeypatch.setattr("tokonoma.search.pool.FEW", 0)
+    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
     test_facts_of_all_kinds(shelf)
 
 

@@ -21,7 +21,7 @@ def shelf(database) -> Shelf:
 @pytest.fixture(params=[0, 500], ids=["proposed", "driven"])
 def both_ways(request, monkeypatch):
     """Filters that let few through drive the search; here once they do, and once they do not."""
-    monkeypatch.setattr("tokonoma.search.pool.FEW", request.param)
+    monkeypatch.setattr("tokonoma.search.candidates.FEW", request.param)
 
 
 # What is asked, and the one text that holds it.

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.cut import cut
-from tokonoma.search.form import (
+from tokonoma.search.term_counts import (
     TITLE,
     asking,
     asks,
@@ -16,6 +15,7 @@ from tokonoma.search.form import (
     speaking,
     title_of,
 )
+from tokonoma.search.tokenize import cut
 
 TEXT = st.text(alphabet="アイウエオ漢字仮名文aeiou rst", max_size=300)
 

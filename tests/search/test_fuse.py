@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.fuse import Found, Weights, alone, calibrated, decay_of, fused, joined
+from tokonoma.search.fusion import Found, Weights, alone, calibrated, decay_of, fused, joined
 
 DAY = 86_400_000
 shares = st.floats(0, 1)

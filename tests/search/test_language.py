@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.fuse import Weights, joined
-from tokonoma.search.language import Judge, across, language_of
+from tokonoma.search.fusion import Weights, joined
+from tokonoma.search.weighting import Judge, across, language_of
 
 level = st.floats(0.0, 1.0)
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.plan_words import LEAST, SHARE, plan_words
+from tokonoma.search.term_plan import LEAST, SHARE, plan_words
 
 FREQUENCIES = st.dictionaries(st.text(min_size=1, max_size=3), st.integers(0, 50_000), max_size=30)
 

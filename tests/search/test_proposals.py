@@ -14,7 +14,7 @@ def shelf(database) -> Shelf:
 
 def test_what_a_filter_lets_through_is_found_behind_what_it_does_not(shelf, monkeypatch):
     """More documents stand before it than are looked at together."""
-    monkeypatch.setattr("tokonoma.search.pool.FEW", 0)
+    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
     with shelf.database.writing() as tx:
         for number in range(700):
             facts = [("k", "v")] if number < 30 else []
@@ -49,7 +49,7 @@ class _Heard:
 
 def test_neighbours_are_asked_of_the_index_of_threads(sqlite_database, monkeypatch):
     """Without it every neighbour would cost a walk through its whole namespace."""
-    monkeypatch.setattr("tokonoma.search.pool.FEW", 0)
+    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
     shelf = Shelf(sqlite_database)
     for number in range(9):
         shelf.put(f"m{number}", "green tea", thread="talk", space="/a")

@@ -6,11 +6,11 @@ import threading
 import pytest
 from search.shelf import EVERYWHERE, Shelf, address, names
 
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module
 from tokonoma.core.query import Query, Where
-from tokonoma.core.stop import Stop
 from tokonoma.search import reindex as rebuilding
 from tokonoma.search.reindex import forget, reindex
 from tokonoma.search.statistics import corpus

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.cut import terms
-from tokonoma.search.form import form_of, length_of
 from tokonoma.search.score import MAX_TERMS, THREAD, Candidate, Question, Scored, gain_of, read, score, scored_of, weigh
+from tokonoma.search.term_counts import form_of, length_of
+from tokonoma.search.tokenize import terms
 
 TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
 

@@ -12,7 +12,7 @@ from tokonoma.core.desk import LABELS
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.query import Condition, Reach, Where
 from tokonoma.search.filters import Filter, compiled
-from tokonoma.search.vectors import Asked
+from tokonoma.search.vectors.leg import Asked
 from tokonoma.store.database import Database
 
 EVERYWHERE = Reach("/", LABELS)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search.meaning import like_texts
 
-from tokonoma.search import vectors_code as code
-from tokonoma.search.vectors_code import Coder, Codes, differing, nearest, promising, ranked
+from tokonoma.search.vectors import codes as code
+from tokonoma.search.vectors.codes import Coder, Codes, differing, nearest, promising, ranked
 
 numbers = st.integers(0, 2**64 - 1)
 

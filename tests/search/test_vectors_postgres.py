@@ -9,9 +9,11 @@ from search.meaning import Meaning, exact, like_texts, recall
 from tokonoma.core.desk import LABELS
 from tokonoma.core.query import Reach, Where
 from tokonoma.embed import queue
-from tokonoma.search import tables, vectors_postgres, vectors_tables
+from tokonoma.search import tables
 from tokonoma.search.filters import compiled
-from tokonoma.search.vectors_postgres import Extension, extension, index_name
+from tokonoma.search.vectors import postgres as vectors_postgres
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.search.vectors.postgres import Extension, extension, index_name
 from tokonoma.store.backup import backup, restore
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import applied

@@ -10,11 +10,14 @@ import pytest
 from search.meaning import Meaning, exact, like_texts, recall
 
 from tokonoma.embed import queue
-from tokonoma.search import tables, vectors_blocks, vectors_columns, vectors_tables
+from tokonoma.search import tables
 from tokonoma.search.filters import Filter
-from tokonoma.search.vectors import Asked
-from tokonoma.search.vectors_memory import Memory
-from tokonoma.search.vectors_sqlite import SqliteNear
+from tokonoma.search.vectors import blocks as vectors_blocks
+from tokonoma.search.vectors import columns as vectors_columns
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.search.vectors.leg import Asked
+from tokonoma.search.vectors.memory import Memory
+from tokonoma.search.vectors.sqlite import SqliteNear
 from tokonoma.store.backup import backup, restore
 from tokonoma.store.database import Database, open_database
 
@@ -170,7 +173,7 @@ def test_a_restored_backup_is_noticed(meaning: Meaning, tmp_path: Path, monkeypa
     assert len(meaning.ids(vectors[0], 100)) == 60
     sets = {"search": tables.TABLES, "vectors": vectors_tables.TABLES, "embed": queue.TABLES}
     restore(meaning.database, saved, sets)
-    monkeypatch.setattr("tokonoma.search.vectors_memory._MOMENT", 0.0)  # the moment is over
+    monkeypatch.setattr("tokonoma.search.vectors.memory._MOMENT", 0.0)  # the moment is over
     right(meaning, ids, vectors[:20])
     assert memory(meaning).columns.count == 20
 

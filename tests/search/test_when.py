@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.when import fit, moment, short, spans, worth
+from tokonoma.search.dates import fit, moment, short, spans, worth
 
 
 def at(*date: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from search.shelf import Shelf
 
-from tokonoma.search import words_postgres
+from tokonoma.search import term_index_postgres as words_postgres
 from tokonoma.store.database import Database
 
 

@@ -6,10 +6,10 @@ import pytest
 from conftest import SOAK
 from talk import Http, Lines
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
+from tokonoma.catalogue.schemas import input_schema
 from tokonoma.modules.memory import MODULE
-from tokonoma.signatures import input_schema
 
 STRINGS = 500 if SOAK else 5
 OPERATIONS = 10_000 if SOAK else 100

@@ -5,8 +5,8 @@ import threading
 import pytest
 from talk import Http, Lines
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
 from tokonoma.core.clock import now, shown
 
 NOBODY = "0190a000-0000-7000-8000-000000000000"

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from talk import Lines
 
-from tokonoma.cli.inside import owned
+from tokonoma.cli.owner_tools import owned
 from tokonoma.core import clock
 
 DAY = 86_400_000

@@ -12,7 +12,7 @@ from files.hostile import RESERVED, WRONG, traps
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth.keys import Grant, create
+from tokonoma.auth.api_keys import Grant, create
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]

@@ -12,8 +12,8 @@ from policy.world import ENTRIES, READS, TELLS_NO_TEXT, World
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.journal.metrics import Metrics
-from tokonoma.journal.spans import OtelSpans
+from tokonoma.telemetry.metrics import Metrics
+from tokonoma.telemetry.otel import OtelSpans
 
 SECRET = "sk-ant-api03-Zk3vQ9xWb7Lm2Np8Rt5Yc1Df6Gh4Jk0Sa"
 QUIET = TELLS_NO_TEXT | {"items.get_tags", "items.get_stats"}  # tags hold no address

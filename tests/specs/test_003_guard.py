@@ -13,7 +13,7 @@ from talk import Http, Lines
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import LABELS
 from tokonoma.policy.decide import decide, hidden_kinds, tags_of
-from tokonoma.policy.read import parsed
+from tokonoma.policy.parse import parsed
 
 POLICIES = 3_334 if SOAK else 33  # each for three callers, who ask three questions: 10 002 cases
 ASKED = 3

@@ -12,11 +12,11 @@ from policy.world import READS, World
 from specs.test_003_guard import policy_of
 from talk import Http, Lines
 
-from tokonoma import relabelling
 from tokonoma.app import App
-from tokonoma.core.boundary import Proposal
+from tokonoma.app import reclassify as relabelling
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.policy.read import parsed
+from tokonoma.core.policy_api import Proposal
+from tokonoma.policy.parse import parsed
 
 RECORDS = 3_000
 PAIRS = 300 if SOAK else 6

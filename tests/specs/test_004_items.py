@@ -4,8 +4,8 @@ import pytest
 from specs.shelf_of_items import Items
 from talk import Http, Lines
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
 
 
 def test_an_item_is_made_and_read_back_as_it_was(talk):

@@ -2,8 +2,8 @@
 
 from talk import Http
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
 
 
 def test_links_are_kept_both_ways_and_related_replaces_them(items):

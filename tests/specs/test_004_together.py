@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from specs.shelf_of_items import items_of
 from talk import Lines
 
-from tokonoma.cli.inside import owned
-from tokonoma.core.stop import Stop
+from tokonoma.cli.owner_tools import owned
+from tokonoma.core.cancellation import Stop
 from tokonoma.search.index import counts
 from tokonoma.search.reindex import reindex
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from talk import Lines
 
-from tokonoma.cli.inside import owned
+from tokonoma.cli.owner_tools import owned
 
 
 def counted(app, *tables) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tokonoma.app import App
 from tokonoma.cli import transfer
-from tokonoma.cli.inside import owned
+from tokonoma.cli.owner_tools import owned
 from tokonoma.transfer.carried import Memo, Origin, Relation
 from tokonoma.transfer.detect import format_of, reader_of
 from tokonoma.transfer.ship import Shipment, Tally, as_params

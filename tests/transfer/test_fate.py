@@ -7,8 +7,8 @@ import pytest
 from talk import Http, Lines
 from transfer.houses import house, lines, put
 
-from tokonoma.auth import keys
-from tokonoma.auth.keys import Grant
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth.api_keys import Grant
 from tokonoma.core.clock import now
 from tokonoma.transfer.carried import Memo, Relation
 

@@ -11,13 +11,13 @@ often as Python does unasked takes a tenth of a search, and of a start."""
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script. Everything but `stdio` goes through click, which ends the process itself."""
-    from tokonoma.cli.quick import stdio_flags
+    from tokonoma.cli.fast_flags import stdio_flags
 
     gc.set_threshold(*COLLECT_AFTER)
     given = sys.argv[1:] if arguments is None else list(arguments)
     flags = stdio_flags(given, piped=not _at_terminal())
     if flags is not None:
-        from tokonoma.cli.speak import speak
+        from tokonoma.cli.run_stdio import speak
 
         return speak(flags)
     from tokonoma.cli.program import program

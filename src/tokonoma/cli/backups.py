@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 
-from tokonoma import catalogue, plugins
+from tokonoma import catalogue
 from tokonoma.app import App
+from tokonoma.app.store import TABLES
+from tokonoma.catalogue import plugins
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import Group, command
-from tokonoma.cli.places import shown
+from tokonoma.cli.session import entered
+from tokonoma.cli.where import shown
 from tokonoma.core import clock
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.module import Migration
-from tokonoma.opening import TABLES
 from tokonoma.store import backup as saving
 from tokonoma.store.contents import Contents
 from tokonoma.store.database import open_database, sqlite_path

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from tokonoma.cli.quick import SWITCHES
-from tokonoma.settings import SETTINGS
+from tokonoma.cli.fast_flags import SWITCHES
+from tokonoma.config.settings import SETTINGS
 
 _KEPT = "tokonoma.flags"
 _COMMON = ("home",)

@@ -9,9 +9,9 @@ import orjson
 
 from tokonoma.cli import show
 from tokonoma.cli.backups import exists
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
 from tokonoma.cli.purge import confirm
+from tokonoma.cli.session import entered
 from tokonoma.core import clock
 from tokonoma.core.errors import Conflict
 from tokonoma.journal import prune as pruning

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import click
 
 from tokonoma.app import App
-from tokonoma.auth import keys as stored
+from tokonoma.auth import api_keys as stored
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
+from tokonoma.cli.session import entered
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.names import nearest
+from tokonoma.core.suggestions import nearest
 
 _LENGTHS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")

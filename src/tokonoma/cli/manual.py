@@ -7,9 +7,9 @@ import click
 
 from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.calling import asked
-from tokonoma.cli.door import entered
+from tokonoma.cli.call import asked
 from tokonoma.cli.flags import group
+from tokonoma.cli.session import entered
 from tokonoma.core.errors import Missing
 
 _TROUBLES = 5  # contradictions, and gaps, that are shown

@@ -4,15 +4,15 @@ from typing import Any
 
 import click
 
+from tokonoma.catalogue.plugins import read
+from tokonoma.catalogue.plugins.discover import Offer, offers
+from tokonoma.catalogue.plugins.enable import disable as forget
+from tokonoma.catalogue.plugins.enable import enable as keep
+from tokonoma.catalogue.plugins.enable import trouble
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
+from tokonoma.cli.session import entered
 from tokonoma.core.module import Shelf
-from tokonoma.plugins import read
-from tokonoma.plugins.enabling import disable as forget
-from tokonoma.plugins.enabling import enable as keep
-from tokonoma.plugins.enabling import trouble
-from tokonoma.plugins.offers import Offer, offers
 
 
 @group("plugins")

@@ -8,15 +8,15 @@ import click
 import orjson
 
 from tokonoma.app import App
+from tokonoma.app.policy import told_progress
 from tokonoma.cli import show
-from tokonoma.cli.calling import ask
-from tokonoma.cli.door import entered
+from tokonoma.cli.call import ask
 from tokonoma.cli.flags import group
+from tokonoma.cli.session import entered
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import LABELS
-from tokonoma.policing import told_progress
 from tokonoma.policy.decide import decide, tags_of
-from tokonoma.policy.read import parsed
+from tokonoma.policy.parse import parsed
 
 
 @group("policy")
@@ -108,7 +108,7 @@ def rollback(ctx: click.Context, version: str, expected: str | None) -> None:
 @click.pass_context
 def test(ctx: click.Context, text: str, name: str, file: str | None, as_json: bool) -> None:
     """Show what the detectors find in TEXT, the class that it would get, and who may see it. Nothing is stored."""
-    from tokonoma.policy.force import InForce
+    from tokonoma.policy.active import InForce
 
     with entered(ctx) as app:
         current = InForce(parsed(_text(file))) if file else app.policy

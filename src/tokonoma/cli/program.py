@@ -9,22 +9,22 @@ import click
 from tokonoma import __version__
 from tokonoma.cli.flags import Group, flags_of
 from tokonoma.core.errors import Refusal
-from tokonoma.core.names import nearest
+from tokonoma.core.suggestions import nearest
 
 # name → where it is, and what it does in a line. `--help` shows these without importing any of them.
 COMMANDS = {
-    "stdio": ("tokonoma.cli.serving:stdio", "Speak MCP on standard input and output."),
-    "serve": ("tokonoma.cli.serving:serve", "Speak MCP over HTTP."),
-    "call": ("tokonoma.cli.calling:call", "Run one tool."),
-    "batch": ("tokonoma.cli.calling:batch", "Run many tools from a JSONL file."),
-    "modules": ("tokonoma.cli.listing:modules", "List the modules."),
-    "schema": ("tokonoma.cli.listing:schema", "Show what a module's tools take and give."),
+    "stdio": ("tokonoma.cli.serve:stdio", "Speak MCP on standard input and output."),
+    "serve": ("tokonoma.cli.serve:serve", "Speak MCP over HTTP."),
+    "call": ("tokonoma.cli.call:call", "Run one tool."),
+    "batch": ("tokonoma.cli.call:batch", "Run many tools from a JSONL file."),
+    "modules": ("tokonoma.cli.modules:modules", "List the modules."),
+    "schema": ("tokonoma.cli.modules:schema", "Show what a module's tools take and give."),
     "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
     "policy": ("tokonoma.cli.policies:policy", "Show, check, apply and roll back the policy, or try it on a text."),
     "plugins": ("tokonoma.cli.plugins:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
-    "where": ("tokonoma.cli.places:where", "Show where things lie."),
-    "config": ("tokonoma.cli.places:config", "Show the settings and where each comes from."),
+    "where": ("tokonoma.cli.where:where", "Show where things lie."),
+    "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
     "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
     "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
     "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),

@@ -8,9 +8,9 @@ import click
 from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.backups import exists
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
-from tokonoma.cli.inside import owned
+from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.session import entered
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Denied
 

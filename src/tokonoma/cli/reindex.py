@@ -12,14 +12,14 @@ import click
 from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.backups import exists
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
-from tokonoma.cli.places import shown
+from tokonoma.cli.session import entered
+from tokonoma.cli.where import shown
 from tokonoma.core.call import OWNER
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.module import Module
-from tokonoma.core.names import nearest
-from tokonoma.core.stop import Stop
+from tokonoma.core.suggestions import nearest
 from tokonoma.search.reindex import Step, forget, reindex
 
 

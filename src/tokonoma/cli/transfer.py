@@ -15,12 +15,13 @@ from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.backups import exists
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
-from tokonoma.cli.inside import owned
-from tokonoma.cli.places import shown
-from tokonoma.cli.told import Ticker, counted, report, summary
-from tokonoma.core import clock, spaces
+from tokonoma.cli.import_report import Ticker, counted, report, summary
+from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.session import entered
+from tokonoma.cli.where import shown
+from tokonoma.core import clock
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing, Refusal
 from tokonoma.transfer import jsonl

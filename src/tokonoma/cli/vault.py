@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from tokonoma.cli import show
-from tokonoma.cli.calling import asked
-from tokonoma.cli.door import entered
+from tokonoma.cli.call import asked
+from tokonoma.cli.coverage_picture import Kind, Range, picture
 from tokonoma.cli.flags import group
-from tokonoma.cli.inside import owned
-from tokonoma.cli.picture import Kind, Range, picture
+from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.session import entered
 
 
 @group("vault")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from tokonoma.core.boundary import Boundary
     from tokonoma.core.call import Call, Principal
-    from tokonoma.core.house import House
+    from tokonoma.core.policy_api import Boundary
     from tokonoma.core.query import Hits, Query, Where
+    from tokonoma.core.server_info import House
 
 Label = Literal["public", "internal", "pii", "secret"]
 LABELS: tuple[Label, ...] = ("public", "internal", "pii", "secret")  # from open to closed

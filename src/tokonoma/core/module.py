@@ -8,7 +8,7 @@ from tokonoma.core.desk import Desk, Document, Label, Record, Rows, Statements
 from tokonoma.core.errors import CODES, Codes
 
 if TYPE_CHECKING:
-    from tokonoma.core.house import House
+    from tokonoma.core.server_info import House
 
 Effect = Literal["read", "write", "destroy"]
 Listing = Callable[[Rows, str | None, int], Sequence[Document]]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.builtin_cut import Cutter
-from tokonoma.embed.builtin_file import Weights, read_weights
+from tokonoma.embed.builtin_tokenize import Cutter
+from tokonoma.embed.builtin_weights import Weights, read_weights
+from tokonoma.embed.config import Recipe
 from tokonoma.embed.embedder import Kind
-from tokonoma.embed.recipe import Recipe
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors

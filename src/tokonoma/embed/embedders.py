@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import Embedder
-from tokonoma.embed.recipe import Access, Recipe
 
 
 class Embedders:

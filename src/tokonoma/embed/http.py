@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.log import log
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import PROBE, Away, Kind, Unsound, checked, same_model
-from tokonoma.embed.line import Line, open_client
-from tokonoma.embed.recipe import Access, Recipe
+from tokonoma.embed.endpoint import Line, open_client
 
 if TYPE_CHECKING:
     import httpx

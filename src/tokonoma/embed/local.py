@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import Away, Kind, checked
-from tokonoma.embed.recipe import Access, Recipe
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors

@@ -2,8 +2,8 @@
 
 from tokonoma.core.errors import Unready
 from tokonoma.embed.builtin import builtin_embedder
+from tokonoma.embed.config import Access, Recipe
 from tokonoma.embed.embedder import Embedder
-from tokonoma.embed.recipe import Access, Recipe
 
 
 def embedder_of(recipe: Recipe, access: Access) -> Embedder | None:

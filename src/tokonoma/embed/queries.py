@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
+from tokonoma.embed.config import Recipe
 from tokonoma.embed.embedder import PROBE, Embedder, Unsound, same_model
-from tokonoma.embed.keep import Model
-from tokonoma.embed.recipe import Recipe
+from tokonoma.embed.vector_store import Model
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors

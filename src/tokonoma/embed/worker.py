@@ -12,10 +12,10 @@ from typing import Any, Literal
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
+from tokonoma.embed.batch import Portions
+from tokonoma.embed.config import Recipe
 from tokonoma.embed.embedder import PROBE, Away, Embedder, Unsound, same_model
-from tokonoma.embed.keep import Keep, Model
-from tokonoma.embed.portion import Portions
-from tokonoma.embed.recipe import Recipe
+from tokonoma.embed.vector_store import Keep, Model
 from tokonoma.store.database import Database
 
 _TOLD = 5_000  # documents after which the log tells how far it is

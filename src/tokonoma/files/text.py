@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tokonoma.core.directory import address_of
+from tokonoma.core.addresses import address_of
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import Parts, joined
 from tokonoma.files.sections import lines_of, markdown

@@ -3,8 +3,8 @@
 import os
 
 from tokonoma.core.errors import Missing
+from tokonoma.files.atomic import DRAFTS, SYSTEM, draft
 from tokonoma.files.folder import Folder
-from tokonoma.files.placing import DRAFTS, SYSTEM, draft
 from tokonoma.files.text import version_of
 
 _VERSIONS = (SYSTEM, "versions")

@@ -13,16 +13,16 @@ from typing import Any
 import orjson
 
 from tokonoma.core.call import Call
+from tokonoma.core.deferred import Later
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.ids import uuid7
-from tokonoma.core.later import Later
 from tokonoma.core.log import log
-from tokonoma.core.spans import traceparent
-from tokonoma.gateway.answer import BatchAnswer, Report, failed, finished, shaped
-from tokonoma.gateway.board import Board
+from tokonoma.core.tracing import traceparent
 from tokonoma.gateway.expand import expand
 from tokonoma.gateway.plan import Plan, Step
+from tokonoma.gateway.results import BatchAnswer, Report, failed, finished, shaped
+from tokonoma.gateway.schedule import Board
 
 Submit = Callable[[Call, Callable[[Call, BaseException | None], None]], None]
 """Put a call on a worker, where it walks the whole pipeline; `done(call, error)` is called exactly once"""

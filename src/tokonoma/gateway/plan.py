@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.core.module import Entry
-from tokonoma.gateway.draft import Check, Draft, Lookup, Reader
-from tokonoma.gateway.faults import Faults
 from tokonoma.gateway.graph import cycles, levels
-from tokonoma.gateway.lines import Limits, Line, read_lines
+from tokonoma.gateway.jsonl import Limits, Line, read_lines
+from tokonoma.gateway.problems import Faults
 from tokonoma.gateway.reference import Reference, shortened
+from tokonoma.gateway.step_parser import Check, Draft, Lookup, Reader
 
 _SHOWN = 8  # steps of a cycle that its message names
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tokonoma.catalogue.registry import listing
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import Shelf
-from tokonoma.core.names import nearest
-from tokonoma.registry import listing
+from tokonoma.core.suggestions import nearest
 
 _MOST = 50
 _ALL = "*"

@@ -7,19 +7,19 @@ from typing import Annotated, Any, NoReturn
 from pydantic import Field
 
 from tokonoma.core.call import Call
+from tokonoma.core.deferred import Later
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Refusal, Unready
-from tokonoma.core.later import Later
 from tokonoma.core.log import log
 from tokonoma.core.module import Entry, Module, Tool
-from tokonoma.core.spans import traceparent
-from tokonoma.gateway.answer import BatchAnswer, planned
+from tokonoma.core.tracing import traceparent
 from tokonoma.gateway.batch import Batch, Failure, Submit
-from tokonoma.gateway.draft import Check
-from tokonoma.gateway.lines import Limits
-from tokonoma.gateway.once import TABLES, Key, Writing, claim, keep, key_of
+from tokonoma.gateway.idempotency import TABLES, Key, Writing, claim, keep, key_of
+from tokonoma.gateway.jsonl import Limits
 from tokonoma.gateway.plan import Plan, read_plan
+from tokonoma.gateway.results import BatchAnswer, planned
 from tokonoma.gateway.schema import get_module_schema
+from tokonoma.gateway.step_parser import Check
 
 LIMITS = Limits()
 _LEASE = 60.0  # seconds after its time limit in which a batch must have stored its answer

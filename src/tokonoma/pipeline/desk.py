@@ -5,16 +5,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokonoma.core.boundary import Boundary
+from tokonoma.core.addresses import Directory
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.desk import Document, Label, Record, Row, Rows, Statements, Tx
-from tokonoma.core.directory import Directory
 from tokonoma.core.errors import Missing
-from tokonoma.core.house import House
+from tokonoma.core.namespaces import inside
 from tokonoma.core.policy import Policy
+from tokonoma.core.policy_api import Boundary
 from tokonoma.core.query import Hits, Query, Where
-from tokonoma.core.spaces import inside
-from tokonoma.pipeline.filtered import Filter, Filtered, Unfiltered
+from tokonoma.core.server_info import House
+from tokonoma.pipeline.row_filter import Filter, Filtered, Unfiltered
 
 
 @dataclass(frozen=True, slots=True)

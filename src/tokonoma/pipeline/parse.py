@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import orjson
 
+from tokonoma.catalogue.registry import Bound
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Entry
-from tokonoma.registry import Bound
 
 
 def parse(bound: Callable[[Entry], Bound]) -> Callable[[Call], None]:

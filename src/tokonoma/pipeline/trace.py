@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Call
 from tokonoma.core.ids import trace_ids, uuid7
-from tokonoma.core.spans import Spans, timed
+from tokonoma.core.tracing import Spans, timed
 
 _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
 

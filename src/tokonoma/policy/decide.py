@@ -6,10 +6,10 @@ deny > redact > allow; secret > pii > internal > public. Whatever cannot be told
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
-from tokonoma.core.boundary import Decision, Effect, Layer
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import LABELS, Label
-from tokonoma.core.spaces import inside
+from tokonoma.core.namespaces import inside
+from tokonoma.core.policy_api import Decision, Effect, Layer
 from tokonoma.policy.rules import TAGS, LabelRule, MaskRule, Rules, strictest
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tokonoma.policy.finds import Nature
+from tokonoma.policy.detections import Nature
 
 Span = tuple[int, int]
 Check = Callable[[str, int, int], Span | None]

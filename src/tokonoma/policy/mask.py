@@ -4,9 +4,9 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, Required, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
-from tokonoma.core.later import Later
-from tokonoma.core.plain import PLAIN
-from tokonoma.policy.finds import masked, told
+from tokonoma.core.deferred import Later
+from tokonoma.core.opaque import PLAIN
+from tokonoma.policy.detections import masked, told
 from tokonoma.policy.scan import Scanner
 
 _NUMBER = 10**9  # a number from here on may be a telephone's or a card's

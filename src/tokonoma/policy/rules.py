@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tokonoma.core.boundary import Effect, Layer, LayerRule, Retrieval
 from tokonoma.core.desk import LABELS, Label
+from tokonoma.core.policy_api import Effect, Layer, LayerRule, Retrieval
 
 Escalation = Literal["none", "human_review", "deny"]
 Action = Literal["allow", "redact", "refuse"]

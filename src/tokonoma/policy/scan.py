@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from tokonoma.policy.detect_personal import PERSONAL
+from tokonoma.policy.detect_secrets import SECRETS
+from tokonoma.policy.detections import Find, resolved
 from tokonoma.policy.detector import Detector
-from tokonoma.policy.finds import Find, resolved
-from tokonoma.policy.personal import PERSONAL
-from tokonoma.policy.secrets import SECRETS
 
 BUILT_IN: tuple[Detector, ...] = (*SECRETS, *PERSONAL)
 GROUPS: dict[str, frozenset[str]] = {

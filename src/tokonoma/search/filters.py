@@ -11,8 +11,8 @@ from typing import Any
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import LABELS
+from tokonoma.core.namespaces import inside
 from tokonoma.core.query import Reach, Where
-from tokonoma.core.spaces import inside
 from tokonoma.search.conditions import part_of
 
 

@@ -11,16 +11,16 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Hit, Hits, Mode, Query, Reach, Where
-from tokonoma.search.by_words import Leg, asked_of, by_words
+from tokonoma.search.candidates import Pool
+from tokonoma.search.date_boost import Timely
 from tokonoma.search.filters import compiled
-from tokonoma.search.fuse import Found, Fused, Weights, alone, calibrated, fused
-from tokonoma.search.language import LOOKED_AT, Judge, language_of
-from tokonoma.search.legs import Likeness, Vector, VectorLeg
-from tokonoma.search.lend import lent, neighbours
-from tokonoma.search.pool import Pool
-from tokonoma.search.proposal import Words
+from tokonoma.search.fusion import Found, Fused, Weights, alone, calibrated, fused
 from tokonoma.search.statistics import Frequencies, corpus
-from tokonoma.search.timely import Timely
+from tokonoma.search.term_index import Words
+from tokonoma.search.text_search import Leg, asked_of, by_words
+from tokonoma.search.thread_weights import lent, neighbours
+from tokonoma.search.vector_leg import Likeness, Vector, VectorLeg
+from tokonoma.search.weighting import LOOKED_AT, Judge, language_of
 from tokonoma.search.why_not import why_not
 from tokonoma.store.dialect import Kind
 

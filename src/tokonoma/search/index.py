@@ -8,20 +8,20 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Document, Label, Row, Rows, Statements
-from tokonoma.core.directory import parts_of
 from tokonoma.core.policy import Mark
 from tokonoma.core.query import Hits, Query, Reach, Where
 from tokonoma.search.facts import fact_rows
 from tokonoma.search.find import Tools, asked_vector, find
-from tokonoma.search.form import VERSION, Form, form_of
-from tokonoma.search.fuse import Weights
-from tokonoma.search.legs import Vector, VectorLeg
-from tokonoma.search.proposal import Words, marks_of, titled
+from tokonoma.search.fusion import Weights
 from tokonoma.search.statistics import Frequencies, changed
-from tokonoma.search.words_postgres import PostgresWords
-from tokonoma.search.words_sqlite import SqliteWords
+from tokonoma.search.term_counts import VERSION, Form, form_of
+from tokonoma.search.term_index import Words, marks_of, titled
+from tokonoma.search.term_index_postgres import PostgresWords
+from tokonoma.search.term_index_sqlite import SqliteWords
+from tokonoma.search.vector_leg import Vector, VectorLeg
 from tokonoma.store.dialect import Kind
 
 Enqueue = Callable[[Statements, int], None]

@@ -11,10 +11,10 @@ somebody else has locked are left to them, for they are being written anew anywa
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.desk import Document, Label, Statements
 from tokonoma.core.module import Listing, Module
 from tokonoma.core.policy import Mark
-from tokonoma.core.stop import Stop
 from tokonoma.search.index import Index
 from tokonoma.store.database import Database
 

@@ -17,8 +17,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokonoma.search.cut import Term
-from tokonoma.search.form import asking, looked_up, looked_up_together, number_of, speaking, title_of
+from tokonoma.search.term_counts import (
+    asking,
+    looked_up,
+    looked_up_together,
+    number_of,
+    speaking,
+    title_of,
+)
+from tokonoma.search.tokenize import Term
 
 K1 = 1.0
 B = 0.5

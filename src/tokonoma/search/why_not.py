@@ -7,11 +7,11 @@ A record outside the caller's walls is told to be not indexed, word for word as 
 from collections.abc import Sequence
 
 from tokonoma.core.query import Mode, Query, Reach, Where
-from tokonoma.search.by_words import Leg
+from tokonoma.search.candidates import Pool
 from tokonoma.search.filters import compiled
-from tokonoma.search.fuse import Fused
-from tokonoma.search.legs import VectorLeg
-from tokonoma.search.pool import Pool
+from tokonoma.search.fusion import Fused
+from tokonoma.search.text_search import Leg
+from tokonoma.search.vector_leg import VectorLeg
 
 _STATES = {"waiting": "not yet embedded: its vector is still to be made", "none": "not embedded: it has no vector"}
 

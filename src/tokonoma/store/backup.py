@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Invalid, Unavailable, Unready
-from tokonoma.store import archive, refusals
+from tokonoma.store import archive
+from tokonoma.store import errors as refusals
 from tokonoma.store.contents import Contents
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import Sets, applied, check_order
@@ -39,7 +40,7 @@ def backup(database: Database, target: Path) -> Contents:
 
 def verify(path: Path) -> Contents:
     """What a backup holds; Invalid if it is damaged, or no backup."""
-    from tokonoma.store import backup_sqlite
+    from tokonoma.store.sqlite import backup as backup_sqlite
 
     if not path.is_file():
         raise Invalid(f"There is no backup at {path}.", reason="path")
@@ -84,13 +85,13 @@ def check_known(contents: Contents, sets: Sets) -> None:
 
 def _save(database: Database, target: Path, *, sound: bool = True) -> dict[str, int]:
     if database.kind == "sqlite":
-        from tokonoma.store import backup_sqlite
-        from tokonoma.store.sqlite import SqliteDatabase
+        from tokonoma.store.sqlite import backup as backup_sqlite
+        from tokonoma.store.sqlite.database import SqliteDatabase
 
         assert isinstance(database, SqliteDatabase)
         return backup_sqlite.save(database, target, sound=sound)
-    from tokonoma.store import backup_postgres
-    from tokonoma.store.postgres import PostgresDatabase
+    from tokonoma.store.postgres import backup as backup_postgres
+    from tokonoma.store.postgres.database import PostgresDatabase
 
     assert isinstance(database, PostgresDatabase)
     return backup_postgres.save(database, target)
@@ -98,14 +99,14 @@ def _save(database: Database, target: Path, *, sound: bool = True) -> dict[str, 
 
 def _load(database: Database, source: Path) -> None:
     if database.kind == "sqlite":
-        from tokonoma.store import backup_sqlite
-        from tokonoma.store.sqlite import SqliteDatabase
+        from tokonoma.store.sqlite import backup as backup_sqlite
+        from tokonoma.store.sqlite.database import SqliteDatabase
 
         assert isinstance(database, SqliteDatabase)
         backup_sqlite.load(database, source)
     else:
-        from tokonoma.store import backup_postgres
-        from tokonoma.store.postgres import PostgresDatabase
+        from tokonoma.store.postgres import backup as backup_postgres
+        from tokonoma.store.postgres.database import PostgresDatabase
 
         assert isinstance(database, PostgresDatabase)
         backup_postgres.load(database, source)

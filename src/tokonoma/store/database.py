@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import unquote
 
+from tokonoma.core.cancellation import Stop
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unready
-from tokonoma.core.stop import Stop
 from tokonoma.store.dialect import Dialect, Kind
 
 Span = Callable[[str], AbstractContextManager[None]]
@@ -55,12 +55,12 @@ def open_database(url: str, *, durable: bool = True, span: Span | None = None) -
     # The drivers are imported here, and not before: the start of a process must not pay for one that it does not use.
     scheme = url.partition(":")[0].lower()
     if scheme == "sqlite":
-        from tokonoma.store.sqlite import SqliteDatabase
+        from tokonoma.store.sqlite.database import SqliteDatabase
 
         return SqliteDatabase(sqlite_path(url), durable=durable, span=span)
     if scheme in ("postgresql", "postgres"):
         try:
-            from tokonoma.store.postgres import PostgresDatabase
+            from tokonoma.store.postgres.database import PostgresDatabase
         except ImportError as error:
             raise Unready(
                 "PostgreSQL needs a driver that is not installed. Install it with: pip install 'tokonoma[postgres]'",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
 
 Metadata = dict[str, Any]
 

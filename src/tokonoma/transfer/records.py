@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import parsed, shown
 from tokonoma.core.errors import Invalid
 from tokonoma.transfer.carried import Memo, Metadata, Origin, Relation

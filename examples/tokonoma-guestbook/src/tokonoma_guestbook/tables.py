@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from tokonoma.core.addresses import address_of, parts_of
 from tokonoma.core.desk import Document, Record, Row, Rows
-from tokonoma.core.directory import address_of, parts_of
 from tokonoma.core.module import Migration
 
 TABLES = (

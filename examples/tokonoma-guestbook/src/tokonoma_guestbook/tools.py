@@ -6,13 +6,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as pages
+from tokonoma.core.addresses import address_of
 from tokonoma.core.clock import now
 from tokonoma.core.clock import shown as time_shown
 from tokonoma.core.desk import Desk
-from tokonoma.core.directory import address_of
 from tokonoma.core.ids import uuid7
-from tokonoma.core.spaces import resolved
-from tokonoma.core.spaces import shown as space_shown
+from tokonoma.core.namespaces import resolved
+from tokonoma.core.namespaces import shown as space_shown
 from tokonoma_guestbook.tables import document
 
 # The newest entry has the largest id: UUIDv7 counts the time. {visible} keeps to what this caller may see.

@@ -11,9 +11,9 @@ from tokonoma.cli.doctor import around, machine, meaning
 from tokonoma.cli.doctor.finding import Finding, found
 from tokonoma.cli.doctor.stored import stored
 from tokonoma.cli.flags import command, flags_of
+from tokonoma.config.home import home_of
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
-from tokonoma.homes import home_of
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 

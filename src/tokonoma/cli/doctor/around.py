@@ -5,11 +5,11 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from tokonoma.catalogue.plugins import file_of, read
+from tokonoma.catalogue.plugins.discover import offers
+from tokonoma.catalogue.plugins.enable import trouble
 from tokonoma.cli.doctor.finding import Finding
 from tokonoma.core.errors import Unready
-from tokonoma.plugins import file_of, read
-from tokonoma.plugins.enabling import trouble
-from tokonoma.plugins.offers import offers
 
 
 def plugins(home: Path) -> Iterator[Finding]:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from tokonoma.app.search import access_of, recipe_of
 from tokonoma.cli.doctor.finding import Finding
+from tokonoma.config.settings import Settings
 from tokonoma.core.errors import Refusal
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
+from tokonoma.embed.config import Access
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.providers import embedder_of
-from tokonoma.embed.recipe import Access
-from tokonoma.modules.manual.readings import EXTRA, installed
-from tokonoma.search import vectors_store
-from tokonoma.searching import access_of, recipe_of
-from tokonoma.settings import Settings
+from tokonoma.modules.manual.pronunciation import EXTRA, installed
+from tokonoma.search.vectors import store as vectors_store
 from tokonoma.store.database import Database
 
 _PATIENCE = 5.0
@@ -74,7 +74,7 @@ def vectors(database: Database, settings: Settings) -> Iterator[Finding]:
 
 
 def _pgvector(database: Database) -> Iterator[Finding]:
-    from tokonoma.search.vectors_postgres import Extension, extension
+    from tokonoma.search.vectors.postgres import Extension, extension
 
     with database.reading() as rows:
         found = extension(rows)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from tokonoma.app import App
-from tokonoma.auth import keys
+from tokonoma.auth import api_keys as keys
 from tokonoma.cli.backups import exists, known_tables
 from tokonoma.cli.doctor.finding import Finding, found
 from tokonoma.cli.doctor.meaning import vectors
-from tokonoma.cli.places import shown
+from tokonoma.cli.where import shown
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Migration

@@ -12,7 +12,6 @@ import orjson
 
 from tokonoma.app import environment
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command, flags_of
 from tokonoma.cli.install import merge
 from tokonoma.cli.install.clients import (
@@ -29,6 +28,7 @@ from tokonoma.cli.install.clients import (
     inputs_of,
 )  # fmt: skip
 from tokonoma.cli.install.running import left_behind, over_http, over_stdio
+from tokonoma.cli.session import entered
 from tokonoma.core.errors import Invalid, Unavailable
 
 

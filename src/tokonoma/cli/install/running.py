@@ -8,7 +8,7 @@ from typing import Any
 
 from tokonoma.app import App
 from tokonoma.cli.install.clients import Server
-from tokonoma.homes import home_of
+from tokonoma.config.home import home_of
 
 _SECRET = frozenset({"database_url"})
 

@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import group
 from tokonoma.cli.items.asking import address, asked
 from tokonoma.cli.items.drawing import FORMATS
 from tokonoma.cli.items.editing import edited
 from tokonoma.cli.items.files import export_items, import_items
-from tokonoma.modules.items.words import PRIORITIES, STATUSES
+from tokonoma.cli.session import entered
+from tokonoma.modules.items.constants import PRIORITIES, STATUSES
 
 _HEADINGS = ("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS")
 _FACTS = ("status", "priority", "category", "version", "start_date", "end_date", "created_at", "updated_at", "revision")

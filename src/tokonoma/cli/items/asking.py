@@ -5,10 +5,10 @@ from typing import Any
 import orjson
 
 from tokonoma.app import App
-from tokonoma.cli.calling import ask
+from tokonoma.cli.call import ask
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.modules.items.addresses import target_of
-from tokonoma.modules.items.words import MODULE_NAME
+from tokonoma.modules.items.constants import MODULE_NAME
 
 
 def asked(app: App, tool: str, **params: Any) -> Any:

@@ -9,12 +9,12 @@ import click
 
 from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.door import entered
 from tokonoma.cli.flags import command
-from tokonoma.cli.inside import owned
-from tokonoma.cli.told import counted
+from tokonoma.cli.import_report import counted
+from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.session import entered
 from tokonoma.core.errors import Missing
-from tokonoma.modules.items.words import MODULE_NAME
+from tokonoma.modules.items.constants import MODULE_NAME
 from tokonoma.transfer.carried import Remark
 from tokonoma.transfer.item_folder import ItemFolder, pages
 

@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Record
 from tokonoma.core.errors import Denied, Invalid
+from tokonoma.core.namespaces import inside
+from tokonoma.core.opaque import Plain
 from tokonoma.core.paths import file_parts, joined
-from tokonoma.core.plain import Plain
-from tokonoma.core.spaces import inside
-from tokonoma.files.changing import Changed, change
+from tokonoma.files.atomic import exists
 from tokonoma.files.folder import MOST, Content, missing, opened_root
-from tokonoma.files.placing import exists
 from tokonoma.files.rules import check_write, settled
 from tokonoma.files.text import address, decoded, encoded, space_of
+from tokonoma.files.write import Changed, change
 
 Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file is there")]
 ToPath = Annotated[str, Field(description="relative to the vault, like artifacts/summary.md")]

@@ -5,9 +5,9 @@ from typing import Any
 
 from tokonoma.core.module import Effect, Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get
-from tokonoma.modules.claims.codes import CODES
+from tokonoma.modules.claims.errors import CODES
 from tokonoma.modules.claims.feedback import feedback
-from tokonoma.modules.claims.keep import forget, get, history, list_claims, supersede
+from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.purge import purge
 from tokonoma.modules.claims.recall import search

@@ -6,12 +6,12 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.boundary import LAYERS
 from tokonoma.core.clock import now, shown
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Expired, Missing
 from tokonoma.core.ids import uuid7
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
+from tokonoma.core.policy_api import LAYERS
 from tokonoma.modules.claims.claim import told
 from tokonoma.modules.claims.recall import (
     Allow,

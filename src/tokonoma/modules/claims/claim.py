@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.boundary import LAYERS, Layer
+from tokonoma.core.addresses import address_of
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import LABELS, Document, Label, Record, Row
-from tokonoma.core.directory import address_of
 from tokonoma.core.errors import Invalid
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
+from tokonoma.core.policy_api import LAYERS, Layer
 
 MODULE_NAME = "claims"
 Kind = Literal["fact", "preference", "task", "policy_hint"]

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
 from tokonoma.modules.claims.claim import ClaimId
 from tokonoma.modules.claims.events import noted
 from tokonoma.modules.claims.ranking import with_signal

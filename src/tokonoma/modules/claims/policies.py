@@ -6,11 +6,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.boundary import PolicyVersion, Progress, Proposal
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
+from tokonoma.core.policy_api import PolicyVersion, Progress, Proposal
 from tokonoma.modules.claims.claim import Scope, scope_of
 from tokonoma.modules.claims.recall import Allow
 

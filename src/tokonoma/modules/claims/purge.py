@@ -4,9 +4,9 @@
 
 from typing_extensions import TypedDict
 
+from tokonoma.core.addresses import address_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.core.directory import address_of
 from tokonoma.modules.claims.claim import MODULE_NAME
 
 _PAGE = 500  # claims in one transaction: others wait for no longer than that takes

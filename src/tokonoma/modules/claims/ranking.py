@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.boundary import Retrieval
+from tokonoma.core.policy_api import Retrieval
 from tokonoma.modules.claims.claim import Claim
 
 LINE = 0.15

@@ -9,12 +9,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.boundary import LAYERS, Layer, Retrieval
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import LABELS, Desk, Label
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Denied, Invalid
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
+from tokonoma.core.policy_api import LAYERS, Layer, Retrieval
 from tokonoma.core.query import Condition, Hit, Query, Where
 from tokonoma.modules.claims.claim import MODULE_NAME, Claim, ClaimTold, Evidence, Scope, claim_of, scope_of, told
 from tokonoma.modules.claims.evidence import evidence_of

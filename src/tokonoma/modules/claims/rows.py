@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Document, Label, Record, Rows, Statements, Tx
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.claim import Claim, claim_of, document, record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS

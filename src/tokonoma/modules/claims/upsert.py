@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.boundary import Layer
 from tokonoma.core.clock import now, parsed, shown
 from tokonoma.core.desk import Desk, Label, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import uuid7
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
+from tokonoma.core.policy_api import Layer
 from tokonoma.modules.claims.claim import (
     Claim,
     Class,

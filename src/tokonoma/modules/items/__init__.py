@@ -2,13 +2,14 @@
 
 from tokonoma.core.module import Module, Tool
 from tokonoma.modules.items.bulk import bulk_update
-from tokonoma.modules.items.carry import take_in
-from tokonoma.modules.items.carry_links import take_in_links
+from tokonoma.modules.items.constants import CODES
+from tokonoma.modules.items.export import hand_out
 from tokonoma.modules.items.graph import find_path, get_related_items
-from tokonoma.modules.items.hand_out import hand_out
 from tokonoma.modules.items.history import get_item_history
+from tokonoma.modules.items.import_items import take_in
+from tokonoma.modules.items.import_links import take_in_links
 from tokonoma.modules.items.labels import relabel, shelved
-from tokonoma.modules.items.life import change_item_type, delete_item, restore_item
+from tokonoma.modules.items.lifecycle import change_item_type, delete_item, restore_item
 from tokonoma.modules.items.listing import get_items, get_ready_items
 from tokonoma.modules.items.purge import purge
 from tokonoma.modules.items.read import documents, get_item_detail, read
@@ -19,7 +20,6 @@ from tokonoma.modules.items.stats import get_stats
 from tokonoma.modules.items.suggest import search_suggest
 from tokonoma.modules.items.tables import RECORDS, TABLES
 from tokonoma.modules.items.tags import get_statuses, get_tags, search_items_by_tag
-from tokonoma.modules.items.words import CODES
 from tokonoma.modules.items.write import create_item, update_item
 
 MODULE = Module(

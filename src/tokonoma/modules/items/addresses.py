@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from tokonoma.core.directory import parts_of
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.errors import Invalid
-from tokonoma.modules.items.words import MODULE_NAME
+from tokonoma.modules.items.constants import MODULE_NAME
 
 _SHORT = re.compile(r"([a-z0-9_]+)-([1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")

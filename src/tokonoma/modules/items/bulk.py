@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.modules.items import links
-from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.constants import MOST_BULK
 from tokonoma.modules.items.find import sought
 from tokonoma.modules.items.item import Item
-from tokonoma.modules.items.words import MOST_BULK
+from tokonoma.modules.items.problems import Faults
 from tokonoma.modules.items.write import (
     Markdown,
     Priority,

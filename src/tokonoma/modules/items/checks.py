@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.clock import parsed
-from tokonoma.core.names import nearest
-from tokonoma.modules.items.faults import Faults
-from tokonoma.modules.items.words import (
+from tokonoma.core.suggestions import nearest
+from tokonoma.modules.items.constants import (  # fmt: skip
     MOST_CATEGORY,
     MOST_RELATED,
     MOST_TAG,
@@ -18,7 +17,8 @@ from tokonoma.modules.items.words import (
     MOST_VERSION,
     PRIORITIES,
     STATUSES,
-)  # fmt: skip
+)
+from tokonoma.modules.items.problems import Faults
 
 _TYPE = re.compile(r"[a-z0-9_]+")
 EARLIEST, LATEST = -30_610_224_000_000, 253_402_300_799_999  # the years 1000 and 9999

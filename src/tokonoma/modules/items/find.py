@@ -1,10 +1,10 @@
 """Finding one item by type and number, under the types that it had before as well."""
 
 from tokonoma.core.desk import Rows
-from tokonoma.modules.items.faults import no_such_item
+from tokonoma.modules.items.constants import CLOSED, MODULE_NAME
 from tokonoma.modules.items.item import Item, item_of
+from tokonoma.modules.items.problems import no_such_item
 from tokonoma.modules.items.tables import COLUMNS
-from tokonoma.modules.items.words import CLOSED, MODULE_NAME
 
 _ITEM = f"select {COLUMNS} from item where id = :id and state >= :least and {{visible}}"  # noqa: S608 - our own columns
 _ALIAS = "select 1 from item_alias where item_id = :id and type = :type"

@@ -8,7 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
-from tokonoma.modules.items import links, walk
+from tokonoma.modules.items import links
+from tokonoma.modules.items import traverse as walk
 from tokonoma.modules.items.find import found
 from tokonoma.modules.items.item import Brief, Item, brief, item_of
 from tokonoma.modules.items.paths import paths

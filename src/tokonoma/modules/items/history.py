@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Desk, Tx
+from tokonoma.modules.items.constants import TRASH
 from tokonoma.modules.items.find import found
 from tokonoma.modules.items.item import Item, brief
-from tokonoma.modules.items.words import TRASH
 
 _CHANGE = """insert into item_change (item_id, revision, at, action, principal, transport, tool, request_id, changes)
 values (:source, :revision, :at, :action, :principal, :transport, :tool, :request_id, :changes)"""

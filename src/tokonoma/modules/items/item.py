@@ -6,12 +6,12 @@ from typing import NamedTuple, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
+from tokonoma.core.addresses import address_of
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Document, Label, Record, Row
-from tokonoma.core.directory import address_of
 from tokonoma.core.query import Scalar
 from tokonoma.modules.items.addresses import short
-from tokonoma.modules.items.words import CLOSED, MODULE_NAME, OPEN, PRIORITIES, is_open
+from tokonoma.modules.items.constants import CLOSED, MODULE_NAME, OPEN, PRIORITIES, is_open
 
 
 class Item(NamedTuple):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from tokonoma.core.addresses import address_of, parts_of
 from tokonoma.core.desk import Document, Label, Rows, Statements
-from tokonoma.core.directory import address_of, parts_of
 from tokonoma.modules.items.item import MODULE_NAME, document, item_of
 from tokonoma.modules.items.tables import COLUMNS
 

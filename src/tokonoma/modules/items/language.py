@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tokonoma.core.errors import Invalid
-from tokonoma.core.names import nearest
+from tokonoma.core.suggestions import nearest
 
 FIELDS = ("type", "status", "priority", "is", "tag", "category", "version", "created", "updated", "start", "end", "has")
 _ALIASES = {"tags": "tag", "types": "type", "state": "is"}

@@ -4,13 +4,13 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import Desk, Record, Rows, Tx
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items.addresses import Target, short, target_of
-from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.constants import MODULE_NAME, OPPOSITE
 from tokonoma.modules.items.item import Item, Relation
-from tokonoma.modules.items.words import MODULE_NAME, OPPOSITE
+from tokonoma.modules.items.problems import Faults
 
 MOST_SHOWN = 1000
 _TITLE = 80  # characters of a record's text that stand for a title it has not

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.modules.items.checks import check_priority, check_status, check_time
-from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.constants import OPEN, PRIORITIES, STATUSES, TRASH
 from tokonoma.modules.items.item import Brief, brief, item_of
+from tokonoma.modules.items.problems import Faults
 from tokonoma.modules.items.tables import BRIEF
-from tokonoma.modules.items.words import OPEN, PRIORITIES, STATUSES, TRASH
 
 DAY = 86_400_000
 

@@ -1,7 +1,7 @@
 """get_item_detail, and how other modules and a reindex read items."""
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import Desk, Document, Record, Rows
-from tokonoma.core.directory import parts_of
 from tokonoma.modules.items.find import found
 from tokonoma.modules.items.item import Whole, document, item_of, record
 from tokonoma.modules.items.tables import COLUMNS

@@ -9,11 +9,11 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.modules.items import links
 from tokonoma.modules.items.addresses import Target, short, target_of
-from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.constants import KINDS, OPPOSITE, TRASH
 from tokonoma.modules.items.find import found
 from tokonoma.modules.items.history import bump, note
 from tokonoma.modules.items.item import Item, document
-from tokonoma.modules.items.words import KINDS, OPPOSITE, TRASH
+from tokonoma.modules.items.problems import Faults
 from tokonoma.modules.items.write import Type, gate, lock
 
 Address = Annotated[str, Field(description="docs-12 or tokonoma://<module>/<name>")]

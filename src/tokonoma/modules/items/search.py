@@ -5,16 +5,16 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import Desk
-from tokonoma.core.directory import parts_of
-from tokonoma.core.fold import fold
+from tokonoma.core.normalize import fold
 from tokonoma.core.query import Condition, Hits, Mode, Query, Where
-from tokonoma.core.text import snippet
+from tokonoma.core.snippets import snippet
+from tokonoma.modules.items.constants import MODULE_NAME
 from tokonoma.modules.items.item import Brief, Item, body, brief, item_of
 from tokonoma.modules.items.language import parsed
-from tokonoma.modules.items.meaning import Alternative, alternatives
+from tokonoma.modules.items.query_meaning import Alternative, alternatives
 from tokonoma.modules.items.tables import COLUMNS
-from tokonoma.modules.items.words import MODULE_NAME
 
 MOST_OFFSET = 1000
 _SNIPPET = 200

@@ -11,7 +11,7 @@ from tokonoma.core.desk import Desk, Row, Rows
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.items import links
 from tokonoma.modules.items.checks import check_related, check_tags, check_text
-from tokonoma.modules.items.faults import Faults
+from tokonoma.modules.items.problems import Faults
 from tokonoma.modules.items.write import Revision, Tags
 
 _COLUMNS = "revision, content, updated_by, related, tags, at"

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import now, shown
 from tokonoma.core.desk import Desk
+from tokonoma.modules.items.constants import CLOSED, OPEN, PRIORITIES, TRASH
 from tokonoma.modules.items.listing import DAY
-from tokonoma.modules.items.words import CLOSED, OPEN, PRIORITIES, TRASH
 
 K = TypeVar("K")
 

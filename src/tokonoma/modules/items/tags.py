@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
+from tokonoma.modules.items.constants import STATUSES, is_open
 from tokonoma.modules.items.listing import Conditions, ItemPage, Limit, Page
-from tokonoma.modules.items.words import STATUSES, is_open
 
 _TAGS = """select t.tag, count(*) from item_tag t join item i on i.id = t.item_id
 where t.tag > :last and i.state >= 0 and {visible:i} group by t.tag order by t.tag limit :most"""

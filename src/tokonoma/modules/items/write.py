@@ -12,12 +12,12 @@ from tokonoma.core.errors import Conflict
 from tokonoma.core.ids import uuid7
 from tokonoma.modules.items import links
 from tokonoma.modules.items.checks import check_dates, check_related, check_type, checked
-from tokonoma.modules.items.faults import Faults, no_such_item
+from tokonoma.modules.items.constants import PRIORITIES, STATUSES
 from tokonoma.modules.items.find import sought
 from tokonoma.modules.items.hints import hints
 from tokonoma.modules.items.history import bump, difference, note
 from tokonoma.modules.items.item import Item, Whole, document, state_of, whole
-from tokonoma.modules.items.words import PRIORITIES, STATUSES
+from tokonoma.modules.items.problems import Faults, no_such_item
 
 Type = Annotated[str, Field(description="a-z 0-9 _, any: issue, docs, decision, …")]
 Title = Annotated[str | None, Field(description="up to 200 characters")]

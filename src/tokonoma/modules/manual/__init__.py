@@ -3,14 +3,14 @@
 from dataclasses import replace
 from functools import partial
 
-from tokonoma.core.house import House
 from tokonoma.core.module import Module, Tool
+from tokonoma.core.server_info import House
 from tokonoma.files.codes import LIBRARY
 from tokonoma.modules.manual.excepts import excepts
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.hits import hits
 from tokonoma.modules.manual.listing import list_manuals, ls, toc
-from tokonoma.modules.manual.reading import documents, fresh, read, record, relabel, used
+from tokonoma.modules.manual.read import documents, fresh, read, record, relabel, used
 from tokonoma.modules.manual.tables import NAME, RECORDS, TABLES
 
 _LAST = 660.0  # seconds: the first call after thousands of new files reads them all

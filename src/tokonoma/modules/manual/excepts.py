@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.addresses import Ref, checked_id, checked_ref, ref_of
-from tokonoma.modules.manual.holding import Library, library, missing_file
+from tokonoma.modules.manual.cache import Library, library, missing_file
 
 _ITEMS = 50  # a page
 _AROUND = 60  # characters on each side

@@ -7,25 +7,26 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import Desk
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
 from tokonoma.core.query import Condition, Query, Where
-from tokonoma.modules.manual import stages, trace
-from tokonoma.modules.manual.adapt import Thresholds, thresholds
+from tokonoma.modules.manual import stages
+from tokonoma.modules.manual import trails as trace
 from tokonoma.modules.manual.addresses import checked_id, parsed
-from tokonoma.modules.manual.holding import Library, library
+from tokonoma.modules.manual.cache import Library, library
+from tokonoma.modules.manual.corpus import Stock
 from tokonoma.modules.manual.index import root_of
-from tokonoma.modules.manual.integrate import Judgement, judged, needs_widening, next_actions
+from tokonoma.modules.manual.judge import Judgement, judged, needs_widening, next_actions
 from tokonoma.modules.manual.lookup import Reader
 from tokonoma.modules.manual.pointers import pointer
-from tokonoma.modules.manual.shapes import Budget, Found, NextAction, Summary
 from tokonoma.modules.manual.stages import Pot
-from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.tables import NAME
 from tokonoma.modules.manual.terms import Asked, Intent, Term, read_query
-from tokonoma.modules.manual.trace import Key, Reason, Run, Trace
+from tokonoma.modules.manual.thresholds import Thresholds, thresholds
+from tokonoma.modules.manual.trails import Key, Reason, Run, Trace
+from tokonoma.modules.manual.types import Budget, Found, NextAction, Summary
 from tokonoma.modules.manual.variants import expanded
 
 _FEW_WORDS = 5  # of a query, up to which each is looked for under other names by its sound as well

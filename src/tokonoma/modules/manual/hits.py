@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.addresses import Ref, ref_of
-from tokonoma.modules.manual.holding import library
-from tokonoma.modules.manual.integrate import PAGE
+from tokonoma.modules.manual.cache import library
+from tokonoma.modules.manual.judge import PAGE
 from tokonoma.modules.manual.stages import Signal
-from tokonoma.modules.manual.trace import Trace, fetched
+from tokonoma.modules.manual.trails import Trace, fetched
 
 # Hits of one answer, up to which each shows every signal that found it. A longer list shows the strongest alone: it is
 # read by an agent that pays for every character.

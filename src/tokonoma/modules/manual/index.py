@@ -12,13 +12,13 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Document, Statements, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.ids import uuid7
+from tokonoma.files.backlog import others_are_done, work_off
 from tokonoma.files.folder import MOST, Folder, Found, Stamp, opened_root
-from tokonoma.files.patience import others_are_done, work_off
 from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
 from tokonoma.modules.manual.addresses import address
+from tokonoma.modules.manual.corpus import forms
 from tokonoma.modules.manual.references import references
 from tokonoma.modules.manual.settings_file import About, Glossary, about, glossary
-from tokonoma.modules.manual.stock import forms
 from tokonoma.modules.manual.variants import defined_in
 
 GLOSSARY, ABOUT = "glossary.yml", "manual.yml"

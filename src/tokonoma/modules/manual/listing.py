@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.addresses import checked_id
-from tokonoma.modules.manual.holding import library, missing_file, missing_manual
+from tokonoma.modules.manual.cache import library, missing_file, missing_manual
 from tokonoma.modules.manual.index import ABOUT, GLOSSARY, Shelved
 
 _FILES = 200  # a page

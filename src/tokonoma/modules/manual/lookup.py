@@ -7,7 +7,7 @@ from typing import Self
 from tokonoma.core.errors import Refusal
 from tokonoma.files.folder import opened_root
 from tokonoma.files.sections import lines_of
-from tokonoma.modules.manual.stock import Stock
+from tokonoma.modules.manual.corpus import Stock
 
 
 class Reader:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tokonoma.core.fold import fold
+from tokonoma.core.normalize import fold
 from tokonoma.modules.manual.terms import Term
 
 _VISITED = 100_000  # values looked at

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from tokonoma.core.fold import fold
+from tokonoma.core.normalize import fold
 
 _LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\(\s*<?([^)\s>]+)[^)\n]*\)")
 _REFERENCE = re.compile(r"^\[[^\]\n]{1,100}\]:\s*<?(\S+?)>?(?:\s|$)", re.MULTILINE)

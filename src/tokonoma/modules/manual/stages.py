@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from math import log
 from typing import Literal, get_args
 
-from tokonoma.core.fold import fold
+from tokonoma.core.normalize import fold
 from tokonoma.files.sections import slug
+from tokonoma.modules.manual.corpus import Stock
 from tokonoma.modules.manual.references import Reference, resolved
-from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.terms import Asked, Term
 
 Signal = Literal["heading", "normalized", "loose", "synonym", "exceptions", "reference", "semantic"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokonoma.core.fold import HAN, fold, loosen
+from tokonoma.core.normalize import HAN, fold, loosen
 
 Intent = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
-from tokonoma.core.fold import HAN, fold, loosen
+from tokonoma.core.normalize import HAN, fold, loosen
+from tokonoma.modules.manual.corpus import Stock
 from tokonoma.modules.manual.katakana import SHORTEST, likeness, run_together, sound_of_kana, sounds_of_english
-from tokonoma.modules.manual.stock import Stock
 from tokonoma.modules.manual.terms import Term, term
 
 MOST = 40

@@ -1,9 +1,9 @@
 """memory: memos in namespaces, found again by their words and their meaning, related to each other (specs/000)."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.modules.memory.carry import take_in
+from tokonoma.modules.memory.export import hand_out, hand_out_relations
 from tokonoma.modules.memory.graph import relation_graph
-from tokonoma.modules.memory.hand_out import hand_out, hand_out_relations
+from tokonoma.modules.memory.import_memos import take_in
 from tokonoma.modules.memory.labels import relabel
 from tokonoma.modules.memory.purge import purge
 from tokonoma.modules.memory.read import documents, get, list_memos, namespaces, read

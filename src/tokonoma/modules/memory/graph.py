@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Missing

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import LABELS, Label, Statements
-from tokonoma.core.directory import parts_of
 
 _RANK = "case {} " + " ".join(f"when '{label}' then {place}" for place, label in enumerate(LABELS)) + " end"
 # A relation's own reason may have made it stricter than its ends: it is never made less strict than it was.

@@ -6,12 +6,12 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
+from tokonoma.core.addresses import address_of
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Document, Label, Record, Row
-from tokonoma.core.directory import address_of
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
 from tokonoma.modules.memory.metadata import Metadata, facts
 
 MODULE_NAME = "memory"

@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Document, Record, Rows
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Missing
 from tokonoma.modules.memory.memo import Memo, Summary, document, memo_of, record, summary
 from tokonoma.modules.memory.save import Namespace

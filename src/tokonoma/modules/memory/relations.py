@@ -6,11 +6,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import now, shown
 from tokonoma.core.desk import LABELS, Desk, Label, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing
-from tokonoma.core.plain import Plain
+from tokonoma.core.opaque import Plain
 from tokonoma.modules.memory.memo import Memo
 from tokonoma.modules.memory.read import Page
 from tokonoma.modules.memory.save import Namespace, Version, found

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import now, parsed
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
+from tokonoma.core.addresses import address_of, parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.core.directory import address_of, parts_of
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.query import Hit, Hits, Query, Where
-from tokonoma.core.text import snippet
+from tokonoma.core.snippets import snippet
 from tokonoma.modules.memory.memo import MODULE_NAME, Memo, Summary, memo_of, summary
 from tokonoma.modules.memory.metadata import conditions
 from tokonoma.modules.memory.save import Namespace

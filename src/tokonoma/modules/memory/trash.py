@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import spaces
+from tokonoma.core import namespaces as spaces
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Document, Rows
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.memory.memo import Summary, document, memo_of, summary
 from tokonoma.modules.memory.save import Namespace, Version, found

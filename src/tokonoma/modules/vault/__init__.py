@@ -3,14 +3,14 @@
 from dataclasses import replace as changed
 from functools import partial
 
-from tokonoma.core.house import House
 from tokonoma.core.module import Module, Tool
+from tokonoma.core.server_info import House
 from tokonoma.files.codes import LIBRARY
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.coverage import coverage, lines
 from tokonoma.modules.vault.find import find, hits
-from tokonoma.modules.vault.past import history, restore
+from tokonoma.modules.vault.history import history, restore
 from tokonoma.modules.vault.purge import purge
 from tokonoma.modules.vault.read import files, ls, read
 from tokonoma.modules.vault.record import fresh, listing, record, relabel

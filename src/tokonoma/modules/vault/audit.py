@@ -7,11 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
-from tokonoma.files.shelf import Sheet, sheet
+from tokonoma.files.index_sync import Sheet, sheet
 from tokonoma.modules.vault.coverage import Cited
 from tokonoma.modules.vault.flowcharts import flowchart
 from tokonoma.modules.vault.graph import Artifact, Element, Findings, Reference, audited
-from tokonoma.modules.vault.ledger import (
+from tokonoma.modules.vault.outlines import of_json, of_markdown
+from tokonoma.modules.vault.paths import NextAction, Path, file_at, stop, then, vault
+from tokonoma.modules.vault.ranges import LineRange, Range, checked, left, merged, ratio, shown
+from tokonoma.modules.vault.reading_log import (
     MINIMUM_COVERAGE,
     MINIMUM_GAIN,
     Gain,
@@ -21,9 +24,6 @@ from tokonoma.modules.vault.ledger import (
     note_gain,
     page_of,
 )
-from tokonoma.modules.vault.outlines import of_json, of_markdown
-from tokonoma.modules.vault.place import NextAction, Path, file_at, stop, then, vault
-from tokonoma.modules.vault.ranges import LineRange, Range, checked, left, merged, ratio, shown
 
 _SHOWN = 50  # findings of each kind
 

@@ -6,9 +6,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
-from tokonoma.core.plain import Plain
-from tokonoma.files.shelf import sheet
-from tokonoma.modules.vault.ledger import (
+from tokonoma.core.opaque import Plain
+from tokonoma.files.index_sync import sheet
+from tokonoma.modules.vault.paths import NextAction, Path, file_at, stop, then, vault
+from tokonoma.modules.vault.ranges import SHOWN, LineRange, Range, checked, left, ratio, shown
+from tokonoma.modules.vault.reading_log import (
     MINIMUM_COVERAGE,
     MINIMUM_GAIN,
     Gain,
@@ -18,8 +20,6 @@ from tokonoma.modules.vault.ledger import (
     note_gain,
     page_of,
 )
-from tokonoma.modules.vault.place import NextAction, Path, file_at, stop, then, vault
-from tokonoma.modules.vault.ranges import SHOWN, LineRange, Range, checked, left, ratio, shown
 
 Cited = Annotated[list[LineRange], Field(max_length=1000, description="lines that your work rests on")]
 

@@ -3,7 +3,7 @@
 import re
 
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.core.fold import fold
+from tokonoma.core.normalize import fold
 from tokonoma.files.sections import Section, lines_of, markdown
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")

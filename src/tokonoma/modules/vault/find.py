@@ -11,15 +11,23 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing, Refusal
-from tokonoma.core.fold import fold
 from tokonoma.core.ids import uuid7
-from tokonoma.core.plain import Plain
+from tokonoma.core.normalize import fold
+from tokonoma.core.opaque import Plain
 from tokonoma.core.query import Query, Where
 from tokonoma.files.folder import Folder
-from tokonoma.files.shelf import NO_TEXT, Known, all_files
+from tokonoma.files.index_sync import NO_TEXT, Known, all_files
 from tokonoma.files.text import MODULE, decoded, pieces, placed
 from tokonoma.modules.vault.glob import matcher
-from tokonoma.modules.vault.place import Glob, NextAction, RelativeDir, folder_at, stop, then, vault
+from tokonoma.modules.vault.paths import (
+    Glob,
+    NextAction,
+    RelativeDir,
+    folder_at,
+    stop,
+    then,
+    vault,
+)
 from tokonoma.modules.vault.stages import SIGNALS, Candidate, Judgement, candidate, judged, terms_of
 
 MOST_CANDIDATES = 200

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.files import versions
-from tokonoma.files.placing import locked
-from tokonoma.modules.vault.place import vault
+from tokonoma.files.atomic import locked
+from tokonoma.modules.vault.paths import vault
 
 _PAGE = 500  # contents while which no file is changed
 _DAY = 86_400_000

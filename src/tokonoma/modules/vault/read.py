@@ -9,13 +9,13 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import shown
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid
-from tokonoma.core.plain import Plain
-from tokonoma.files.shelf import NO_TEXT, Known, Sheet, all_files, sheet
+from tokonoma.core.opaque import Plain
+from tokonoma.files.index_sync import NO_TEXT, Known, Sheet, all_files, sheet
 from tokonoma.files.text import address
 from tokonoma.modules.vault.glob import matcher
-from tokonoma.modules.vault.ledger import est_tokens, keep, page_of, read_on
-from tokonoma.modules.vault.place import Glob, Path, RelativeDir, file_at, folder_at, vault
+from tokonoma.modules.vault.paths import Glob, Path, RelativeDir, file_at, folder_at, vault
 from tokonoma.modules.vault.ranges import LineRange, Range
+from tokonoma.modules.vault.reading_log import est_tokens, keep, page_of, read_on
 
 MOST_CHARS = 20_000
 _PAGE, _LONG_PAGE = 200, 20_000

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
+from tokonoma.core.addresses import parts_of
 from tokonoma.core.desk import LABELS, Desk, Document, Label, Record, Rows, Statements
-from tokonoma.core.directory import parts_of
 from tokonoma.core.errors import Refusal
-from tokonoma.core.house import House
 from tokonoma.core.paths import file_parts, joined
+from tokonoma.core.server_info import House
 from tokonoma.files.folder import opened_root
+from tokonoma.files.index_sync import documents, labels_of, sheet, text_at
 from tokonoma.files.rules import settled
-from tokonoma.files.shelf import documents, labels_of, sheet, text_at
 from tokonoma.files.text import MODULE, address, placed, space_of
-from tokonoma.modules.vault.place import vault
+from tokonoma.modules.vault.paths import vault
 
 
 def record(house: House, rows: Rows, asked: str) -> Record | None:

@@ -9,9 +9,12 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.plain import Plain
-from tokonoma.files.shelf import Sheet, sheet
-from tokonoma.modules.vault.ledger import (
+from tokonoma.core.opaque import Plain
+from tokonoma.files.index_sync import Sheet, sheet
+from tokonoma.modules.vault.paths import NextAction, Path, file_at, stop, then, vault
+from tokonoma.modules.vault.ranges import LineRange, Range, left, ratio
+from tokonoma.modules.vault.read import MOST_CHARS, cut
+from tokonoma.modules.vault.reading_log import (
     MINIMUM_COVERAGE,
     MINIMUM_GAIN,
     Gain,
@@ -22,9 +25,6 @@ from tokonoma.modules.vault.ledger import (
     page_of,
     read_on,
 )
-from tokonoma.modules.vault.place import NextAction, Path, file_at, stop, then, vault
-from tokonoma.modules.vault.ranges import LineRange, Range, left, ratio
-from tokonoma.modules.vault.read import MOST_CHARS, cut
 
 Round = Literal["all", "unread", "uncited"]
 

@@ -9,14 +9,14 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Refusal
-from tokonoma.core.fold import fold, loosen
-from tokonoma.core.plain import Plain
+from tokonoma.core.normalize import fold, loosen
+from tokonoma.core.opaque import Plain
 from tokonoma.files.folder import Folder
+from tokonoma.files.index_sync import NO_TEXT, all_files
 from tokonoma.files.sections import lines_of
-from tokonoma.files.shelf import NO_TEXT, all_files
 from tokonoma.files.text import address, decoded
 from tokonoma.modules.vault.glob import compiled, matcher
-from tokonoma.modules.vault.place import Glob, RelativeDir, folder_at, vault
+from tokonoma.modules.vault.paths import Glob, RelativeDir, folder_at, vault
 
 _SHORT = 240  # characters of a line in the answer
 Mode = Literal["plain", "regex", "loose"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokonoma.core.fold import HAN, KATAKANA, OKURIGANA, fold, loosen
+from tokonoma.core.normalize import HAN, KATAKANA, OKURIGANA, fold, loosen
 from tokonoma.files.text import Piece
 
 Signal = Literal["heading", "normalized", "loose"]

@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid
-from tokonoma.core.plain import Plain
-from tokonoma.files.changing import Changed, change, moved
+from tokonoma.core.opaque import Plain
+from tokonoma.files.atomic import exists
 from tokonoma.files.folder import Content, missing
-from tokonoma.files.placing import exists
 from tokonoma.files.rules import check_write
 from tokonoma.files.text import address, decoded, encoded
+from tokonoma.files.write import Changed, change, moved
 from tokonoma.modules.vault.edit import by_heading, by_text
-from tokonoma.modules.vault.place import Path, Version, file_at, vault
+from tokonoma.modules.vault.paths import Path, Version, file_at, vault
 
 Text = Annotated[str, Field(description="UTF-8 text")]
 

@@ -1,0 +1,47 @@
+"""Opening the store: the house's own tables are brought up to date, with a backup before anything touches rows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tokonoma.auth import api_keys as keys
+from tokonoma.auth import rate_limit as rate
+from tokonoma.core.clock import now
+from tokonoma.core.module import Migration
+from tokonoma.embed import queue
+from tokonoma.files import tables as file_tables
+from tokonoma.journal import chain as strand
+from tokonoma.policy import versions as policy_store
+from tokonoma.search import tables
+from tokonoma.search.vectors import tables as vectors_tables
+from tokonoma.store.backup import backup
+from tokonoma.store.database import Database, open_database
+from tokonoma.store.migrate import migrate
+
+TABLES: dict[str, tuple[Migration, ...]] = {
+    "journal": strand.TABLES,
+    "auth": keys.TABLES,
+    "rate": rate.TABLES,
+    "policy": policy_store.TABLES,
+    "search": tables.TABLES,
+    "embed": queue.TABLES,
+    "vectors": vectors_tables.TABLES,
+    "files": file_tables.TABLES,
+}
+"""The tables of the house itself, under the names that their migrations are recorded by."""
+
+
+def opened(home: Path, url: str, *, durable: bool) -> Database:
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = open_database(url, durable=durable)
+    for name, steps in TABLES.items():
+        migrated(database, home, name, steps)
+    return database
+
+
+def migrated(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
+    def backed_up(reason: str) -> None:
+        folder = home / "backups"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+
+    migrate(database, name, steps, backed_up)

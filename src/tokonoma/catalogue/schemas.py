@@ -1,0 +1,135 @@
+"""What a tool takes and gives, read from its signature: the parser of its parameters and its two schemas."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NotRequired, Required, cast, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from typing_extensions import TypedDict
+
+from tokonoma.core.deferred import Later
+from tokonoma.core.errors import Invalid
+from tokonoma.core.module import Tool
+
+Schema = dict[str, Any]
+Parser = Callable[[Mapping[str, Any]], dict[str, Any]]
+_EMPTY = inspect.Parameter.empty
+
+
+def parser_of(tool: Tool, signature: str) -> Parser:
+    """A function from raw parameters to checked arguments; it refuses with every problem at once."""
+    parameters = _parameters(tool)
+    adapter = _adapter(tool, parameters)
+    required = {name for name, (_, default) in parameters.items() if default is _EMPTY}
+
+    def parse(params: Mapping[str, Any]) -> dict[str, Any]:
+        # null in an optional field means absent
+        given = {key: value for key, value in params.items() if value is not None or key in required}
+        try:
+            return adapter.validate_python(given, strict=True, extra="forbid")
+        except ValidationError as error:
+            problems = [_problem(each, parameters) for each in cast("list[Any]", error.errors(include_url=False))]
+            raise Invalid(_sentence(tool, problems), problems=problems, signature=signature) from None
+
+    return parse
+
+
+def input_schema(tool: Tool) -> Schema:
+    parameters = _parameters(tool)
+    schema = _plain(_adapter(tool, parameters).json_schema())
+    schema.pop("title", None)
+    properties = schema.setdefault("properties", {})
+    for name, (_, default) in parameters.items():
+        properties[name] = _without_null(properties[name])
+        if default is not _EMPTY and default is not None:
+            properties[name]["default"] = default
+    return {"type": "object", **schema, "additionalProperties": False}
+
+
+def output_schema(tool: Tool) -> Schema:
+    hint = get_type_hints(tool.run, include_extras=True)["return"]
+    if get_origin(hint) is Later:
+        (hint,) = get_args(hint)
+    schema = _plain(TypeAdapter(hint).json_schema(mode="serialization"))
+    if schema.get("type") != "object":
+        raise TypeError(f"{tool.name} must return an object: structured content is one")
+    schema.pop("title", None)
+    return schema
+
+
+def description(tool: Tool) -> str:
+    text = inspect.getdoc(tool.run)
+    if not text:
+        raise TypeError(f"{tool.name} has no docstring: agents read it")
+    return " ".join(text.split())
+
+
+def _parameters(tool: Tool) -> dict[str, tuple[Any, Any]]:
+    """Name → (type, default) of everything after the desk."""
+    hints = get_type_hints(tool.run, include_extras=True)
+    signature = list(inspect.signature(tool.run).parameters.values())
+    return {each.name: (hints[each.name], each.default) for each in signature[1:]}
+
+
+def _adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> TypeAdapter[dict[str, Any]]:
+    fields: dict[str, Any] = {
+        name: Required[hint] if default is _EMPTY else NotRequired[hint] for name, (hint, default) in parameters.items()
+    }
+    try:
+        return TypeAdapter(TypedDict(tool.name, fields))  # type: ignore[operator]
+    except PydanticUserError as error:
+        raise TypeError(f"{tool.name}: {error}") from error
+
+
+def _plain(schema: Schema) -> Schema:
+    """The schema with its `$ref`s written out and the generated titles left away: clients differ in what they read."""
+    definitions = schema.pop("$defs", {})
+
+    def walk(node: Any, seen: tuple[str, ...]) -> Any:
+        if isinstance(node, list):
+            return [walk(each, seen) for each in cast("list[Any]", node)]
+        if not isinstance(node, dict):
+            return node
+        node = cast("Schema", node)
+        if "$ref" in node:
+            name = node["$ref"].rsplit("/", 1)[1]
+            if name in seen:  # a type that holds itself: say only that it is an object
+                return {"type": "object"}
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            return {**walk(definitions[name], (*seen, name)), **walk(rest, seen)}
+        named = {key: walk(value, seen) for key, value in node.items() if key != "properties"}
+        if isinstance(named.get("title"), str):
+            del named["title"]
+        if "properties" in node:
+            named["properties"] = {key: walk(value, seen) for key, value in node["properties"].items()}
+        return named
+
+    return walk(schema, ())
+
+
+def _without_null(schema: Schema) -> Schema:
+    """An optional parameter may be left out; that it may also be null need not cost the reader anything."""
+    options = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    if len(options) == 1:
+        return {**options[0], **rest}
+    return {**rest, "anyOf": options} if options else schema
+
+
+def _problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    place = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        problem: dict[str, Any] = {"field": place, "message": "unknown field"}
+        if len(error["loc"]) == 1:
+            problem["allowed"] = list(parameters)
+        return problem
+    if error["type"] == "missing":
+        return {"field": place, "message": "required"}
+    return {"field": place, "message": error["msg"][:1].lower() + error["msg"][1:]}
+
+
+def _sentence(tool: Tool, problems: list[dict[str, Any]]) -> str:
+    told = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
+    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+    return f"The parameters of {tool.name} are not right: {told}{more}."

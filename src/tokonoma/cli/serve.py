@@ -1,0 +1,107 @@
+"""`stdio` and `serve`: the two ways in."""
+
+import errno
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tokonoma import __version__
+from tokonoma.app import App
+from tokonoma.cli import show
+from tokonoma.cli.flags import command, flags_of
+from tokonoma.cli.run_stdio import speak
+from tokonoma.cli.session import entered
+from tokonoma.core.errors import Denied, Unready
+from tokonoma.core.log import log
+
+if TYPE_CHECKING:
+    from tokonoma.server.http.app import Endpoint
+
+
+@command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
+@click.pass_context
+def stdio(ctx: click.Context) -> None:
+    """Speak MCP on standard input and output: what a client starts.
+
+    The caller is the owner. Ends when its input ends.
+    """
+    ctx.exit(speak(flags_of(ctx)))
+
+
+@command(
+    "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins", "require_key",
+    "workers", "time_limit", "rate_limit", "log_level",
+)  # fmt: skip
+@click.pass_context
+def serve(ctx: click.Context) -> None:
+    """Speak MCP over HTTP: POST /mcp, with /health, /ready and /metrics beside it.
+
+    Without any key a caller on this machine is the owner; other machines are let in only once keys are required.
+    """
+    from tokonoma.server.http.run import run  # uvicorn: 70 ms that no other command pays
+
+    with entered(ctx, serves=True) as app:
+        host = app.settings.text("host")
+        _not_open_to_all(app, host)
+        app.warm(serves=True)
+        endpoint = _endpoint(app, host)
+        listener = _listener(host, app.settings.number("port"))
+        port: int = listener.getsockname()[1]
+        run(endpoint, listener, on_started=lambda: _say(app, host, port))
+
+
+def _not_open_to_all(app: App, host: str) -> None:
+    from tokonoma.server.http.security import is_loopback
+
+    if not is_loopback(host) and not app.door.required():
+        raise Denied(
+            f"{host} can be reached from other machines, and nobody would have to show a key. "
+            "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
+            reason="no_credential",
+        )
+
+
+def _endpoint(app: App, host: str) -> "Endpoint":
+    from tokonoma.server.http.app import asgi
+    from tokonoma.server.http.security import LOOPBACK, is_loopback
+    from tokonoma.telemetry.metrics import Metrics
+
+    app.metrics = Metrics(__version__)
+    allowed = app.settings.names("allowed_hosts")
+    # Host names guard an open door on this machine against web pages. Where keys are required, no page has one.
+    names = None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed}
+    return asgi(
+        app.front,
+        host_names=names,
+        origins=app.settings.names("allowed_origins"),
+        ready=lambda: [f"{name}: {part['says']}" for name, part in app.house.health().items() if not part["ok"]],
+        metrics=app.metrics.text,
+    )
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    from tokonoma.server.http.run import listen
+
+    try:
+        return listen(host, port)
+    except OSError as error:
+        reasons = {
+            errno.EADDRINUSE: "it is already in use. Choose another with --port, or end the program that has it",
+            errno.EACCES: "this user may not open it. Choose one above 1023 with --port",
+            errno.EADDRNOTAVAIL: "this machine does not have that address. See --host",
+        }
+        reason = reasons.get(error.errno or 0, f"{error.strerror or error}. See --host and --port")
+        raise Unready(f"Cannot listen on {host}:{port}: {reason}.", reason="listen") from error
+
+
+def _say(app: App, host: str, port: int) -> None:
+    shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    url = f"http://{shown}:{port}/mcp"
+    required = app.door.required()
+    if not sys.stderr.isatty():
+        log("info", "serving", url=url, version=__version__, key_required=required)
+        return
+    who = "every caller needs a key" if required else "callers on this machine need no key"
+    show.note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")

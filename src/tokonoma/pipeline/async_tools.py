@@ -1,0 +1,40 @@
+"""Outside tools are `async def`: they run on one event loop, started by the first of them, and hold no worker."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+from tokonoma.core.cancellation import Stop
+from tokonoma.core.deferred import Later
+
+
+class Outside:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def start(self, work: Coroutine[Any, Any, Any], stop: Stop) -> Later[Any]:
+        """Begin the work; a cancelled or overdue call cancels its task."""
+        later: Later[Any] = Later()
+        future = asyncio.run_coroutine_threadsafe(self._run(work, stop, later), self._running())
+        stop.hook(future.cancel)
+        return later
+
+    async def _run(self, work: Coroutine[Any, Any, Any], stop: Stop, later: Later[Any]) -> None:
+        try:
+            value = await work
+        except asyncio.CancelledError:
+            later.settle(error=stop.error())
+            raise
+        except BaseException as error:
+            later.settle(error=error)
+        else:
+            later.settle(value)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="outside", daemon=True).start()
+            return self._loop

@@ -1,0 +1,219 @@
+"""Every version of the policy, kept for ever, which of them is in force, and how far records have followed it."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.errors import Conflict, Missing
+from tokonoma.core.module import Migration
+from tokonoma.core.policy_api import PolicyVersion
+from tokonoma.policy.rules import DEFAULT, DEFAULT_TEXT
+
+TABLES = (
+    Migration(
+        "001_policy",
+        (
+            """create table policy_version (
+                number {big} not null primary key,
+                version {text} not null unique,
+                yaml text not null,
+                applied_at {big} not null,
+                applied_by text not null,
+                approver text not null,
+                rolled_back_to text not null
+            )""",
+            "create table policy_head (id integer not null primary key, number {big} not null, salt {blob} not null)",
+        ),
+        sqlite=("insert into policy_head (id, number, salt) values (1, 0, randomblob(16))",),
+        postgresql=("insert into policy_head (id, number, salt) values (1, 0, uuid_send(gen_random_uuid()))",),
+    ),
+    Migration(
+        "002_relabel",
+        (
+            "alter table policy_head add column coming {big}",  # accepted: in force once no record is too open for it
+            "alter table policy_head add column leaving {big}",  # was in force: some records still have its class
+            # How far the records have followed: one row while they do.
+            """create table policy_relabel (
+                id integer not null primary key,
+                phase text not null,
+                stage text not null,
+                after text not null,
+                done {big} not null
+            )""",
+        ),
+    ),
+)
+
+_HEAD = "select number, salt, coming, leaving from policy_head where id = 1"
+_WALK = "select phase, stage, after, done from policy_relabel where id = 1"
+_COLUMNS = "number, version, yaml, applied_at, applied_by, approver, rolled_back_to"
+
+
+SHIPPED = PolicyVersion(0, DEFAULT.version, DEFAULT_TEXT, 0, "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Which policy is in force. While records follow a new one there are two: it is coming, or the old one leaving."""
+
+    number: int
+    salt: bytes
+    coming: int | None = None
+    leaving: int | None = None
+
+    @property
+    def newest(self) -> int:
+        """The one that was accepted last."""
+        return self.number if self.coming is None else self.coming
+
+
+Phase = Literal["tighten", "turn", "loosen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far records have followed a policy: `stage` is a module whose shelf is looked through, or empty."""
+
+    phase: Phase
+    stage: str = ""
+    after: str = ""
+    done: int = 0
+
+
+def head(rows: Rows) -> Head:
+    """Which policy is in force."""
+    return _head(rows.row(_HEAD))
+
+
+def held(statements: Statements) -> Head:
+    """On PostgreSQL it stays so until this transaction ends; on SQLite it does so anyway."""
+    return _head(statements.row(_HEAD + " {for_share}"))
+
+
+def locked(statements: Statements) -> Head:
+    """Nobody else changes it until this transaction ends, and whoever writes records waits."""
+    return _head(statements.row(_HEAD + " {for_update}"))
+
+
+def _head(row: Row | None) -> Head:
+    if row is None:
+        raise Missing("The store does not say which policy is in force.", reason="policy")
+    return Head(row[0], bytes(row[1]), row[2], row[3])
+
+
+def walk(rows: Rows) -> Walk | None:
+    """None where every record has the class that it should have."""
+    row = rows.row(_WALK)
+    return None if row is None else Walk(*row)
+
+
+def walking(statements: Statements) -> Walk | None:
+    """The same, for whoever goes on with it: nobody else does meanwhile."""
+    row = statements.row(_WALK + " {for_update}")
+    return None if row is None else Walk(*row)
+
+
+def follow(statements: Statements, to: Walk) -> None:
+    statements.run(
+        """insert into policy_relabel (id, phase, stage, after, done) values (1, :phase, :stage, :after, :done)
+        on conflict (id) do update set phase = excluded.phase, stage = excluded.stage, after = excluded.after,
+            done = excluded.done""",
+        phase=to.phase,
+        stage=to.stage,
+        after=to.after,
+        done=to.done,
+    )
+
+
+def turn(statements: Statements) -> None:
+    """No record is too open for the policy that is coming: it is in force."""
+    locked(statements)
+    statements.run(
+        "update policy_head set leaving = number, number = coming, coming = null where id = 1 and coming is not null"
+    )
+    follow(statements, Walk("loosen"))
+
+
+def arrived(statements: Statements) -> None:
+    statements.run("update policy_head set leaving = null where id = 1")
+    statements.run("delete from policy_relabel where id = 1")
+
+
+def version(rows: Rows, number: int) -> PolicyVersion:
+    if number == 0:
+        return SHIPPED
+    row = rows.row(f"select {_COLUMNS} from policy_version where number = :number", number=number)  # noqa: S608
+    if row is None:
+        raise Missing("The policy in force is not in the store.", reason="policy")
+    return _version(row)
+
+
+def named(rows: Rows, name: str) -> PolicyVersion:
+    """By its version; Missing lists the newest ones."""
+    row = rows.row(f"select {_COLUMNS} from policy_version where version = :name", name=name)  # noqa: S608
+    if row is not None:
+        return _version(row)
+    if name == SHIPPED.version:
+        return SHIPPED
+    known = [each.version for each in history(rows, 10, None)]
+    raise Missing(f"There is no policy version {name[:40]!r}.", reason="policy_version", versions=known)
+
+
+def history(rows: Rows, limit: int, before: int | None) -> list[PolicyVersion]:
+    """Newest first; the last one is what the house was shipped with."""
+    found = rows.rows(
+        f"select {_COLUMNS} from policy_version where number < :before order by number desc limit :most",  # noqa: S608
+        before=2**62 if before is None else before,
+        most=limit,
+    )
+    listed = [_version(row) for row in found]
+    if len(listed) < limit and (before is None or before > 0):
+        listed.append(SHIPPED)
+    return listed
+
+
+def keep(
+    statements: Statements, asked: str, yaml: str, by: str, approver: str, rolled_back_to: str = ""
+) -> PolicyVersion:
+    """Keep it under its version, or under the next one that is free; it is coming. The head must be locked."""
+    number = _next(statements)
+    name = free(statements, asked)
+    kept = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
+    statements.run(
+        f"insert into policy_version ({_COLUMNS}) values (:number, :version, :yaml, :applied_at, :applied_by,"  # noqa: S608
+        " :approver, :rolled_back_to)",
+        **{name: getattr(kept, name) for name in PolicyVersion.__slots__},
+    )
+    statements.run("update policy_head set coming = :number, leaving = null where id = 1", number=number)
+    follow(statements, Walk("tighten"))
+    return kept
+
+
+def check_expected(current: PolicyVersion, expected: str | None) -> None:
+    if expected is not None and expected != current.version:
+        raise Conflict(
+            f"The policy in force is {current.version}, not {expected}. Look at it, then try again. Nothing changed.",
+            reason="policy_version",
+            current_version=current.version,
+        )
+
+
+def _next(rows: Rows) -> int:
+    row = rows.row("select coalesce(max(number), 0) from policy_version")
+    assert row is not None
+    return row[0] + 1
+
+
+def free(rows: Rows, asked: str) -> str:
+    """0.1.0, or 0.1.1 if there has been a 0.1.0: a version names one text for ever."""
+    major, minor, patch = (int(part) for part in asked.split("."))
+    taken = {row[0] for row in rows.rows("select version from policy_version")} | {SHIPPED.version}
+    while (name := f"{major}.{minor}.{patch}") in taken:
+        patch += 1
+    return name
+
+
+def _version(row: Row) -> PolicyVersion:
+    values: tuple[Any, ...] = tuple(row)
+    return PolicyVersion(*values)

@@ -1,0 +1,1 @@
+"""HTTP: `POST /mcp`, health, metrics."""

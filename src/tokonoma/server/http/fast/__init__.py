@@ -1,0 +1,1 @@
+"""Plain requests without a coroutine (ADR 0021). Optional: everything works without it."""

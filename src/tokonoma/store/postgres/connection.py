@@ -1,0 +1,150 @@
+"""Connections to PostgreSQL: how they are opened, what their values look like, what their errors mean."""
+
+import logging
+from typing import Any, Literal
+
+import psycopg
+from psycopg.adapt import Dumper, Loader
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumper
+
+from tokonoma.core.cancellation import Stop
+from tokonoma.core.desk import Row
+from tokonoma.core.errors import Unavailable, Unready
+from tokonoma.store import errors as refusals
+
+Connection = psycopg.Connection[Row]
+
+# The driver logs through the standard library; our own lines on stderr are JSON.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+_OLDEST = 140_000
+_DEFAULTS = {
+    "connect_timeout": "10",
+    "fallback_application_name": "tokonoma",
+    # A peer that has gone without a word is noticed within a minute.
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+}
+
+
+class _NumberLoader(Loader):
+    """sum() and avg() of integers are `numeric` here; SQLite gives an int and a float."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+
+class _TruthLoader(Loader):
+    def load(self, data: Any) -> int:
+        return 1 if bytes(data) == b"t" else 0
+
+
+class _TruthDumper(Dumper):
+    oid = Int8Dumper.oid
+
+    def dump(self, obj: bool) -> bytes:
+        return b"1" if obj else b"0"
+
+
+def configure(connection: Connection) -> None:
+    """Values as SQLite has them: text is text, every whole number has 64 bits, truth is 1 or 0."""
+    adapters = connection.adapters
+    adapters.register_dumper(str, StrDumper)
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, _TruthDumper)
+    adapters.register_loader("numeric", _NumberLoader)
+    adapters.register_loader("bool", _TruthLoader)
+
+
+class Address:
+    """A PostgreSQL URL, read: what the driver needs, and what people may see of it."""
+
+    def __init__(self, url: str) -> None:
+        # Hosted services hand out URLs with this mark of a transaction pooler, which libpq refuses to read.
+        start, _, query = url.partition("?")
+        words = query.split("&") if query else []
+        pooled = "pgbouncer=true" in words
+        words = [word for word in words if not word.startswith("pgbouncer=")]
+        try:
+            given = conninfo_to_dict("?".join([start, "&".join(words)]) if words else start)
+        except psycopg.Error as error:
+            raise Unready("The database URL cannot be read as a PostgreSQL URL.", reason="database_url") from error
+        self.options: dict[str, Any] = {**_DEFAULTS, **given, "autocommit": True}
+        if pooled:
+            self.options["prepare_threshold"] = None
+        host = str(given.get("host") or given.get("hostaddr") or "localhost")
+        port = f":{given['port']}" if given.get("port") else ""
+        self.shown = f"postgresql://{host}{port}/{given.get('dbname', '')}"
+
+    def connect(self) -> Connection:
+        """A connection outside the pool; its failure says why."""
+        try:
+            connection: Connection = psycopg.connect(**self.options)
+        except psycopg.Error as error:
+            # The driver gives no code here, only a text.
+            raise Unavailable(
+                f"The database at {self.shown} does not let us in. Check that the server runs, that the database"
+                " exists, and that user and password of the database URL are right.",
+                reason="database",
+            ) from error
+        configure(connection)
+        return connection
+
+
+def checked(connection: Connection, where: str) -> dict[str, Any]:
+    """Refuse a server that cannot hold our data; the settings of one that can."""
+    version = connection.info.server_version
+    if version < _OLDEST:
+        raise Unready(f"{where} is PostgreSQL {version // 10_000}; 14 or newer is needed.", reason="database_version")
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise Unready(f"The database at {where} holds {encoding}; create one with encoding UTF8.", reason="encoding")
+    found = connection.execute("select current_schema()::text, current_setting('synchronous_commit')").fetchone()
+    assert found is not None
+    if found[0] is None:
+        raise Unready(f"No schema of the search path exists at {where}. Create one first.", reason="schema")
+    return {"schema": found[0], "synchronous_commit": found[1]}
+
+
+_STATES = {
+    "23505": refusals.exists,
+    "23503": refusals.linked,
+    "40001": refusals.busy,  # serialization failure
+    "40P01": refusals.busy,  # deadlock
+    "55P03": refusals.busy,  # lock timeout
+    "53300": refusals.busy,  # too many connections
+    "53100": refusals.disk_full,
+    "22003": refusals.unstorable_number,
+    "22021": refusals.unstorable_text,
+    "22P05": refusals.unstorable_text,
+}
+
+
+def is_lost(error: Exception) -> bool:
+    """The connection has gone: nothing that was sent on it, short of a commit, was kept."""
+    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    state = error.sqlstate or "08"
+    return state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
+
+
+def refusal(error: Exception, where: str, stop: Stop | None, use: Literal["read", "write"]) -> Exception:
+    """What a driver's error means for the caller."""
+    if isinstance(error, UnicodeEncodeError):
+        return refusals.unstorable_text()
+    if is_lost(error):
+        return stop.error() if stop is not None and stop.reason else refusals.lost(where)
+    if not isinstance(error, psycopg.Error):
+        return error
+    state = error.sqlstate or ""
+    if state == "57014":
+        return stop.error() if stop is not None and stop.reason else refusals.lost(where)
+    if state == "25006":
+        return refusals.read_only(where) if use == "write" else RuntimeError("a reading block cannot write")
+    if state in ("XX001", "XX002"):
+        return refusals.corrupt(where)
+    return _STATES[state]() if state in _STATES else error

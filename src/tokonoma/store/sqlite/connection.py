@@ -1,0 +1,197 @@
+"""One connection to a SQLite file: how it is opened, how it waits, how it is told to stop, what its errors mean."""
+
+import os
+import random
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from tokonoma.core.cancellation import Stop
+from tokonoma.core.errors import Unavailable, Unready
+from tokonoma.store import errors as refusals
+from tokonoma.store.fair_lock import WAIT
+
+Use = Literal["write", "read", "checkpoint"]
+
+# Interrupting a connection does nothing in the instant before its statement starts. The progress handler closes that
+# gap; it runs seldom, because each time it has to wait for the interpreter.
+_STEPS = 1_000_000
+_STATEMENTS = 256
+_CHANCE = random.Random()  # noqa: S311 - not a secret, and not the process's own, whose seed is its owner's
+
+# SQLite wakes nobody when it gives its lock back. Who looks seldom misses the moments in which it is free, and waits
+# while many others go first; only a lock that is held for long is not worth looking at so often.
+_STEP = 0.0002  # seconds between two looks, at most
+_PATIENT = 100  # looks after which the steps double
+_READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same
+
+# A result code and, where it matters, the extended one.
+_UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
+
+
+class Link:
+    """Used by one thread at a time. `stop` is the token of the call that uses it now."""
+
+    __slots__ = ("_since", "_wait", "connection", "execute", "executemany", "interrupt", "path", "stop")
+
+    def __init__(self, path: Path, use: Use, *, durable: bool, wait: float = WAIT) -> None:
+        self.path = path
+        self.stop: Stop | None = None
+        self._wait = wait
+        self._since = 0.0
+        with naming(path):
+            # Never SQLITE_OPEN_CREATE: a file that has gone must be missed, not made anew.
+            flags = apsw.SQLITE_OPEN_READWRITE
+            self.connection = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
+            cursor: Any = self.connection.cursor()
+            self.execute: Callable[..., Any] = cursor.execute
+            self.executemany: Callable[..., Any] = cursor.executemany
+            self.interrupt = self.connection.interrupt
+            self.connection.set_busy_handler(self._busy)
+            self.connection.set_progress_handler(self._stopped, _STEPS)
+            try:
+                self._configure(use, durable)
+            except BaseException:
+                self.close()
+                raise
+
+    def _configure(self, use: Use, durable: bool) -> None:
+        if self.pragma("journal_mode") != "wal":
+            self._to_wal()
+        self.pragma("synchronous", "full" if durable else "off")
+        self.pragma("wal_autocheckpoint", 0)  # a thread of its own does that: see checkpoint.py
+        self.pragma("journal_size_limit", 64 * 1024 * 1024)
+        self.pragma("foreign_keys", "on")
+        self.pragma("trusted_schema", "off")
+        self.pragma("temp_store", "memory")
+        if use == "read":
+            self.pragma("query_only", "on")
+            self.pragma("cache_size", -_READ_CACHE)
+
+    def _to_wal(self) -> None:
+        # SQLite does not call the busy handler here, and two processes may make the same new file.
+        tries = 0
+        while True:
+            try:
+                mode = self.pragma("journal_mode", "wal")
+                break
+            except apsw.BusyError:
+                if not self._busy(tries):
+                    raise
+                tries += 1
+        if mode != "wal":
+            raise Unready(
+                f"The file system under {self.path} cannot hold a SQLite database that several processes use."
+                " Put the data folder on a local disk.",
+                reason="file_system",
+            )
+
+    def pragma(self, name: str, value: str | int | None = None) -> Any:
+        rows = self.execute(f"pragma {name}" if value is None else f"pragma {name} = {value}").fetchall()
+        return rows[0][0] if rows else None
+
+    def _busy(self, tries: int) -> bool:
+        """Another connection holds the lock: wait a little, at random, so that no process is always the second."""
+        now = time.monotonic()
+        if tries == 0:
+            self._since = now
+        if self._stopped() or now - self._since > self._wait:
+            return False
+        time.sleep(_CHANCE.uniform(0.5, 1.0) * _STEP * 2 ** min(tries // _PATIENT, 4))
+        return True
+
+    def _stopped(self) -> bool:
+        stop = self.stop
+        return stop is not None and stop.reason != ""
+
+    def refusal(self, error: Exception) -> Exception:
+        """What a driver's error means for the caller."""
+        if isinstance(error, apsw.InterruptError | apsw.BusyError) and self.stop is not None and self.stop.reason:
+            return self.stop.error()
+        return _refusal(error, self.path)
+
+    def end(self, word: Literal["commit", "rollback"]) -> None:
+        # An interrupted write, or a full disk, has already rolled everything back.
+        if self.connection.in_transaction:
+            self.execute(word)
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def _refusal(error: Exception, path: Path) -> Exception:
+    where = str(path)
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return refusals.busy()
+        case apsw.InterruptError():
+            return refusals.closed()  # nobody but `close` interrupts without a Stop
+        case apsw.FullError():
+            return refusals.disk_full()
+        case apsw.NotADBError():
+            return not_a_database(path)
+        case apsw.CorruptError():
+            return refusals.corrupt(where)
+        case apsw.IOError():
+            return refusals.disk(where)
+        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return _cannot_open(path)
+        case apsw.ReadOnlyError():
+            return refusals.read_only(where)
+        case apsw.ConstraintError() if extended(error) in _UNIQUE:
+            return refusals.exists()
+        case apsw.ConstraintError() if extended(error) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return refusals.linked()
+        case UnicodeEncodeError():
+            return refusals.unstorable_text()
+        case OverflowError():
+            return refusals.unstorable_number()
+        case _:
+            return error
+
+
+def extended(error: apsw.Error) -> int:
+    """SQLite's finer result code, which the driver's types do not know of."""
+    return getattr(error, "extendedresult", 0)
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Driver errors in the block become refusals that name the file."""
+    try:
+        yield
+    except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
+        raise _refusal(error, path) from error
+
+
+def not_a_database(path: Path) -> Unavailable:
+    return Unavailable(
+        f"{path} is not a SQLite database, or its first page is damaged. It was left as it is. Move it away, start"
+        " Tokonoma to make a new one, and bring your data back with `tokonoma restore BACKUP`.",
+        reason="corrupt",
+    )
+
+
+def _cannot_open(path: Path) -> Unavailable:
+    return Unavailable(
+        f"The database file {path} cannot be opened. Check that its folder exists and may be written by this user.",
+        reason="database",
+    )
+
+
+def create(path: Path) -> None:
+    """Make the folder and an empty file that nobody but their owner can read, unless they are there."""
+    try:
+        for folder in reversed([path.parent, *path.parent.parents]):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+        # Only ever with O_EXCL: closing a second handle on a file in use would drop SQLite's locks on it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise _cannot_open(path) from error

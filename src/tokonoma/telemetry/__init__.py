@@ -1,0 +1,1 @@
+"""What can be observed: metrics and spans."""

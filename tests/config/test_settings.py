@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokonoma.config.settings import SETTINGS, resolved
+from tokonoma.core.errors import Invalid
+
+
+def test_flags_win_over_the_environment_over_the_file_over_defaults():
+    file = {"port": 1, "workers": 2, "log_level": "error"}
+    environ = {"TOKONOMA_PORT": "3", "TOKONOMA_WORKERS": "4"}
+    settings = resolved({"port": 5, "workers": None}, environ, file)
+    assert (settings.number("port"), settings.origins["port"]) == (5, "flag --port")
+    assert (settings.number("workers"), settings.origins["workers"]) == (4, "environment TOKONOMA_WORKERS")
+    assert (settings.text("log_level"), settings.origins["log_level"]) == ("error", "tokonoma.toml")
+    assert (settings.text("host"), settings.origins["host"]) == ("127.0.0.1", "default")
+
+
+def test_lists_come_as_text_or_as_lists():
+    assert resolved({"direct": "memory, items,"}, {}, {}).names("direct") == ("memory", "items")
+    assert resolved({}, {}, {"direct": ["all"]}).names("direct") == ("all",)
+
+
+@pytest.mark.parametrize(
+    ("file", "word"),
+    [
+        ({"port": 70_000}, "65535"),
+        ({"port": True}, "whole number"),
+        ({"prot": 1}, "'port'"),
+        ({"time_limit": 0}, "seconds"),
+        ({"rate_limit": "fast"}, "120/minute"),
+        ({"log_level": "loud"}, "warning"),
+        ({"telemetry": "perhaps"}, "true or false"),
+        ({"direct": 3}, "list of names"),
+        ({"host": 3}, "text"),
+    ],
+)
+def test_a_wrong_value_names_its_place_and_what_is_allowed(file, word):
+    with pytest.raises(Invalid, match=r"tokonoma\.toml") as refused:
+        resolved({}, {}, file)
+    assert word in refused.value.message
+
+
+@given(
+    st.sampled_from(SETTINGS),
+    st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.none(), st.lists(st.text())),
+)
+def test_any_value_is_taken_or_refused_in_words(setting, value):
+    try:
+        settings = resolved({}, {}, {setting.name: value})
+    except Invalid as refused:
+        assert setting.name in refused.message
+        return
+    assert settings.origins[setting.name] == "tokonoma.toml"
+
+
+def test_every_default_is_allowed():
+    assert resolved({}, {}, {}).origins == {setting.name: "default" for setting in SETTINGS}

@@ -1,0 +1,163 @@
+"""A small front for tests of the wire: real threads, real cancellation, no clocks."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tokonoma.core.call import OWNER, Caller, Principal
+from tokonoma.core.cancellation import Stop
+from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
+from tokonoma.server.mcp.interface import Answer, Done, Order
+
+Run = Callable[["Workshop", Order, Stop], Answer]
+
+
+def text(words: str, *, is_error: bool = False, **structured: Any) -> Answer:
+    return Answer([{"type": "text", "text": words}], structured or None, is_error)
+
+
+def echo(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    words = str(order.arguments.get("text", ""))
+    return text(words, text=words)
+
+
+def who(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    caller = order.caller
+    return text("you", client=caller.client, transport=caller.transport, trace=order.trace_parent, size=order.bytes_in)
+
+
+def wait(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    """Until `open` is called with the same gate, or the call is told to stop."""
+    gate = shop.gate(str(order.arguments["gate"]))
+    shop.gate(f"{order.arguments['gate']} reached").set()
+    try:
+        with stop.hooked(gate.set):
+            gate.wait()
+    finally:
+        shop.stopped.append(stop.reason)
+        shop.gate(f"{order.arguments['gate']} left").set()
+    return text(stop.reason or "opened", is_error=bool(stop.reason))
+
+
+def stubborn(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    """Like wait, but deaf to cancellation."""
+    shop.gate(f"{order.arguments['gate']} reached").set()
+    shop.gate(str(order.arguments["gate"])).wait()
+    return text("opened at last")
+
+
+def open_gate(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    shop.gate(str(order.arguments["gate"])).set()
+    return text("open")
+
+
+def count(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    to = int(order.arguments["to"])
+    for step in range(to + 1):
+        if order.progress is not None:
+            order.progress(step, to, f"step {step}")
+    if "gate" in order.arguments:
+        shop.gate(str(order.arguments["gate"])).wait()
+    return text(f"counted to {to}", to=to)
+
+
+def fail(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return text('{"error":{"code":"INVALID_ARGUMENT","message":"as asked"}}', is_error=True)
+
+
+def speak(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    """What should never be printed to stdout, printed to stdout."""
+    print("not a message")  # noqa: T201
+    return text("spoken")
+
+
+def odd(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return Answer([], {"value": object()})
+
+
+def large(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return text("x" * int(order.arguments["size"]))
+
+
+def ready_made(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return Answer([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
+
+
+def gone(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    return Answer([], refusal=Missing("It is no longer there.", nearest=["echo"]))
+
+
+def ask(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+    if "name" in order.inputs:
+        return text(f"Hello, {order.inputs['name']['content']['name']}, {order.state}!")
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    form = {"mode": "form", "message": "Who is it?", "requestedSchema": schema}
+    return Answer([], asks={"name": {"method": "elicitation/create", "params": form}}, state="s1")
+
+
+RUNS: dict[str, Run] = {
+    "echo": echo, "who": who, "wait": wait, "stubborn": stubborn, "open": open_gate, "count": count, "fail": fail,
+    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "ask": ask, "gone": gone,
+}  # fmt: skip
+
+
+def tool(name: str, **fields: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}, "additionalProperties": True}
+    return {"name": name, "title": name.title(), "description": f"The tool {name}.", "inputSchema": schema, **fields}
+
+
+TOOLS: list[dict[str, Any]] = [tool(name) for name in RUNS]
+
+
+class Workshop:
+    """`keys`: when given, only callers with one of these tokens are known."""
+
+    name, title, version = "workshop", "The Workshop", "1.2.3"
+
+    def __init__(self, keys: Mapping[str, Principal] | None = None, tools: Sequence[Mapping[str, Any]] = TOOLS) -> None:
+        self.keys = keys
+        self.listed = tools
+        self.orders: list[Order] = []
+        self.stopped: list[str] = []
+        self._gates: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def gate(self, name: str) -> threading.Event:
+        with self._lock:
+            return self._gates.setdefault(name, threading.Event())
+
+    def identify(self, caller: Caller) -> Principal:
+        if self.keys is None:
+            return OWNER
+        if caller.token not in self.keys:
+            raise Unauthenticated("This server needs a key.")
+        return self.keys[caller.token or ""]
+
+    def instructions(self, caller: Caller) -> str:
+        return "Call echo first."
+
+    def tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return self.listed
+
+    def start(self, order: Order, done: Done) -> Stop:
+        if order.name == "busy":
+            raise Limited("Too many calls.", retry_after=7)
+        if order.name == "crash":
+            raise RuntimeError("the secret of the house")
+        if order.name == "sampler" and "sampling" not in order.capabilities:
+            raise Unready("This tool needs sampling.", reason="capability", required={"sampling": {}})
+        if order.name == "sealed" and order.state != "seal":
+            raise Invalid("The state was changed.", field="requestState")
+        if order.name not in RUNS:
+            raise Missing(f"Unknown tool: {order.name}", nearest=["echo"])
+        self.orders.append(order)
+        stop = Stop()
+        threading.Thread(target=self._work, args=(order, stop, done), daemon=True).start()
+        return stop
+
+    def _work(self, order: Order, stop: Stop, done: Done) -> None:
+        try:
+            answer = RUNS[order.name](self, order, stop)
+        except Refusal as refusal:  # told to stop before it could begin
+            answer = text(refusal.message, is_error=True)
+        done(answer)

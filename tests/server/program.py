@@ -1,0 +1,17 @@
+"""The workshop as a program: `python program.py` speaks stdio; clients in tests start it.
+
+`python program.py GRACE LAST_CALL` sets how long it waits for calls at the end.
+"""
+
+import sys
+
+from tokonoma.server.stdio import claim, serve
+
+if __name__ == "__main__":
+    from fixture import Workshop
+
+    def listed() -> None:
+        sys.stderr.write("listed\n")
+
+    waits = dict(zip(("grace", "last_call"), map(float, sys.argv[1:]), strict=False))
+    serve(Workshop(), *claim(), after_list=listed, **waits)
