@@ -90,7 +90,7 @@ def own_server(stack: ExitStack, folder: Path) -> tuple[str, int]:
     the box; its process."""
     folder.mkdir(parents=True, exist_ok=True)
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    server = import_module("stores.server").PostgresServer(folder, shared_buffers="128MB", autovacuum="on")
+    server = import_module("store.server").PostgresServer(folder, shared_buffers="128MB", autovacuum="on")
     stack.callback(server.stop)
     return server.url(server.take()), server._process.pid
 

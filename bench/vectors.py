@@ -202,7 +202,7 @@ def _opened(stack: ExitStack, name: str) -> Database:
         database = open_database(sqlite_url(folder / "bench.db"), durable=False)
     elif name == "own":
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-        server = import_module("stores.server").PostgresServer(folder)
+        server = import_module("store.server").PostgresServer(folder)
         stack.callback(server.stop)
         database = open_database(server.url(server.take()), durable=False)
     else:

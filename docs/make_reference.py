@@ -18,7 +18,7 @@ from tokonoma.core.module import Entry, Shelf
 from tokonoma.server.mcp import protocol
 
 FOLDER = Path(__file__).with_name("reference")
-SOURCE = Path(catalogue.__file__).parent
+SOURCE = Path(catalogue.__file__).parents[1]
 MADE = "<!-- Made from the code by `make reference`. Do not edit. -->\n"
 
 EFFECTS = {"read": "only reads", "write": "writes", "destroy": "may destroy"}
