@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokonoma.app import App
-from tokonoma.cli import COLLECT_AFTER
-from tokonoma.cli.owner_tools import owned
+from tokonoma.cli import GC_THRESHOLDS
+from tokonoma.cli.owner_tools import call_owner_tool
 from tokonoma.core.call import Caller
 from tokonoma.core.ids import uuid7
-from tokonoma.server.mcp.conversation import Conversation
+from tokonoma.server.mcp.conversation import StdioSession
 
 from .child import Failed
 from .peers import Peers
@@ -47,11 +47,11 @@ class House:
     """A house in this process, spoken to in bytes."""
 
     def __init__(self, folder: Path, size: int, links: int) -> None:
-        gc.set_threshold(*COLLECT_AFTER)  # as the program does
+        gc.set_threshold(*GC_THRESHOLDS)  # as the program does
         self.app = App({"home": str(folder), "durable": False, "log_level": "error", "embed_provider": "none"}, {})
         self.words = Vocabulary(random.Random(7))
         self._answer, self._ready = b"", threading.Event()
-        self._conversation = Conversation(self.app.front, Caller("stdio"), self._take)
+        self._conversation = StdioSession(self.app.dispatcher, Caller("stdio"), self._take)
         self._number = 0
         self.ids = self._fill(size, links)
 
@@ -66,7 +66,7 @@ class House:
         message = json.dumps({"jsonrpc": "2.0", "id": self._number, "method": "tools/call", "params": order}).encode()
         self._ready.clear()
         begin = time.process_time()
-        self._conversation.take(message)
+        self._conversation.handle_line(message)
         self._ready.wait()
         spent = time.process_time() - begin
         if b'"isError":true' in self._answer:
@@ -78,11 +78,13 @@ class House:
         uids = [uuid7() for _ in range(size)]
         for start in range(0, size, BATCH):
             items = [self._item(chance, uids[number], number + 1) for number in range(start, min(size, start + BATCH))]
-            owned(self.app, "items", "import", {"items": items})
+            call_owner_tool(self.app, "items", "import", {"items": items})
         pairs = {tuple(sorted(chance.sample(range(1, size + 1), 2))) for _ in range(links * 11 // 10)}
         both = [{"one": a, "other": b} for pair in sorted(pairs)[:links] for a, b in (pair, pair[::-1])]
         with self.app.database.writing() as statements:
-            statements.many("insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", both)
+            statements.run_many(
+                "insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", both
+            )
         return list(range(1, size + 1))
 
     def _item(self, chance: random.Random, uid: str, number: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.interface import Answer, Order
+from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 from .quality import EVAL, House, lines
 
@@ -66,9 +66,9 @@ class Library:
             time.sleep(0.5)
 
     def call(self, tool: str, module: str = "manual", **params: Any) -> dict[str, Any]:
-        answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
         arguments = {"module": module, "tool_name": tool, "params": params}
-        self.app.front.start(Order("call", arguments, Caller("cli")), answers.put)
+        self.app.dispatcher.start_call(ToolRequest("call", arguments, Caller("cli")), answers.put)
         answer = answers.get()
         text = str(answer.content[0]["text"])
         self.characters += len(text)

@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma.app import App
-from tokonoma.cli import COLLECT_AFTER
+from tokonoma.cli import GC_THRESHOLDS
 from tokonoma.core.call import Caller
-from tokonoma.core.policy_api import Proposal
-from tokonoma.server.mcp.interface import Answer, Order
+from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 _BESIDE = Path(__file__).parents[2] / "shared"
 EVAL = Path(os.environ.get("EVAL", _BESIDE / "eval"))
@@ -74,18 +74,18 @@ class House:
     module = "memory"
 
     def __init__(self, home: Path, policy: str = OPEN, **settings: Any) -> None:
-        gc.set_threshold(*COLLECT_AFTER)  # as the program does
+        gc.set_threshold(*GC_THRESHOLDS)  # as the program does
         self.app = App({"home": str(home), "durable": False, "log_level": "warning", **settings})
         self._caller = Caller("cli")
         if policy:
-            with self.app.administer("policy") as statements:
-                self.app.policing.apply(statements, Proposal(policy), "bench")
-            self.app.relabeller.settle()
+            with self.app.write_as_owner("policy") as statements:
+                self.app.policies.apply(statements, PolicyProposal(policy), "bench")
+            self.app.reclassifier.run_until_done()
 
     def call(self, tool: str, **params: Any) -> dict[str, Any]:
-        answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
         arguments = {"module": self.module, "tool_name": tool, "params": params}
-        self.app.front.start(Order("call", arguments, self._caller), answers.put)
+        self.app.dispatcher.start_call(ToolRequest("call", arguments, self._caller), answers.put)
         answer = answers.get()
         told = json.loads(answer.content[0]["text"])
         if "error" in told:
@@ -94,8 +94,8 @@ class House:
 
     def settle(self) -> None:
         """Until every vector is made: else the worker's time would be taken for that of a search."""
-        worker = self.app.searching.worker
-        while worker is not None and (worker.step() or self.app.searching.waiting()):
+        worker = self.app.search.worker
+        while worker is not None and (worker.run_batch() or self.app.search.count_waiting()):
             time.sleep(0.01)  # its own thread may have the rest in hand
 
 

@@ -36,7 +36,7 @@ def measure(peers: Peers, plan: Plan) -> list[Row]:
     for _ in range(plan.stdio_rounds + 1):
         begin = time.process_time()
         for text in corpus:
-            scanner.looked(text)
+            scanner.scan_uncached(text)
         samples["cpu"]["tokonoma"].append((time.process_time() - begin) / size * 1e6)
     value = middle(samples, "cpu")
     return [Row("redaction, CPU per KB", "µs", value, Goal("≤", 1000), samples["cpu"])]

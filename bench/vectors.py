@@ -21,16 +21,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tokonoma.core.desk import LABELS
+from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.log import set_level
-from tokonoma.core.query import Reach, Where
+from tokonoma.core.query import SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.search import tables
-from tokonoma.search.filters import Filter, compiled
+from tokonoma.search.filters import IndexFilter, compile_filter
 from tokonoma.search.vectors import store as vectors_store
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import Asked, Vectors
-from tokonoma.store.database import Database, open_database, sqlite_url
+from tokonoma.search.vectors.leg import QueryVector, VectorSearch
+from tokonoma.store.database import Database, format_sqlite_url, open_database
 from tokonoma.store.migrate import migrate
 
 from .report import Goal, Row, table
@@ -39,7 +39,7 @@ from .rounds import percentile
 Floats = NDArray[np.float32]
 DIMENSION = 384
 QUESTIONS = 200
-EVERYWHERE = Reach("/", LABELS)
+EVERYWHERE = SearchScope("/", CLASSIFICATIONS)
 GOALS = {10_000: 5.0, 100_000: 5.0, 1_000_000: 25.0}  # milliseconds, p95
 _PAGE = 10_000
 _DOCUMENT = """insert into document (address, module, space, label, title, digest, changed_at, at)
@@ -66,12 +66,12 @@ def like_texts(count: int, seed: int) -> Floats:
 
 def of_texts(folder: Path, count: int) -> Floats:
     """So many different texts of both languages, and the questions behind them, mixed by a fixed seed."""
-    from tokonoma.embed.builtin import REACH, BuiltinEmbedder
+    from tokonoma.embed.builtin import CHUNK_LENGTH, BuiltinEmbedder
 
     found: dict[str, None] = {}
     for pair in import_module("training.sources").pairs(folder):
         if pair.src != "edict":  # words, not texts
-            found |= dict.fromkeys(text[:REACH] for text in (pair.en, pair.ja) if len(text) >= 12)
+            found |= dict.fromkeys(text[:CHUNK_LENGTH] for text in (pair.en, pair.ja) if len(text) >= 12)
     texts = list(found)
     random.Random(7).shuffle(texts)
     begin, embedder = time.process_time(), BuiltinEmbedder()
@@ -81,21 +81,23 @@ def of_texts(folder: Path, count: int) -> Floats:
     return made
 
 
-def fill(database: Database, vectors: Floats) -> Vectors:
+def fill(database: Database, vectors: Floats) -> VectorSearch:
     for name, steps in (("search", tables.TABLES), ("vectors", vectors_tables.TABLES), ("embed", queue.TABLES)):
         migrate(database, name, steps, lambda _reason: None)
     leg = fresh(database)
     with database.writing() as statements:
         leg.adopt(statements, "bench", "{}", vectors[0])
-        leg.note_filled(statements, 1, None)
+        leg.save_backfill(statements, 1, None)
     for start in range(0, len(vectors), _PAGE):
         numbers = range(start, min(start + _PAGE, len(vectors)))
         with database.writing() as statements:
             places = [{"address": f"tokonoma://memory/{n}", "space": _space(n), "at": n} for n in numbers]
-            statements.many(_DOCUMENT, places)
-            data = [{"id": n + 1, "data": vectors_store.written(database.kind, vectors[n])} for n in numbers]
-            statements.many("insert into embedding (document_id, model, piece, data) values (:id, 1, 0, :data)", data)
-    leg.settle(1)
+            statements.run_many(_DOCUMENT, places)
+            data = [{"id": n + 1, "data": vectors_store.encode_vector(database.kind, vectors[n])} for n in numbers]
+            statements.run_many(
+                "insert into embedding (document_id, model, piece, data) values (:id, 1, 0, :data)", data
+            )
+    leg.maintain(1)
     return leg
 
 
@@ -103,13 +105,13 @@ def _space(number: int) -> str:
     return next((name for name, share in reversed(SPACES.items()) if number % share == 0), "/")
 
 
-def fresh(database: Database) -> Vectors:
-    return Vectors(database, queue, lambda _rows, _ids: {}, None)
+def fresh(database: Database) -> VectorSearch:
+    return VectorSearch(database, queue, lambda _rows, _ids: {}, None)
 
 
-def asked(leg: Vectors, database: Database, question: Floats, filter: Filter, limit: int) -> list[int]:
+def asked(leg: VectorSearch, database: Database, question: Floats, filter: IndexFilter, limit: int) -> list[int]:
     with database.reading() as rows:
-        return [document for document, _ in leg.near(rows, Asked(1, question), filter, "cosine", limit)]
+        return [document for document, _ in leg.find_nearest(rows, QueryVector(1, question), filter, "cosine", limit)]
 
 
 @dataclass(frozen=True)
@@ -156,11 +158,11 @@ def measure(database: Database, vectors: Floats, questions: Floats) -> list[Row]
     slack = 3 if database.kind == "postgresql" else 1
     cold = fresh(database)
     begin = time.perf_counter()
-    asked(cold, database, questions[0], Filter(), 10)
+    asked(cold, database, questions[0], IndexFilter(), 10)
     first = (time.perf_counter() - begin) * 1e3
     plain = timed(exact(vectors, 10), questions)
-    ten = timed(lambda each: asked(leg, database, each, Filter(), 10), questions)
-    hundred = timed(lambda each: asked(leg, database, each, Filter(), 100), questions)
+    ten = timed(lambda each: asked(leg, database, each, IndexFilter(), 10), questions)
+    hundred = timed(lambda each: asked(leg, database, each, IndexFilter(), 100), questions)
     deep = recall(hundred.answers, timed(exact(vectors, 100), questions).answers)
     limit = Goal("≤", goal * slack) if goal else None
     rows = [
@@ -172,18 +174,18 @@ def measure(database: Database, vectors: Floats, questions: Floats) -> list[Row]
         Row(f"{title}: recall@10", "%", {"tokonoma": recall(ten.answers, plain.answers)}, Goal("≥", 99)),
         Row(f"{title}: recall@100", "%", {"tokonoma": deep}),
         Row(f"{title}: first search of a process", "ms", {"tokonoma": first}, Goal("≤", 1000.0)),
-        Row(f"{title}: memory of codes", "MB", {"tokonoma": leg.memory() / 1e6, "floor": vectors.nbytes / 1e6}),
+        Row(f"{title}: memory of codes", "MB", {"tokonoma": leg.measure_memory() / 1e6, "floor": vectors.nbytes / 1e6}),
         Row(f"{title}: filled in", "s", {"tokonoma": filling}),
     ]
     return rows + _filtered(title, leg, database, vectors, questions[:50])
 
 
-def _filtered(title: str, leg: Vectors, database: Database, vectors: Floats, questions: Floats) -> list[Row]:
+def _filtered(title: str, leg: VectorSearch, database: Database, vectors: Floats, questions: Floats) -> list[Row]:
     rows: list[Row] = []
     numbers = np.arange(len(vectors))
     for name in SPACES:
         chosen = numbers[np.asarray([_space(number) == name for number in range(1000)])[numbers % 1000]]
-        filter = compiled(Where(space=name), EVERYWHERE)
+        filter = compile_filter(SearchFilter(namespace=name), EVERYWHERE)
         found = timed(lambda each, kept=filter: asked(leg, database, each, kept, 10), questions)
         right = recall(found.answers, timed(exact(vectors, 10, chosen), questions).answers)
         what = f"{title}: within {len(chosen) / len(vectors):.1%} of them"
@@ -199,7 +201,7 @@ def _p(mine: list[float], floor: list[float], share: float) -> dict[str, float]:
 def _opened(stack: ExitStack, name: str) -> Database:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tokonoma-vectors-")))
     if name == "sqlite":
-        database = open_database(sqlite_url(folder / "bench.db"), durable=False)
+        database = open_database(format_sqlite_url(folder / "bench.db"), durable=False)
     elif name == "own":
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
         server = import_module("store.server").PostgresServer(folder)

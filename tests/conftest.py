@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tokonoma.store.database import Database, open_database, sqlite_url
+from tokonoma.store.database import Database, format_sqlite_url, open_database
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 
@@ -33,7 +33,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
 
 @pytest.fixture
 def sqlite_at(tmp_path: Path) -> str:
-    return sqlite_url(tmp_path / "data" / "tokonoma.db")
+    return format_sqlite_url(tmp_path / "data" / "tokonoma.db")
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import httpx
 
 from tokonoma.app import App
 from tokonoma.core.call import Caller
-from tokonoma.server.http.app import asgi
-from tokonoma.server.mcp.conversation import Conversation
+from tokonoma.server.http.app import create_app
+from tokonoma.server.mcp.conversation import StdioSession
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -71,7 +71,7 @@ class Lines(Talk):
         super().__init__()
         self._answers: queue.Queue[Json] = queue.Queue()
         self.notices: list[Json] = []
-        self._conversation = Conversation(app.front, Caller("stdio"), self._take)
+        self._conversation = StdioSession(app.dispatcher, Caller("stdio"), self._take)
 
     def _take(self, message: bytes) -> None:
         told = json.loads(message)
@@ -81,17 +81,17 @@ class Lines(Talk):
             self.notices.append(told)
 
     def send(self, message: Json) -> Json:
-        self._conversation.take(json.dumps(message).encode())
+        self._conversation.handle_line(json.dumps(message).encode())
         return self._answers.get(timeout=60)
 
     def post(self, message: Json) -> None:
         """A request whose answer nobody waits for."""
         self._number = max(self._number, message["id"])
-        self._conversation.take(json.dumps(message).encode())
+        self._conversation.handle_line(json.dumps(message).encode())
 
     def tell(self, method: str, **params: Any) -> None:
         """A notification."""
-        self._conversation.take(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+        self._conversation.handle_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
 
 class Http(Talk):
@@ -99,7 +99,7 @@ class Http(Talk):
 
     def __init__(self, app: App, token: str | None = None, remote: str = "127.0.0.1") -> None:
         super().__init__()
-        self._asgi = asgi(app.front)
+        self._asgi = create_app(app.dispatcher)
         self._token, self._remote = token, remote
 
     def post(self, message: Json, **headers: str) -> httpx.Response:

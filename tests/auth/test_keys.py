@@ -3,7 +3,7 @@
 import pytest
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
+from tokonoma.auth.api_keys import KeyGrant
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.store.migrate import migrate
@@ -17,12 +17,12 @@ def store(database):
 
 def create(store, **grant):
     with store.writing() as statements:
-        return keys.create(statements, Grant(**grant))
+        return keys.create_key(statements, KeyGrant(**grant))
 
 
 def who(store, token):
     with store.reading() as rows:
-        return keys.principal(rows, token)
+        return keys.find_principal(rows, token)
 
 
 def test_a_key_says_who_it_is_and_what_it_may_reach(store):
@@ -42,7 +42,7 @@ def test_only_a_hash_is_kept(store):
         assert not any(
             secret in (bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()) for value in row
         )
-        assert "hash" not in keys.listed(rows)[0]
+        assert "hash" not in keys.list_keys(rows)[0]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_a_key_with_one_letter_changed_is_nobody(store):
 def test_a_revoked_key_is_nobody_at_once_and_its_name_is_free(store):
     token = create(store, name="laptop")
     with store.writing() as statements:
-        keys.revoke(statements, "laptop")
+        keys.revoke_key(statements, "laptop")
     with pytest.raises(Unauthenticated):
         who(store, token)
     assert who(store, create(store, name="laptop")).name == "key:laptop"
     with store.reading() as rows:
-        assert [each["state"] for each in keys.listed(rows)].count("active") == 1
-        assert keys.exist(rows)
+        assert [each["state"] for each in keys.list_keys(rows)].count("active") == 1
+        assert keys.keys_exist(rows)
 
 
 def test_an_expired_key_is_nobody(store):
@@ -77,7 +77,7 @@ def test_an_expired_key_is_nobody(store):
     with pytest.raises(Unauthenticated):
         who(store, token)
     with store.reading() as rows:
-        assert keys.listed(rows)[0]["state"] == "expired"
+        assert keys.list_keys(rows)[0]["state"] == "expired"
 
 
 def test_names_are_unique_defaults_lie_inside_the_root_and_nobody_revokes_nothing(store):
@@ -87,4 +87,4 @@ def test_names_are_unique_defaults_lie_inside_the_root_and_nobody_revokes_nothin
     with pytest.raises(Conflict, match="inside the root"):
         create(store, name="other", root="/team", default="/elsewhere")
     with pytest.raises(Missing), store.writing() as statements:
-        keys.revoke(statements, "nobody")
+        keys.revoke_key(statements, "nobody")

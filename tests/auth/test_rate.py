@@ -4,7 +4,7 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth.rate_limit import TABLES, Rates
+from tokonoma.auth.rate_limit import TABLES, RateLimiter
 from tokonoma.store.migrate import migrate
 
 
@@ -16,7 +16,7 @@ def counting(database):
 
 def test_a_bucket_empties_says_when_to_come_back_and_refills(counting):
     at = 1_000_000
-    rates = Rates(counting.writing, 3, 60.0, lambda: at)
+    rates = RateLimiter(counting.writing, 3, 60.0, lambda: at)
     assert [rates.take("a").remaining for _ in range(3)] == [2, 1, 0]
     refused = rates.take("a")
     assert (refused.allowed, refused.wait, refused.limit) == (False, 20, 3)
@@ -29,7 +29,7 @@ def test_a_bucket_empties_says_when_to_come_back_and_refills(counting):
 
 
 def test_two_processes_count_together(counting):
-    one, two = (Rates(counting.writing, 10, 60.0, lambda: 5_000) for _ in range(2))
+    one, two = (RateLimiter(counting.writing, 10, 60.0, lambda: 5_000) for _ in range(2))
     taken = [rates.take("a").allowed for _ in range(10) for rates in (one, two)]
     assert sum(taken) == 10
 
@@ -41,7 +41,7 @@ def test_of_a_large_limit_portions_are_taken_and_never_more_than_it(counting):
         writes.append(1)
         return counting.writing()
 
-    one, two = (Rates(writing, 1000, 60.0, lambda: 5_000) for _ in range(2))
+    one, two = (RateLimiter(writing, 1000, 60.0, lambda: 5_000) for _ in range(2))
     taken = [rates.take("a").allowed for _ in range(800) for rates in (one, two)]
     assert sum(taken) == 1000
     assert len(writes) < 800

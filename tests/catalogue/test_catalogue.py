@@ -9,12 +9,14 @@ import pytest
 
 from tokonoma import catalogue
 
-SHIPPED = catalogue.read(catalogue.SHIPPED)
+SHIPPED = catalogue.read_catalogue(catalogue.CATALOGUE_FILE)
 ENTRIES = [entry for shelf in SHIPPED for entry in shelf.entries]
 
 
 def test_the_catalogue_is_what_the_code_says():
-    assert catalogue.SHIPPED.read_bytes() == catalogue.dump(catalogue.made()), "run `make catalogue`"
+    assert catalogue.CATALOGUE_FILE.read_bytes() == catalogue.dump_catalogue(catalogue.build_catalogue()), (
+        "run `make catalogue`"
+    )
 
 
 def test_built_in_modules_enter_by_the_door_of_plugins():

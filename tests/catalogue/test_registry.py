@@ -5,28 +5,28 @@ import pytest
 from tokonoma.catalogue.registry import Registry
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.errors import Denied, Missing
-from tokonoma.core.module import Entry, Module, Shelf, Tool
+from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
 
 
 def entry(module, name, listed="", aliases=()):
-    return Entry(
+    return ToolInfo(
         module, name, listed or f"{module}_{name}", name, "d", "read", False, False, aliases, {}, {}, f"{name}()"
     )
 
 
 def shelves():
     return [
-        Shelf("gateway", "g", "g", [entry("gateway", "call", "call")]),
-        Shelf(
+        ModuleInfo("gateway", "g", "g", [entry("gateway", "call", "call")]),
+        ModuleInfo(
             "memory",
             "memos",
             "memory",
             [entry("memory", "save"), entry("memory", "relation.save", "memory_relation_save")],
         ),
-        Shelf(
+        ModuleInfo(
             "claims", "claims", "claims", [entry("claims", "activate", "pce_memory_activate", ("pce.memory.activate",))]
         ),
-        Shelf("items", "items", "items", [entry("items", "create_item", "create_item")]),
+        ModuleInfo("items", "items", "items", [entry("items", "create_item", "create_item")]),
     ]
 
 
@@ -49,36 +49,36 @@ def made(**more):
     ],
 )
 def test_every_spelling_of_a_name_is_understood(module, name, found):
-    assert made().find(module, name, OWNER).name == found
+    assert made().find_tool(module, name, OWNER).name == found
 
 
 @pytest.mark.parametrize(
     "name", ["memory_save", "memory.save", "create_item", "pce.memory.activate", "pce_memory_activate"]
 )
 def test_listed_names_are_found_without_their_module(name):
-    assert made().find("", name, OWNER).listed
+    assert made().find_tool("", name, OWNER).listed
 
 
 @pytest.mark.parametrize("name", ["save", "activate", "nothing"])
 def test_short_names_mean_nothing_without_their_module(name):
     with pytest.raises(Missing):
-        made().find("", name, OWNER)
+        made().find_tool("", name, OWNER)
 
 
 def test_near_misses_are_told_the_nearest_name():
     with pytest.raises(Missing, match="'save'") as refused:
-        made().find("memory", "saev", OWNER)
+        made().find_tool("memory", "saev", OWNER)
     assert refused.value.details["nearest"] == ["save"]
     with pytest.raises(Missing, match="'memory'"):
-        made().find("memmory", "save", OWNER)
+        made().find_tool("memmory", "save", OWNER)
     with pytest.raises(Missing, match="memory_save"):
-        made().find("", "memory_sav", OWNER)
+        made().find_tool("", "memory_sav", OWNER)
 
 
 def test_the_gateway_is_no_module_to_be_called():
     with pytest.raises(Missing):
-        made().find("gateway", "call", OWNER)
-    assert "gateway" not in [shelf.name for shelf in made().shelves(OWNER)]
+        made().find_tool("gateway", "call", OWNER)
+    assert "gateway" not in [shelf.name for shelf in made().visible_modules(OWNER)]
 
 
 MASKED = [
@@ -91,25 +91,25 @@ MASKED = [
 @pytest.mark.parametrize("who", MASKED, ids=["modules", "module masked", "tools masked"])
 def test_a_masked_module_looks_as_if_it_did_not_exist(who):
     registry = made()
-    assert "memory" not in [shelf.name for shelf in registry.shelves(who)]
+    assert "memory" not in [shelf.name for shelf in registry.visible_modules(who)]
     with pytest.raises(Missing) as masked:
-        registry.find("memory", "save", who)
+        registry.find_tool("memory", "save", who)
     assert "save" not in str(masked.value.details.get("nearest"))
 
 
 def test_a_masked_tool_is_gone_from_lists_and_hints():
     who = Principal("k", "key", mask=frozenset({"memory.save"}))
     registry = made()
-    memory = next(shelf for shelf in registry.shelves(who) if shelf.name == "memory")
+    memory = next(shelf for shelf in registry.visible_modules(who) if shelf.name == "memory")
     assert [each.name for each in memory.entries] == ["relation.save"]
     with pytest.raises(Missing) as refused:
-        registry.find("memory", "save", who)
+        registry.find_tool("memory", "save", who)
     assert refused.value.details["tools"] == ["relation.save"]
 
 
 def test_a_module_that_is_switched_off_says_so():
     with pytest.raises(Denied) as refused:
-        made(off=frozenset({"memory"})).find("memory", "save", OWNER)
+        made(off=frozenset({"memory"})).find_tool("memory", "save", OWNER)
     assert refused.value.reason == "module"
 
 
@@ -123,9 +123,9 @@ def test_code_is_loaded_and_prepared_once_on_the_first_call():
     registry = Registry(
         shelves(), lambda source: loaded.append(source) or module, lambda each: prepared.append(each.name)
     )
-    found = registry.find("memory", "save", OWNER)
+    found = registry.find_tool("memory", "save", OWNER)
     assert loaded == []
-    assert registry.bound(found) is registry.bound(found)
+    assert registry.load_tool(found) is registry.load_tool(found)
     assert (loaded, prepared) == (["memory"], ["memory"])
     with pytest.raises(Missing, match="plugins enable"):
-        registry.bound(registry.find("memory", "relation.save", OWNER))
+        registry.load_tool(registry.find_tool("memory", "relation.save", OWNER))

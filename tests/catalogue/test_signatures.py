@@ -7,9 +7,9 @@ import pytest
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.catalogue.schemas import description, input_schema, output_schema, parser_of
-from tokonoma.catalogue.signature_text import shape_of, signature_of
-from tokonoma.core.deferred import Later
+from tokonoma.catalogue.schemas import build_parser, input_schema, output_schema, read_description
+from tokonoma.catalogue.signature_text import format_signature, format_type
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Tool
 
@@ -37,13 +37,13 @@ def look(
     raise AssertionError
 
 
-def later(desk: Any) -> Later[Found]:
+def later(desk: Any) -> Deferred[Found]:
     """Promise."""
     raise AssertionError
 
 
 LOOK = Tool("look", look, "Look")
-PARSE = parser_of(LOOK, "look(…)")
+PARSE = build_parser(LOOK, "look(…)")
 
 
 def test_arguments_come_out_as_they_were_given_and_defaults_are_left_to_the_function():
@@ -120,13 +120,13 @@ def test_a_tool_without_words_or_with_a_bare_value_is_refused_when_it_is_made():
         return 3
 
     with pytest.raises(TypeError, match="docstring"):
-        description(Tool("silent", silent, "Silent"))
+        read_description(Tool("silent", silent, "Silent"))
     with pytest.raises(TypeError, match="object"):
         output_schema(Tool("number", number, "Number"))
 
 
 def test_the_compact_signature_says_the_same_in_a_line():
-    text = signature_of("look", input_schema(LOOK), output_schema(LOOK), description(LOOK))
+    text = format_signature("look", input_schema(LOOK), output_schema(LOOK), read_description(LOOK))
     assert text.splitlines() == [
         (
             'look(query: str ..10, limit?: int 1..100 = 20, mode?: "a"|"b" = "a", place?: {path: str, line?: int},'
@@ -149,4 +149,4 @@ def test_the_compact_signature_says_the_same_in_a_line():
     ],
 )
 def test_shapes(schema, shape):
-    assert shape_of(schema) == shape
+    assert format_type(schema) == shape

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tokonoma.cli.doctor.filesystem import is_network, kind_of, of_mount_command, of_mountinfo
-from tokonoma.cli.doctor.finding import Finding, found
-from tokonoma.store.database import open_database, sqlite_url
+from tokonoma.cli.doctor.filesystem import find_filesystem_type, is_network, parse_mount_output, parse_mountinfo
+from tokonoma.cli.doctor.finding import Finding, run_check
+from tokonoma.store.database import format_sqlite_url, open_database
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def findings(run):
 
 
 def changed(home: Path, sql: str, **params) -> None:
-    database = open_database(sqlite_url(home / "tokonoma.db"), durable=False)
+    database = open_database(format_sqlite_url(home / "tokonoma.db"), durable=False)
     with database.writing() as statements:
         statements.run(sql, **params)
     database.close()
@@ -173,25 +173,25 @@ def test_a_look_that_breaks_is_a_finding():
         yield Finding("a", "ok", "fine")
         raise KeyError("what somebody stored")
 
-    (finding,) = found("a", broken)
+    (finding,) = run_check("a", broken)
     assert finding.state == "fail"
     assert "what somebody stored" not in finding.says
 
 
 def test_mounts_of_linux():
-    table = of_mountinfo(
+    table = parse_mountinfo(
         "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
         "40 22 0:40 / /home rw - nfs4 server:/home rw\n"
         "41 40 8:2 / /home/my\\040disk rw master:2 shared:3 - xfs /dev/sdb rw\n"
     )
-    assert kind_of(Path("/home/me/data"), table) == "nfs4"
-    assert kind_of(Path("/home/my disk/data"), table) == "xfs"
-    assert kind_of(Path("/homes"), table) == "ext4"
+    assert find_filesystem_type(Path("/home/me/data"), table) == "nfs4"
+    assert find_filesystem_type(Path("/home/my disk/data"), table) == "xfs"
+    assert find_filesystem_type(Path("/homes"), table) == "ext4"
     assert is_network("nfs4")
     assert not is_network("xfs")
 
 
 def test_mounts_of_macos():
-    table = of_mount_command("/dev/disk3s1 on / (apfs, local)\n//me@nas/x on /Volumes/My Share (smbfs, nodev)\n")
-    assert kind_of(Path("/Volumes/My Share/home"), table) == "smbfs"
-    assert kind_of(Path("/Users/me"), table) == "apfs"
+    table = parse_mount_output("/dev/disk3s1 on / (apfs, local)\n//me@nas/x on /Volumes/My Share (smbfs, nodev)\n")
+    assert find_filesystem_type(Path("/Volumes/My Share/home"), table) == "smbfs"
+    assert find_filesystem_type(Path("/Users/me"), table) == "apfs"

@@ -7,7 +7,7 @@ from embed.house import House
 from embed.server import EmbeddingServer
 
 from tokonoma.cli.doctor import meaning
-from tokonoma.config.settings import Settings, resolved
+from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.store.database import Database
 
 
@@ -19,7 +19,7 @@ def server():
 
 
 def settings(**told: str) -> Settings:
-    return resolved({}, {f"TOKONOMA_EMBED_{name.upper()}": value for name, value in told.items()}, {})
+    return resolve_settings({}, {f"TOKONOMA_EMBED_{name.upper()}": value for name, value in told.items()}, {})
 
 
 def said(findings) -> list[tuple[str, str, str]]:
@@ -27,13 +27,13 @@ def said(findings) -> list[tuple[str, str, str]]:
 
 
 def test_the_built_in_model_needs_no_setting() -> None:
-    (finding,) = meaning.embedding(settings())
+    (finding,) = meaning.check_embedding(settings())
     assert (finding.name, finding.state) == ("embedding", "ok")
     assert finding.says == "builtin:tokonoma-ja-en-2 answers inside this program with 256 numbers a vector"
 
 
 def test_without_a_model_it_says_that_words_alone_are_searched() -> None:
-    (finding,) = meaning.embedding(settings(provider="none"))
+    (finding,) = meaning.check_embedding(settings(provider="none"))
     assert finding.state == "ok"
     assert "words alone" in finding.says
     assert "embed_provider" in finding.do
@@ -41,19 +41,21 @@ def test_without_a_model_it_says_that_words_alone_are_searched() -> None:
 
 def test_a_model_that_answers(server: EmbeddingServer) -> None:
     told = settings(provider="openai", model="m", url=server.url)
-    assert said(meaning.embedding(told)) == [("embedding", "ok", "openai:m answers with 16 numbers a vector")]
+    assert said(meaning.check_embedding(told)) == [("embedding", "ok", "openai:m answers with 16 numbers a vector")]
 
 
 @pytest.mark.parametrize("mood", ["down", "forbidden", "nan"])
 def test_a_model_that_does_not(server: EmbeddingServer, mood) -> None:
     server.mood = mood
-    (finding,) = meaning.embedding(settings(provider="openai", model="m", url=server.url, api_key="sk-secret"))
+    (finding,) = meaning.check_embedding(settings(provider="openai", model="m", url=server.url, api_key="sk-secret"))
     assert finding.state == "warn"
     assert "secret" not in finding.says
 
 
 def test_a_key_that_travels_in_the_open_is_told() -> None:
-    findings = meaning._open_keys(meaning.access_of(settings(url="http://example.test/v1", api_key="sk-secret")))
+    findings = meaning._check_unencrypted_keys(
+        meaning.build_provider_access(settings(url="http://example.test/v1", api_key="sk-secret"))
+    )
     assert said(findings) == [("embedding", "warn", "The key of http://example.test/v1 travels unencrypted.")]
 
 
@@ -73,20 +75,20 @@ def test_keys_are_never_shown(run) -> None:
 
 def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServer) -> None:
     told = settings(provider="openai", model="m", url=server.url)
-    assert said(meaning.vectors(database, told)) == []
+    assert said(meaning.check_vectors(database, told)) == []
     house = House(database, [server.url])
     house.save("a", "a note")
-    found = {name: (state, says) for name, state, says in said(meaning.vectors(database, told))}
+    found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
     assert found["vectors"] == ("ok", "1 records wait to be embedded")
     server.mood = "picky"
     house.save("b", "poison")
     house.work()
-    found = {name: (state, says) for name, state, says in said(meaning.vectors(database, told))}
+    found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
     assert found["vectors"][0] == "warn"
     assert "refused the texts" in found["vectors"][1]
     assert found.get("pgvector", ("ok",))[0] == "ok"
     other = settings(provider="openai", model="other", url=server.url)
     assert ("vectors", "ok", "those of openai:m are in use until openai:other has made new ones") in said(
-        meaning.vectors(database, other)
+        meaning.check_vectors(database, other)
     )
     house.close()

@@ -8,14 +8,14 @@ from talk import Http, Lines
 
 from tokonoma.app import App
 from tokonoma.auth import api_keys as keys
-from tokonoma.catalogue.plugins.enable import enable
+from tokonoma.catalogue.plugins.enable import enable_plugin
 
 
 @pytest.fixture
 def app(database_url, tmp_path, site, monkeypatch) -> Generator[App]:
     monkeypatch.syspath_prepend(str(site))
     home = tmp_path / "home"
-    enable(home, "guestbook")
+    enable_plugin(home, "guestbook")
     house = App({"home": str(home), "database_url": database_url, "durable": False, "direct": "guestbook"}, {})
     yield house
     house.close()
@@ -46,7 +46,7 @@ def test_a_key_sees_and_writes_its_own_root_alone(app):
     owner = Lines(app)
     signed(owner, "outside")
     with app.database.writing() as statements:
-        key = keys.create(statements, keys.Grant("team", root="/team", default="/team/today"))
+        key = keys.create_key(statements, keys.KeyGrant("team", root="/team", default="/team/today"))
     team = Http(app, key)
     signed(team, "today")
     signed(team, "from the root", namespace="/plans")

@@ -11,8 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.cli.install.clients import CLIENTS, Place, Server, claude_command, entry_of, file_of, inputs_of
-from tokonoma.cli.install.merge import merged, parsed, written
+from tokonoma.cli.install.clients import (
+    CLIENTS,
+    Machine,
+    ServerAddress,
+    build_claude_command,
+    build_entry,
+    build_inputs,
+    find_config_file,
+)
+from tokonoma.cli.install.merge import add_server, format_config, parse_config
 from tokonoma.core.errors import Invalid
 
 SECTIONS = {"claude-code": "mcpServers", "claude-desktop": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}
@@ -229,8 +237,8 @@ def test_what_claude_code_refuses_is_told(run, claude):
 
 def test_where_each_system_keeps_its_files():
     def files(platform: str, **environ: str) -> dict[str, str]:
-        place = Place(Path("/u"), Path("/p"), platform, environ)
-        return {name: file_of(client, place, "user").as_posix() for name, client in CLIENTS.items()}
+        place = Machine(Path("/u"), Path("/p"), platform, environ)
+        return {name: find_config_file(client, place, "user").as_posix() for name, client in CLIENTS.items()}
 
     mac = files("darwin")
     assert mac["claude-desktop"] == "/u/Library/Application Support/Claude/claude_desktop_config.json"
@@ -247,23 +255,23 @@ def test_where_each_system_keeps_its_files():
 
 def test_an_option_ends_the_list_of_variables():
     """`claude mcp add --env A=1 tokonoma` would read the name as a second variable."""
-    words = claude_command(Server(["/x/tokonoma", "stdio"], {"A": "1", "B": "2"}), "user")
+    words = build_claude_command(ServerAddress(["/x/tokonoma", "stdio"], {"A": "1", "B": "2"}), "user")
     assert words[5:] == [
         *("--env", "A=1", "--env", "B=2", "--transport", "stdio", "tokonoma", "--", "/x/tokonoma", "stdio"),
     ]
-    words = claude_command(Server([], {}, url="http://127.0.0.1:1/mcp", key=True), "user")
+    words = build_claude_command(ServerAddress([], {}, url="http://127.0.0.1:1/mcp", key=True), "user")
     assert words[-4:] == ["--transport", "http", "tokonoma", "http://127.0.0.1:1/mcp"]
     assert "Authorization: Bearer ${TOKONOMA_KEY}" in words
 
 
 def test_an_input_of_the_same_name_is_replaced():
-    client, server = CLIENTS["vscode"], Server([], {}, url="http://127.0.0.1:1/mcp", key=True)
+    client, server = CLIENTS["vscode"], ServerAddress([], {}, url="http://127.0.0.1:1/mcp", key=True)
     old = {"inputs": [{"id": "mine"}, "odd", {"id": "tokonoma-key", "description": "old"}]}
-    told = merged(old, "servers", "tokonoma", entry_of(client, server), inputs_of(client, server), Path("f"))
+    told = add_server(old, "servers", "tokonoma", build_entry(client, server), build_inputs(client, server), Path("f"))
     assert [each if isinstance(each, str) else each["id"] for each in told["inputs"]] == ["mine", "odd", "tokonoma-key"]
     assert told["inputs"][-1]["password"] is True
     with pytest.raises(Invalid):
-        merged({"inputs": {}}, "servers", "tokonoma", {}, inputs_of(client, server), Path("f"))
+        add_server({"inputs": {}}, "servers", "tokonoma", {}, build_inputs(client, server), Path("f"))
 
 
 values = st.recursive(
@@ -276,12 +284,14 @@ values = st.recursive(
 @given(st.dictionaries(st.text(), values, max_size=4), st.dictionaries(st.text(), values, max_size=3))
 def test_whatever_a_file_holds_is_still_there(rest, servers):
     whole = {**rest, "mcpServers": servers}
-    told = merged(parsed(json.dumps(whole), Path("f")), "mcpServers", "tokonoma", {"command": "x"}, [], Path("f"))
-    back = parsed(written(told, ""), Path("f"))
+    told = add_server(
+        parse_config(json.dumps(whole), Path("f")), "mcpServers", "tokonoma", {"command": "x"}, [], Path("f")
+    )
+    back = parse_config(format_config(told, ""), Path("f"))
     assert back == {**whole, "mcpServers": {**servers, "tokonoma": {"command": "x"}}}
     assert list(back) == list(whole)
 
 
 def test_half_a_pair_stays_what_it_was():
-    told = parsed('{"a": "\\ud83d"}', Path("f"))
-    assert json.loads(written(told, "").encode()) == {"a": "\ud83d"}
+    told = parse_config('{"a": "\\ud83d"}', Path("f"))
+    assert json.loads(format_config(told, "").encode()) == {"a": "\ud83d"}

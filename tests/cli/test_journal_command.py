@@ -4,11 +4,11 @@ import json
 import signal
 import subprocess
 
-from tokonoma.store.database import open_database, sqlite_url
+from tokonoma.store.database import format_sqlite_url, open_database
 
 
 def tampered(home, sql: str) -> None:
-    database = open_database(sqlite_url(home / "tokonoma.db"), durable=False)
+    database = open_database(format_sqlite_url(home / "tokonoma.db"), durable=False)
     with database.writing() as statements:
         statements.run(sql)
     database.close()

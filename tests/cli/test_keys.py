@@ -3,7 +3,7 @@
 import pytest
 
 from tokonoma.app import App
-from tokonoma.cli.keys import moment
+from tokonoma.cli.keys import parse_expiry
 from tokonoma.core import clock
 from tokonoma.core.call import Caller
 from tokonoma.core.errors import Unauthenticated
@@ -100,9 +100,9 @@ def test_a_name_is_taken_once(run):
 @pytest.mark.parametrize(("text", "length"), [("30m", 1_800_000), ("12h", 43_200_000), ("90d", 7_776_000_000)])
 def test_lengths_of_time(text, length):
     before = clock.now()
-    assert before + length <= moment(text) <= clock.now() + length
+    assert before + length <= parse_expiry(text) <= clock.now() + length
 
 
 def test_a_date_is_its_midnight_and_a_time_is_itself():
-    assert moment("2999-01-31") == clock.parsed("2999-01-31T00:00:00Z")
-    assert moment("2999-01-31T12:00:00+09:00") == clock.parsed("2999-01-31T03:00:00Z")
+    assert parse_expiry("2999-01-31") == clock.parse_time("2999-01-31T00:00:00Z")
+    assert parse_expiry("2999-01-31T12:00:00+09:00") == clock.parse_time("2999-01-31T03:00:00Z")

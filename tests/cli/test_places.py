@@ -5,9 +5,9 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tokonoma.app import environment
-from tokonoma.cli.where import shown
-from tokonoma.config.home import home_of
+from tokonoma.app import read_environment
+from tokonoma.cli.where import redact_database_url
+from tokonoma.config.home import find_home
 from tokonoma.config.settings import SETTINGS
 
 
@@ -42,7 +42,7 @@ def test_settings_for_eyes(run):
     assert "default" not in plain
     told = run("config", "show", "--origin").stdout
     for setting in SETTINGS:
-        assert setting.says in told
+        assert setting.description in told
 
 
 def test_a_password_is_never_shown(run):
@@ -71,7 +71,7 @@ def test_the_path_of_the_settings(run, home):
     ],
 )
 def test_a_database_as_people_may_see_it(url, told):
-    assert shown(url) == told
+    assert redact_database_url(url) == told
 
 
 @pytest.mark.parametrize("folder", [None, "", "/data"])
@@ -81,10 +81,10 @@ def test_the_home_lies_where_the_platform_keeps_such_things(monkeypatch, folder)
     else:
         monkeypatch.setenv("XDG_DATA_HOME", folder)
     monkeypatch.delenv("TOKONOMA_HOME", raising=False)
-    assert home_of(None, environment()) == platformdirs.user_data_path("tokonoma", appauthor=False)
+    assert find_home(None, read_environment()) == platformdirs.user_data_path("tokonoma", appauthor=False)
 
 
 def test_a_told_home_is_made_absolute(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert home_of("here", {"TOKONOMA_HOME": "/elsewhere"}) == tmp_path / "here"
-    assert home_of(None, {"TOKONOMA_HOME": "~/there"}) == Path.home() / "there"
+    assert find_home("here", {"TOKONOMA_HOME": "/elsewhere"}) == tmp_path / "here"
+    assert find_home(None, {"TOKONOMA_HOME": "~/there"}) == Path.home() / "there"

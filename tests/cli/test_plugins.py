@@ -8,14 +8,14 @@ import pytest
 
 from tokonoma import catalogue
 from tokonoma.catalogue import plugins
-from tokonoma.catalogue.plugins.check import check_apart, described
-from tokonoma.catalogue.plugins.discover import Offer, offers
-from tokonoma.catalogue.plugins.enable import trouble
+from tokonoma.catalogue.plugins.check import check_unique, describe_plugin
+from tokonoma.catalogue.plugins.discover import PluginOffer, list_offers
+from tokonoma.catalogue.plugins.enable import find_problem
 from tokonoma.core.errors import Conflict, Invalid, Unready
 
 
-def offer(attribute: str, name: str | None = None) -> Offer:
-    return Offer(name or attribute.lower(), f"cli.broken_modules:{attribute}", "some-package", "1")
+def offer(attribute: str, name: str | None = None) -> PluginOffer:
+    return PluginOffer(name or attribute.lower(), f"cli.broken_modules:{attribute}", "some-package", "1")
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def offered(site, monkeypatch):
 
 
 def test_an_installed_package_is_found_by_its_entry_point(offered, value, run):
-    (found,) = offers()
-    assert found == Offer("guestbook", "tokonoma_guestbook:MODULE", "tokonoma-guestbook", "0.1.0")
+    (found,) = list_offers()
+    assert found == PluginOffer("guestbook", "tokonoma_guestbook:MODULE", "tokonoma-guestbook", "0.1.0")
     (told,) = value("plugins", "list", "--json")
     assert told["state"] == "available"
     assert "guestbook" in run("plugins", "list").stdout
@@ -135,13 +135,13 @@ def test_a_damaged_file_leaves_the_rest_of_the_house_open(run, home, content):
     assert run("plugins", "list").exit_code == 1
     assert "is damaged" in run("doctor", "--port", "0").stdout
     with pytest.raises(Unready):
-        plugins.read(home)
+        plugins.read_plugins(home)
 
 
 def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
     home.mkdir()
-    shelf = next(each for each in catalogue.read(catalogue.SHIPPED) if each.name == "system")
-    (home / "plugins.json").write_bytes(catalogue.dump([shelf]))
+    shelf = next(each for each in catalogue.read_catalogue(catalogue.CATALOGUE_FILE) if each.name == "system")
+    (home / "plugins.json").write_bytes(catalogue.dump_catalogue([shelf]))
     result = run("modules")
     assert "built in by now" in result.stderr
     assert result.stdout.count("system ") == 1
@@ -151,7 +151,7 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
     ("offered", "says"),
     [
         (offer("NOTHING"), "AttributeError"),
-        (Offer("x", "no_such_package:MODULE", "p", "1"), "ModuleNotFoundError"),
+        (PluginOffer("x", "no_such_package:MODULE", "p", "1"), "ModuleNotFoundError"),
         (offer("NUMBER"), "is not a tokonoma.core.module.Module"),
         (offer("OTHER"), "its entry point is called 'other', its module 'another'"),
         (offer("SHOUT", "Shout"), "lower-case letters"),
@@ -164,11 +164,11 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
         (offer("WAITS"), "must be a plain `def`"),
         (offer("NOT_OUTSIDE"), "must be an `async def`"),
     ],
-    ids=lambda each: each.name if isinstance(each, Offer) else "",
+    ids=lambda each: each.name if isinstance(each, PluginOffer) else "",
 )
 def test_a_module_that_cannot_be_used_is_refused_in_words(offered, says):
     with pytest.raises(Invalid) as refused:
-        described(offered)
+        describe_plugin(offered)
     assert says in refused.value.message
 
 
@@ -182,20 +182,20 @@ def test_a_module_that_cannot_be_used_is_refused_in_words(offered, says):
     ],
 )
 def test_no_name_leads_to_two_tools(attribute, says):
-    others = [*catalogue.read(catalogue.SHIPPED), described(offer("GOOD"))]
+    others = [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), describe_plugin(offer("GOOD"))]
     with pytest.raises(Conflict) as refused:
-        check_apart(described(offer(attribute)), others)
+        check_unique(describe_plugin(offer(attribute)), others)
     assert says in refused.value.message
 
 
 def test_a_name_that_clients_refuse_is_refused():
     with pytest.raises(Invalid):
-        check_apart(described(offer("LONG")), [])
+        check_unique(describe_plugin(offer("LONG")), [])
 
 
 def test_a_plugin_that_broke_in_an_update_is_told():
-    shelf = described(offer("GOOD"))
-    assert trouble(shelf, [offer("GOOD")]) == ("", "")
-    what, remedy = trouble(shelf, [Offer("good", "cli.broken_modules:GONE", "some-package", "2")])
+    shelf = describe_plugin(offer("GOOD"))
+    assert find_problem(shelf, [offer("GOOD")]) == ("", "")
+    what, remedy = find_problem(shelf, [PluginOffer("good", "cli.broken_modules:GONE", "some-package", "2")])
     assert "AttributeError" in what
     assert "Update the package some-package" in remedy

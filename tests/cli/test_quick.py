@@ -2,8 +2,8 @@
 
 import pytest
 
-from tokonoma.cli.fast_flags import stdio_flags
-from tokonoma.config.settings import SETTINGS, resolved
+from tokonoma.cli.fast_flags import parse_stdio_flags
+from tokonoma.config.settings import SETTINGS, resolve_settings
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tokonoma.config.settings import SETTINGS, resolved
     ],
 )
 def test_a_plain_start_is_read(words, piped, flags):
-    assert stdio_flags(words, piped=piped) == flags
+    assert parse_stdio_flags(words, piped=piped) == flags
 
 
 @pytest.mark.parametrize(
@@ -39,20 +39,20 @@ def test_a_plain_start_is_read(words, piped, flags):
     ],
 )
 def test_everything_else_is_left_to_click(words):
-    assert stdio_flags(words, piped=True) is None
+    assert parse_stdio_flags(words, piped=True) is None
 
 
 def test_no_words_at_a_terminal_are_no_start():
-    assert stdio_flags([], piped=False) is None
-    assert stdio_flags(["--home", "/x"], piped=False) is None
+    assert parse_stdio_flags([], piped=False) is None
+    assert parse_stdio_flags(["--home", "/x"], piped=False) is None
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.name)
 def test_every_setting_is_a_flag(setting):
     flag = "--" + setting.name.replace("_", "-")
     words = [flag] if isinstance(setting.default, bool) else [flag, "1"]
-    flags = stdio_flags(["stdio", *words], piped=False)
+    flags = parse_stdio_flags(["stdio", *words], piped=False)
     assert flags is not None
     assert list(flags) == [setting.name]
     if isinstance(setting.default, bool):
-        assert resolved(flags, {}, {}).values[setting.name] is True
+        assert resolve_settings(flags, {}, {}).values[setting.name] is True

@@ -19,7 +19,7 @@ def forget_everything(home):
     app = App({"home": str(home), "durable": False}, {})
     with app.database.writing() as tx:
         for (address,) in tx.rows("select address from document"):
-            app.searching.index.drop(tx, address)
+            app.search.index.drop(tx, address)
     app.close()
 
 

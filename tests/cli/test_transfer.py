@@ -209,14 +209,14 @@ def test_ctrl_c_ends_it_with_a_summary_and_importing_again_goes_on(run, tmp_path
 
     lines = (json.dumps({"type": "entity", "name": f"e{number}", "entityType": "t"}) for number in range(700))
     (tmp_path / "memory.jsonl").write_text("\n".join(lines))
-    whole = graph.fitted
+    whole = graph.fit_memo
 
     def interrupted(memo):
         if memo.title == "e600":
             raise KeyboardInterrupt
         return whole(memo)
 
-    monkeypatch.setattr(graph, "fitted", interrupted)
+    monkeypatch.setattr(graph, "fit_memo", interrupted)
     stopped = run("import", str(tmp_path / "memory.jsonl"))
     assert stopped.exit_code == 1
     assert "500 saved" in stopped.stdout

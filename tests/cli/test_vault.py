@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tokonoma.cli.coverage_picture import picture
+from tokonoma.cli.coverage_picture import draw_coverage
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -50,13 +50,13 @@ def test_coverage_in_words_and_as_a_picture(run, root, tmp_path):
 def test_a_picture_of_any_file_is_sound_and_bounded():
     for total in (0, 1, 7, 100, 100_000):
         half = [(1, max(1, total // 2))] if total else []
-        drawn = ElementTree.fromstring(picture('<a> & "b".md', total, {"read": half, "cited": half}))
+        drawn = ElementTree.fromstring(draw_coverage('<a> & "b".md', total, {"read": half, "cited": half}))
         assert float(drawn.get("height", "inf")) < 1300
 
 
 def test_a_picture_says_how_much_and_shows_only_what_was_never_seen_as_such():
     drawn = ElementTree.fromstring(
-        picture("a" * 100, 10, {"cited": [(1, 2)], "read": [(1, 5)], "never seen": [(6, 10)]})
+        draw_coverage("a" * 100, 10, {"cited": [(1, 2)], "read": [(1, 5)], "never seen": [(6, 10)]})
     )
     texts = [each.text for each in drawn.iter(f"{SVG}text")]
     assert texts[1:4] == ["cited 20%", "read 50%", "never seen 50%"]

@@ -2,23 +2,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.config.settings import SETTINGS, resolved
+from tokonoma.config.settings import SETTINGS, resolve_settings
 from tokonoma.core.errors import Invalid
 
 
 def test_flags_win_over_the_environment_over_the_file_over_defaults():
     file = {"port": 1, "workers": 2, "log_level": "error"}
     environ = {"TOKONOMA_PORT": "3", "TOKONOMA_WORKERS": "4"}
-    settings = resolved({"port": 5, "workers": None}, environ, file)
-    assert (settings.number("port"), settings.origins["port"]) == (5, "flag --port")
-    assert (settings.number("workers"), settings.origins["workers"]) == (4, "environment TOKONOMA_WORKERS")
-    assert (settings.text("log_level"), settings.origins["log_level"]) == ("error", "tokonoma.toml")
-    assert (settings.text("host"), settings.origins["host"]) == ("127.0.0.1", "default")
+    settings = resolve_settings({"port": 5, "workers": None}, environ, file)
+    assert (settings.get_int("port"), settings.origins["port"]) == (5, "flag --port")
+    assert (settings.get_int("workers"), settings.origins["workers"]) == (4, "environment TOKONOMA_WORKERS")
+    assert (settings.get_text("log_level"), settings.origins["log_level"]) == ("error", "tokonoma.toml")
+    assert (settings.get_text("host"), settings.origins["host"]) == ("127.0.0.1", "default")
 
 
 def test_lists_come_as_text_or_as_lists():
-    assert resolved({"direct": "memory, items,"}, {}, {}).names("direct") == ("memory", "items")
-    assert resolved({}, {}, {"direct": ["all"]}).names("direct") == ("all",)
+    assert resolve_settings({"direct": "memory, items,"}, {}, {}).get_names("direct") == ("memory", "items")
+    assert resolve_settings({}, {}, {"direct": ["all"]}).get_names("direct") == ("all",)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_lists_come_as_text_or_as_lists():
 )
 def test_a_wrong_value_names_its_place_and_what_is_allowed(file, word):
     with pytest.raises(Invalid, match=r"tokonoma\.toml") as refused:
-        resolved({}, {}, file)
+        resolve_settings({}, {}, file)
     assert word in refused.value.message
 
 
@@ -47,7 +47,7 @@ def test_a_wrong_value_names_its_place_and_what_is_allowed(file, word):
 )
 def test_any_value_is_taken_or_refused_in_words(setting, value):
     try:
-        settings = resolved({}, {}, {setting.name: value})
+        settings = resolve_settings({}, {}, {setting.name: value})
     except Invalid as refused:
         assert setting.name in refused.message
         return
@@ -55,4 +55,4 @@ def test_any_value_is_taken_or_refused_in_words(setting, value):
 
 
 def test_every_default_is_allowed():
-    assert resolved({}, {}, {}).origins == {setting.name: "default" for setting in SETTINGS}
+    assert resolve_settings({}, {}, {}).origins == {setting.name: "default" for setting in SETTINGS}

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Invalid, Missing, Unready
-from tokonoma.server.mcp.interface import Answer, Done, Order
+from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 
-Run = Callable[[Order], Answer]
+Run = Callable[[ToolRequest], ToolResult]
 
 
-def text(words: str) -> Answer:
-    return Answer([{"type": "text", "text": words}])
+def text(words: str) -> ToolResult:
+    return ToolResult([{"type": "text", "text": words}])
 
 
 def resource(uri: str, kind: str, words: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
 MIXED = resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}')
 
 
-def with_progress(order: Order) -> Answer:
+def with_progress(order: ToolRequest) -> ToolResult:
     if order.progress is not None:
         for step in (0, 50, 100):
             order.progress(step, 100, None)
@@ -53,10 +53,10 @@ ROOTS: dict[str, Any] = {"method": "roots/list", "params": {}}
 def asking(**asks: dict[str, Any]) -> Run:
     """Ask for all of these; go on once all are there."""
 
-    def run(order: Order) -> Answer:
+    def run(order: ToolRequest) -> ToolResult:
         if asks.keys() <= order.inputs.keys():
             return text(f"Hello, {sorted(order.inputs)}")
-        return Answer([], asks=asks)
+        return ToolResult([], asks=asks)
 
     return run
 
@@ -75,27 +75,27 @@ def opened(state: str) -> str:
 def with_state(*rounds: dict[str, dict[str, Any]]) -> Run:
     """One round of asks after the other; the state says which comes next."""
 
-    def run(order: Order) -> Answer:
+    def run(order: ToolRequest) -> ToolResult:
         step = 0 if order.state is None else int(opened(order.state))
         if step > 0 and not rounds[step - 1].keys() <= order.inputs.keys():
             step -= 1
         if step == len(rounds):
             return text("state-ok")
-        return Answer([], asks=rounds[step], state=sealed(str(step + 1)))
+        return ToolResult([], asks=rounds[step], state=sealed(str(step + 1)))
 
     return run
 
 
-def by_capability(order: Order) -> Answer:
+def by_capability(order: ToolRequest) -> ToolResult:
     can = {
         "elicitation": form("Who?", "name"),
         "sampling": completion("Say something"),
         "roots": ROOTS,
     }
-    return Answer([], asks={name: ask for name, ask in can.items() if name in order.capabilities})
+    return ToolResult([], asks={name: ask for name, ask in can.items() if name in order.capabilities})
 
 
-def needs_sampling(order: Order) -> Answer:
+def needs_sampling(order: ToolRequest) -> ToolResult:
     if "sampling" not in order.capabilities:
         raise Unready("This tool needs sampling", reason="capability", required={"sampling": {}})
     return text("sampled")
@@ -106,12 +106,16 @@ OK = {"confirm": form("Please confirm", "ok", "boolean")}
 
 RUNS: Mapping[str, Run] = {
     "test_simple_text": lambda order: text("This is a simple text response for testing."),
-    "test_image_content": lambda order: Answer([IMAGE]),
-    "test_audio_content": lambda order: Answer([{"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}]),
-    "test_embedded_resource": lambda order: Answer([resource("test://embedded-resource", "text/plain", "Embedded.")]),
-    "test_multiple_content_types": lambda order: Answer([{"type": "text", "text": "Mixed:"}, IMAGE, MIXED]),
+    "test_image_content": lambda order: ToolResult([IMAGE]),
+    "test_audio_content": lambda order: ToolResult([{"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}]),
+    "test_embedded_resource": lambda order: ToolResult(
+        [resource("test://embedded-resource", "text/plain", "Embedded.")]
+    ),
+    "test_multiple_content_types": lambda order: ToolResult([{"type": "text", "text": "Mixed:"}, IMAGE, MIXED]),
     "test_tool_with_progress": with_progress,
-    "test_error_handling": lambda order: Answer([{"type": "text", "text": "This tool always fails"}], is_error=True),
+    "test_error_handling": lambda order: ToolResult(
+        [{"type": "text", "text": "This tool always fails"}], is_error=True
+    ),
     "test_missing_capability": needs_sampling,
     "test_streaming_elicitation": asking(name=form("Name?", "name")),
     "test_logging_tool": lambda order: text("nothing was logged"),
@@ -161,16 +165,16 @@ class Everything:
     def identify(self, caller: Caller) -> Principal:
         return OWNER
 
-    def instructions(self, caller: Caller) -> str:
+    def get_instructions(self, caller: Caller) -> str:
         return "A fixture for the conformance suite."
 
-    def tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+    def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return [
             {"name": name, "description": f"Fixture {name}", "inputSchema": SCHEMAS.get(name, {"type": "object"})}
             for name in RUNS
         ]
 
-    def start(self, order: Order, done: Done) -> Stop:
+    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
         if order.name not in RUNS:
             raise Missing(f"Unknown tool: {order.name}")
         if order.name == "test_missing_capability" or order.state is not None:
@@ -178,4 +182,4 @@ class Everything:
             done(answer)
         else:
             threading.Thread(target=lambda: done(RUNS[order.name](order)), daemon=True).start()
-        return Stop()
+        return CancelToken()

@@ -1,15 +1,15 @@
 import pytest
 
 from tokonoma.core import errors
-from tokonoma.core.errors import CODES, Numbered, Refusal, code_of
+from tokonoma.core.errors import DEFAULT_CODES, NumberedCode, Refusal, find_error_code
 
 WORDS = ["invalid", "unauthenticated", "denied", "missing", "conflict", "expired", "limited", "unready", "unavailable"]
 
 
 def test_there_are_nine_words_and_each_has_a_code():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Refusal)]
-    assert sorted(kind.word for kind in kinds if kind is not Refusal) == sorted(WORDS)
-    assert set(WORDS) <= set(CODES)
+    assert sorted(kind.kind for kind in kinds if kind is not Refusal) == sorted(WORDS)
+    assert set(WORDS) <= set(DEFAULT_CODES)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_there_are_nine_words_and_each_has_a_code():
     ],
 )
 def test_the_most_exact_word_decides_and_the_module_before_the_house(error, codes, code):
-    assert code_of(error, codes) == code
+    assert find_error_code(error, codes) == code
 
 
 def test_a_numbered_code_is_told_with_its_type():
-    code = code_of(errors.Missing("x"), {"missing": Numbered(1001, "ItemNotFoundError")})
+    code = find_error_code(errors.Missing("x"), {"missing": NumberedCode(1001, "ItemNotFoundError")})
     assert str(code) == "1001 ItemNotFoundError"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid
-from tokonoma.core.paths import DEEPEST, file_parts, joined, parted, ruled, same
+from tokonoma.core.paths import MAX_PATH_DEPTH, join_path, name_key, rule_keys, split_file_path, split_path
 
 
 def test_there_are_at_least_two_hundred_hostile_paths():
@@ -18,14 +18,14 @@ def test_there_are_at_least_two_hundred_hostile_paths():
 @pytest.mark.parametrize("path", WRONG, ids=ascii)
 def test_a_hostile_path_is_refused_and_says_why(path):
     with pytest.raises(Invalid) as refused:
-        file_parts(path)
+        split_file_path(path)
     assert refused.value.reason == "path"
     assert refused.value.details["field"] == "path"
 
 
 @pytest.mark.parametrize("path", RESERVED, ids=ascii)
 def test_rules_see_through_case_width_and_separators(path):
-    assert {".system", ".git"} & set(ruled(file_parts(path)))
+    assert {".system", ".git"} & set(rule_keys(split_file_path(path)))
 
 
 @pytest.mark.parametrize(
@@ -44,31 +44,31 @@ def test_rules_see_through_case_width_and_separators(path):
     ],
 )
 def test_an_honest_path_is_taken_apart(path, parts):
-    assert file_parts(path) == parts
+    assert split_file_path(path) == parts
 
 
 def test_the_root_is_a_folder_but_no_file():
-    assert parted("") == parted(".") == parted("./") == ()
+    assert split_path("") == split_path(".") == split_path("./") == ()
     with pytest.raises(Invalid):
-        file_parts("")
+        split_file_path("")
 
 
 @pytest.mark.parametrize(("composed", "apart"), twins())
 def test_two_spellings_of_a_name_are_one(composed, apart):
-    assert file_parts(apart) == (composed,)
-    assert same(apart.upper()) == same(composed)
+    assert split_file_path(apart) == (composed,)
+    assert name_key(apart.upper()) == name_key(composed)
 
 
 @given(st.text(max_size=80))
 def test_whatever_is_accepted_goes_down_only_and_comes_back_the_same(path):
     try:
-        parts = parted(path)
+        parts = split_path(path)
     except Invalid:
         return
-    assert len(parts) <= DEEPEST
+    assert len(parts) <= MAX_PATH_DEPTH
     for part in parts:
         assert part not in ("", ".", "..")
         assert "/" not in part
         assert "\0" not in part
         assert part == unicodedata.normalize("NFC", part)
-    assert parted(joined(parts)) == parts
+    assert split_path(join_path(parts)) == parts

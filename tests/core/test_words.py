@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tokonoma.core import clock, cursor, ids
 from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import Principal
-from tokonoma.core.cancellation import Stop
-from tokonoma.core.deferred import Later
+from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid, Unavailable
-from tokonoma.core.suggestions import nearest
+from tokonoma.core.suggestions import find_nearest
 
 KEY = Principal("key:k", "key", root="/team", default="/team/today")
 
@@ -46,7 +46,7 @@ def test_uuid7_is_well_formed_unique_and_in_order_of_time():
 
 @given(st.integers(min_value=0, max_value=253402300799999))
 def test_times_come_back_to_the_millisecond(moment):
-    assert clock.parsed(clock.shown(moment)) == moment
+    assert clock.parse_time(clock.format_time(moment)) == moment
 
 
 @pytest.mark.parametrize(
@@ -64,50 +64,50 @@ def test_times_come_back_to_the_millisecond(moment):
     ],
 )
 def test_namespaces_resolve_like_folders(asked, space):
-    assert spaces.resolved(asked, KEY) == space
+    assert spaces.resolve_namespace(asked, KEY) == space
 
 
 @pytest.mark.parametrize("asked", ["../..", "/..", "x/../../..", "a\nb"])
 def test_no_namespace_leads_above_the_root(asked):
     with pytest.raises(Invalid):
-        spaces.resolved(asked, KEY)
+        spaces.resolve_namespace(asked, KEY)
 
 
 @given(st.text(alphabet="ab./", max_size=12))
 def test_whatever_is_asked_stays_inside_the_root(asked):
     try:
-        space = spaces.resolved(asked, KEY)
+        space = spaces.resolve_namespace(asked, KEY)
     except Invalid:
         return
-    assert spaces.inside(space, "/team")
-    assert spaces.resolved(spaces.shown(space, KEY), KEY) == space
+    assert spaces.is_inside(space, "/team")
+    assert spaces.resolve_namespace(spaces.format_namespace(space, KEY), KEY) == space
 
 
 def test_a_stop_runs_its_hooks_once_and_keeps_the_first_reason():
-    stop, ran = Stop(), []
-    with stop.hooked(lambda: ran.append("a")):
-        stop.set("timeout")
-        stop.set("cancelled")
+    stop, ran = CancelToken(), []
+    with stop.attach_during(lambda: ran.append("a")):
+        stop.cancel("timeout")
+        stop.cancel("cancelled")
     assert (ran, stop.reason) == (["a"], "timeout")
     with pytest.raises(Unavailable, match="time limit"):
         stop.check()
-    stop.hook(lambda: ran.append("late"))
+    stop.on_cancel(lambda: ran.append("late"))
     assert ran == ["a", "late"]
 
 
 def test_a_hook_is_not_called_after_its_block():
-    stop, ran = Stop(), []
-    with stop.hooked(lambda: ran.append("a")):
+    stop, ran = CancelToken(), []
+    with stop.attach_during(lambda: ran.append("a")):
         pass
-    stop.set("cancelled")
+    stop.cancel("cancelled")
     assert ran == []
 
 
 def test_a_promise_settles_once_whoever_comes_first():
-    later: Later[int] = Later()
+    later: Deferred[int] = Deferred()
     heard: list[tuple[int | None, BaseException | None]] = []
     later.then(lambda value, error: heard.append((value, error)))
-    threads = [threading.Thread(target=later.settle, args=(n,)) for n in range(8)]
+    threads = [threading.Thread(target=later.resolve, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -119,5 +119,5 @@ def test_a_promise_settles_once_whoever_comes_first():
 
 @pytest.mark.parametrize(("asked", "meant"), [("stauts", "status"), ("relation_save", "relation.save"), ("zzz", None)])
 def test_near_misses_find_the_name(asked, meant):
-    found = nearest(asked, ["status", "where", "recent", "relation.save"])
+    found = find_nearest(asked, ["status", "where", "recent", "relation.save"])
     assert found[:1] == ([meant] if meant else [])

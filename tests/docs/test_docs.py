@@ -13,7 +13,7 @@ from tokonoma.config.settings import SETTINGS
 
 FILES = files()
 TOLD = "\n".join(page.read_text(encoding="utf-8") for page in written())
-TOOLS = [entry for shelf in catalogue.read(catalogue.SHIPPED) for entry in shelf.entries]
+TOOLS = [entry for shelf in catalogue.read_catalogue(catalogue.CATALOGUE_FILE) for entry in shelf.entries]
 
 
 def named(path) -> str:

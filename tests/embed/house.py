@@ -7,24 +7,24 @@ from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.module import Migration
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
-from tokonoma.embed.config import Access, Recipe, endpoints_of
-from tokonoma.embed.embedders import Embedders
-from tokonoma.embed.providers import embedder_of
-from tokonoma.embed.queries import Queries
-from tokonoma.embed.worker import Pace, Worker
+from tokonoma.embed.config import ModelConfig, ProviderAccess, parse_endpoints
+from tokonoma.embed.embedders import EmbedderCache
+from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.queries import QueryEmbedder
+from tokonoma.embed.worker import EmbedWorker, WorkerTiming
 from tokonoma.search import tables
-from tokonoma.search.filters import Filter
-from tokonoma.search.index import Index
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.index import SearchIndex
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import Vectors, texts_of
+from tokonoma.search.vectors.leg import VectorSearch, build_text_reader
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
 NOTES = (
     Migration("001", ("create table note (address {text} primary key, space text not null, body text not null)",)),
 )
-EVERYTHING = Filter()
-QUICK = Pace(idle=0.02, first=0.001, most=0.02, lease=60.0)
+EVERYTHING = IndexFilter()
+QUICK = WorkerTiming(idle=0.02, first=0.001, most=0.02, lease=60.0)
 _NOTE = """insert into note (address, space, body) values (:address, :space, :body)
 on conflict (address) do update set space = excluded.space, body = excluded.body"""
 
@@ -51,21 +51,23 @@ class House:
         urls: Sequence[str] = (),
         model: str = "m",
         keys: Sequence[str] = (),
-        pace: Pace = QUICK,
+        pace: WorkerTiming = QUICK,
         **access: Any,
     ) -> None:
         prepare(database)
         self.database = database
-        self.recipe = Recipe("openai" if urls else "none", model)
-        reached = Access(endpoints_of(tuple(urls), tuple(keys)), **access)
-        self.embedders = Embedders(self.recipe, reached, embedder_of)
-        self.queries = Queries(self.embedders.of)
-        self.vectors = Vectors(database, queue, texts_of(record), self.queries.vector if urls else None)
-        self.worker = Worker(database, self.embedders.current, self.recipe, self.vectors, pace)
-        self.index = Index(database.kind, self.vectors, self._enqueue)
+        self.recipe = ModelConfig("openai" if urls else "none", model)
+        reached = ProviderAccess(parse_endpoints(tuple(urls), tuple(keys)), **access)
+        self.embedders = EmbedderCache(self.recipe, reached, build_embedder)
+        self.queries = QueryEmbedder(self.embedders.get)
+        self.vectors = VectorSearch(
+            database, queue, build_text_reader(record), self.queries.embed_query if urls else None
+        )
+        self.worker = EmbedWorker(database, self.embedders.get_current, self.recipe, self.vectors, pace)
+        self.index = SearchIndex(database.kind, self.vectors, self._enqueue)
 
     def _enqueue(self, statements: Any, document_id: int) -> None:
-        self.vectors.changed(statements, document_id)
+        self.vectors.mark_changed(statements, document_id)
 
     def save(self, name: str, body: str, space: str = "/", wake: bool = False, **more: Any) -> int:
         address = f"tokonoma://notes/{name}"
@@ -102,16 +104,16 @@ class House:
 
     def work(self) -> None:
         """Until there is nothing to do; in this thread."""
-        while self.worker.step():
+        while self.worker.run_batch():
             pass
 
     def near(
-        self, asked: str | int, filter: Filter = EVERYTHING, metric: Metric = "cosine", limit: int = 10
+        self, asked: str | int, filter: IndexFilter = EVERYTHING, metric: Metric = "cosine", limit: int = 10
     ) -> list[tuple[str, float]]:
         question = self.vectors.embed_query(asked) if isinstance(asked, str) else asked
         assert question is not None
         with self.database.reading() as rows:
-            found = self.vectors.near(rows, question, filter, metric, limit)
+            found = self.vectors.find_nearest(rows, question, filter, metric, limit)
         return [(self.name(document), like.similarity) for document, like in found]
 
     def close(self) -> None:

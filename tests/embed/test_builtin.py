@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.builtin import DIMENSION, NAME, BuiltinEmbedder
-from tokonoma.embed.builtin_tokenize import MARK, Cutter, chunks, humps
-from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
-from tokonoma.embed.config import Access, Recipe
-from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.builtin import DIMENSION, MODEL_NAME, BuiltinEmbedder
+from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, split_camel_case, split_chunks
+from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
+from tokonoma.embed.config import ModelConfig, ProviderAccess
+from tokonoma.embed.providers import build_embedder
 
 DATA = Path(sys.modules[BuiltinEmbedder.__module__].__file__ or "").parent / "data"
 PARAPHRASES = Path(__file__).parents[2] / "training" / "paraphrases.jsonl"
@@ -28,17 +28,17 @@ def embedder() -> BuiltinEmbedder:
 
 
 @pytest.fixture(scope="module")
-def weights() -> Weights:
-    return read_weights(DATA / f"{NAME}.bin")
+def weights() -> ModelWeights:
+    return read_weights(DATA / f"{MODEL_NAME}.bin")
 
 
 @pytest.fixture(scope="module")
-def cutter(weights) -> Cutter:
-    return Cutter(weights.pieces, weights.scores.tolist())
+def cutter(weights) -> SubwordTokenizer:
+    return SubwordTokenizer(weights.pieces, weights.scores.tolist())
 
 
 def test_chunks_are_words_and_runs_of_japanese():
-    assert chunks("APIサーバーを、Ｋｕｂｅで起動。C++ (v1.2)") == [
+    assert split_chunks("APIサーバーを、Ｋｕｂｅで起動。C++ (v1.2)") == [
         "API",
         "サーバを",
         "Kube",
@@ -50,33 +50,36 @@ def test_chunks_are_words_and_runs_of_japanese():
 
 
 def test_words_are_cut_at_their_humps():
-    assert humps("JSONResponse") == ["json", "response"]
-    assert humps("NetworkPolicy") == ["network", "policy"]
-    assert humps("URLs") == ["urls"]
+    assert split_camel_case("JSONResponse") == ["json", "response"]
+    assert split_camel_case("NetworkPolicy") == ["network", "policy"]
+    assert split_camel_case("URLs") == ["urls"]
 
 
 def test_the_likeliest_cut_wins_over_the_longest_piece():
-    cutter = Cutter(["東", "京", "都", "東京", "京都", "東京都"], [-9.0, -9.0, -3.0, -2.0, -2.0, -20.0])
-    assert cutter.cut("東京都") == [3, 2]
-    assert cutter.likeliest("東京都")[1] == -5.0
+    cutter = SubwordTokenizer(["東", "京", "都", "東京", "京都", "東京都"], [-9.0, -9.0, -3.0, -2.0, -2.0, -20.0])
+    assert cutter.tokenize("東京都") == [3, 2]
+    assert cutter.segment("東京都")[1] == -5.0
 
 
 def test_an_unknown_letter_is_passed_over():
-    assert Cutter(["東京"], [-2.0]).cut("東京𠮷東京") == [0, 0]
-    assert Cutter(["東京"], [-2.0]).cut("한국어 Привет 😀") == []
+    assert SubwordTokenizer(["東京"], [-2.0]).tokenize("東京𠮷東京") == [0, 0]
+    assert SubwordTokenizer(["東京"], [-2.0]).tokenize("한국어 Привет 😀") == []
 
 
 def test_everyday_words_are_whole(weights, cutter):
     for word in ("解約", "議事録", "家賃", "案件", "引っ越し", "歯医者"):
         assert [weights.pieces[number] for number in cutter.cut(word)] == [word]
-    assert [weights.pieces[number] for number in cutter.cut("the Meeting")] == [f"{MARK}the", f"{MARK}meeting"]
+    assert [weights.pieces[number] for number in cutter.cut("the Meeting")] == [
+        f"{WORD_MARK}the",
+        f"{WORD_MARK}meeting",
+    ]
 
 
 def test_what_is_remembered_changes_no_cut(weights, cutter):
     texts = [row["note"] for row in map(json.loads, PARAPHRASES.read_text("utf-8").splitlines())]
     warm = [cutter.cut(text) for text in texts for _ in range(2)][1::2]
-    fresh = Cutter(weights.pieces, weights.scores.tolist())
-    assert warm == [fresh.cut(text) for text in texts]
+    fresh = SubwordTokenizer(weights.pieces, weights.scores.tolist())
+    assert warm == [fresh.tokenize(text) for text in texts]
 
 
 @given(st.text(max_size=200))
@@ -139,7 +142,7 @@ def test_no_texts_no_rows(embedder):
 
 
 def test_the_file_comes_back_as_it_was_written(tmp_path):
-    written = Weights(
+    written = ModelWeights(
         {"name": "tiny"},
         ["▁a", "床", "の間"],
         np.array([-1.0, -2.5, -3.25], np.float32),
@@ -149,14 +152,14 @@ def test_the_file_comes_back_as_it_was_written(tmp_path):
     write_weights(tmp_path / "tiny.bin", written)
     found = read_weights(tmp_path / "tiny.bin")
     assert found.pieces == written.pieces
-    assert (found.about["name"], found.about["dimension"]) == ("tiny", 4)
+    assert (found.metadata["name"], found.metadata["dimension"]) == ("tiny", 4)
     for name in ("scores", "scales", "matrix"):
         assert np.array_equal(getattr(found, name), getattr(written, name))
 
 
 def test_the_shipped_file_is_what_it_says(weights, embedder):
-    assert weights.about["name"] == NAME
-    assert embedder.model == f"builtin:{NAME}"
+    assert weights.about["name"] == MODEL_NAME
+    assert embedder.model == f"builtin:{MODEL_NAME}"
     assert weights.matrix.shape == (len(weights.pieces), DIMENSION)
     assert len(set(weights.pieces)) == len(weights.pieces)
     assert sum(path.stat().st_size for path in DATA.iterdir()) <= 16_000_000
@@ -173,12 +176,12 @@ def test_nothing_is_loaded_before_a_vector_is_needed():
 
 
 def test_the_recipe_names_it():
-    found = embedder_of(Recipe("builtin", NAME), Access())
+    found = build_embedder(ModelConfig("builtin", MODEL_NAME), ProviderAccess())
     assert found is not None
-    assert (found.model, found.dimension) == (f"builtin:{NAME}", DIMENSION)
-    for other in (Recipe("builtin", "another"), Recipe("builtin", NAME, 128)):
+    assert (found.model, found.dimension) == (f"builtin:{MODEL_NAME}", DIMENSION)
+    for other in (ModelConfig("builtin", "another"), ModelConfig("builtin", MODEL_NAME, 128)):
         with pytest.raises(Unready):
-            embedder_of(other, Access())
+            build_embedder(other, ProviderAccess())
 
 
 def read(*paths: Path) -> list[dict[str, str]]:

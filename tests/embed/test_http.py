@@ -9,14 +9,16 @@ from embed.server import EmbeddingServer, vector
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import set_level
-from tokonoma.embed.config import Access, Endpoint, Recipe, endpoints_of
-from tokonoma.embed.embedder import PROBE, Away, Unsound
-from tokonoma.embed.endpoint import _retry_after
+from tokonoma.embed.config import EndpointConfig, ModelConfig, ProviderAccess, parse_endpoints
+from tokonoma.embed.embedder import PROBE, ProviderUnavailable, UnusableAnswer
+from tokonoma.embed.endpoint import _parse_retry_after
 from tokonoma.embed.http import HttpEmbedder
 
 
 def embedder(*urls: str, keys: tuple[str, ...] = (), batch: int = 64, patience: float = 30.0, **recipe) -> HttpEmbedder:
-    return HttpEmbedder(Recipe("openai", "m", **recipe), Access(endpoints_of(urls, keys), patience, batch))
+    return HttpEmbedder(
+        ModelConfig("openai", "m", **recipe), ProviderAccess(parse_endpoints(urls, keys), patience, batch)
+    )
 
 
 def test_vectors_come_in_the_order_of_the_texts_with_length_one(server: EmbeddingServer) -> None:
@@ -36,7 +38,7 @@ def test_vectors_come_in_the_order_of_the_texts_with_length_one(server: Embeddin
 def test_many_texts_go_in_batches(server: EmbeddingServer) -> None:
     asked = embedder(server.url, batch=4)
     assert asked.embed([f"t{n}" for n in range(10)], "document").shape == (10, 16)
-    assert asked.batch == 3
+    assert asked.batch_size == 3
     assert [len(texts) for texts in server.asked] == [4, 4, 4, 2]  # the probe is with each
     assert server.requests[3] == {"model": "m", "input": ["t9", PROBE], "encoding_format": "float"}
     asked.close()
@@ -52,19 +54,21 @@ def test_prefixes_and_dimensions_are_the_model_s(server: EmbeddingServer) -> Non
         ["passage: b", f"passage: {PROBE}"],
     ]
     assert {request["dimensions"] for request in server.requests} == {8}
-    assert asked.model == Recipe("openai", "m", 8, "query: ", "passage: ").name != Recipe("openai", "m", 8).name
+    assert (
+        asked.model == ModelConfig("openai", "m", 8, "query: ", "passage: ").name != ModelConfig("openai", "m", 8).name
+    )
     asked.close()
 
 
 def test_it_tries_again_and_then_says_that_the_provider_is_away(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
     server.mood = "down"
-    with pytest.raises(Away) as caught:
+    with pytest.raises(ProviderUnavailable) as caught:
         asked.embed(["a"], "document")
     assert "503" in caught.value.message
     assert "secret" not in caught.value.message
     assert len(server.requests) == 3
-    with pytest.raises(Away):
+    with pytest.raises(ProviderUnavailable):
         asked.embed(["a"], "query", 1.0)
     assert len(server.requests) == 4  # who waits is not made to wait for tries
     asked.close()
@@ -73,12 +77,12 @@ def test_it_tries_again_and_then_says_that_the_provider_is_away(server: Embeddin
 def test_retry_after_is_heard(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
     server.mood, server.retry_after = "busy", "1234"
-    with pytest.raises(Away) as caught:
+    with pytest.raises(ProviderUnavailable) as caught:
         asked.embed(["a"], "document")
     assert caught.value.retry_after == 1234
     assert len(server.requests) == 1
     server.retry_after = "0"
-    with pytest.raises(Away):
+    with pytest.raises(ProviderUnavailable):
         asked.embed(["a"], "document")
     assert len(server.requests) == 4
     asked.close()
@@ -89,19 +93,19 @@ def test_retry_after_is_heard(server: EmbeddingServer) -> None:
     [(None, None), ("3", 3.0), ("-1", 0.0), ("9e9", 3600.0), ("nan", None), ("soon", None), ("", None)],
 )
 def test_retry_after_as_numbers(told: str | None, seconds: float | None) -> None:
-    assert _retry_after(told) == seconds
+    assert _parse_retry_after(told) == seconds
 
 
 def test_retry_after_as_a_date() -> None:
     later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 100))
-    assert _retry_after(later) == pytest.approx(100, abs=5)
+    assert _parse_retry_after(later) == pytest.approx(100, abs=5)
 
 
 @pytest.mark.parametrize("mood", ["ragged", "nan", "zero", "short", "twice", "words", "empty"])
 def test_an_answer_that_is_not_what_was_asked_for_is_refused(server: EmbeddingServer, mood) -> None:
     asked = embedder(server.url)
     server.mood = mood
-    with pytest.raises(Unsound):
+    with pytest.raises(UnusableAnswer):
         asked.embed(["a", "b"], "document")
     asked.close()
 
@@ -110,7 +114,7 @@ def test_the_dimension_stays_what_it_was(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
     asked.embed(["a"], "document")
     server.mood = "wide"
-    with pytest.raises(Unsound, match="17 numbers"):
+    with pytest.raises(UnusableAnswer, match="17 numbers"):
         asked.embed(["a"], "document")
     asked.close()
 
@@ -118,7 +122,7 @@ def test_the_dimension_stays_what_it_was(server: EmbeddingServer) -> None:
 def test_a_slow_endpoint_is_given_up(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
     server.mood = "slow"
-    with pytest.raises(Away, match="in time"):
+    with pytest.raises(ProviderUnavailable, match="in time"):
         asked.embed(["a"], "query", 0.05)
     asked.close()
 
@@ -127,10 +131,10 @@ def test_nobody_at_home() -> None:
     server = EmbeddingServer()
     server.close()
     asked = embedder(server.url)
-    with pytest.raises(Away, match="cannot be reached"):
+    with pytest.raises(ProviderUnavailable, match="cannot be reached"):
         asked.embed(["a"], "query", 1.0)
     asked.close()
-    with pytest.raises(Away, match="closed"):
+    with pytest.raises(ProviderUnavailable, match="closed"):
         asked.embed(["a"], "query", 1.0)
 
 
@@ -153,7 +157,7 @@ def test_another_model_behind_the_same_address_is_noticed_at_once(server: Embedd
     asked = embedder(server.url)
     asked.embed(["a text"], "document")
     server.seed = 1
-    with pytest.raises(Unsound, match="another model"):
+    with pytest.raises(UnusableAnswer, match="another model"):
         asked.embed(["a text"], "document")
     asked.close()
 
@@ -164,13 +168,13 @@ def test_where_endpoints_differ_the_one_named_first_is_right(server: EmbeddingSe
     server.mood = "down"
     asked.embed(["a text"], "document")
     server.mood, stranger.mood = "well", "down"
-    with pytest.raises(Unsound, match="another model"):
+    with pytest.raises(UnusableAnswer, match="another model"):
         asked.embed(["a text"], "document")  # whoever relied on the other must look again
     found = asked.embed(["a text"], "document")[0]
     wanted = np.asarray(vector("a text", 16))
     assert found @ wanted / np.linalg.norm(wanted) == pytest.approx(1.0, abs=1e-6)
     stranger.mood, server.mood = "well", "down"
-    with pytest.raises((Away, Unsound)):
+    with pytest.raises((ProviderUnavailable, UnusableAnswer)):
         asked.embed(["a text"], "document")
     asked.close()
     stranger.close()
@@ -181,7 +185,7 @@ def test_an_endpoint_with_another_model_is_never_used(server: EmbeddingServer) -
     asked = embedder(server.url, stranger.url)
     asked.embed(["a text"], "document")
     server.mood = "down"
-    with pytest.raises(Unsound, match="another model"):
+    with pytest.raises(UnusableAnswer, match="another model"):
         asked.embed(["a text"], "document")
     asked.close()
     stranger.close()
@@ -196,7 +200,7 @@ def test_keys_go_to_their_own_server_alone(server: EmbeddingServer, another: Emb
     assert {headers["authorization"] for headers in server.headers} == {"Bearer sk-first"}
     assert {headers["authorization"] for headers in another.headers} == {"Bearer sk-second"}
     asked.close()
-    alone = endpoints_of((server.url, another.url, server.url + "/x"), ("sk-only",))
+    alone = parse_endpoints((server.url, another.url, server.url + "/x"), ("sk-only",))
     assert [endpoint.key for endpoint in alone] == ["sk-only", "", "sk-only"]
     assert "sk-" not in repr(alone)
     set_level("info")
@@ -206,15 +210,15 @@ def test_keys_go_to_their_own_server_alone(server: EmbeddingServer, another: Emb
 @pytest.mark.parametrize("url", ["ftp://x/v1", "https://me:sk-secret@x/v1", "nonsense", "http://x/v1?key=sk-secret"])
 def test_an_address_that_cannot_be_right_is_refused_without_being_repeated(url: str) -> None:
     with pytest.raises(Unready) as caught:
-        endpoints_of((url,), ())
+        parse_endpoints((url,), ())
     assert "secret" not in caught.value.message
 
 
 def test_addresses_are_taken_with_and_without_their_end() -> None:
-    assert endpoints_of(("http://x/v1/", "http://x/v1/embeddings"), ()) == (Endpoint("http://x/v1"),) * 2
+    assert parse_endpoints(("http://x/v1/", "http://x/v1/embeddings"), ()) == (EndpointConfig("http://x/v1"),) * 2
 
 
 def test_the_recipe_holds_no_key_and_no_address() -> None:
-    plain = json.dumps(Recipe("openai", "m").plain())
+    plain = json.dumps(ModelConfig("openai", "m").to_dict())
     assert "http" not in plain
-    assert Recipe(**json.loads(plain)) == Recipe("openai", "m")
+    assert ModelConfig(**json.loads(plain)) == ModelConfig("openai", "m")

@@ -7,17 +7,17 @@ import pytest
 from embed.house import NOTES, record
 from embed.server import EmbeddingServer
 
-from tokonoma.app.search import Searching
+from tokonoma.app.search import SearchEngine
 from tokonoma.app.store import TABLES
-from tokonoma.config.settings import resolved
+from tokonoma.config.settings import resolve_settings
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Refusal
-from tokonoma.core.query import Query, Reach, Where
+from tokonoma.core.query import Query, SearchFilter, SearchScope
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
 
-class Joined(Searching):
+class Joined(SearchEngine):
     """Without a thread: tests say when there is work to do."""
 
     def __init__(self, *rooms: Any) -> None:
@@ -36,7 +36,7 @@ def joined(database: Database, server: EmbeddingServer):
 
     def join(provider: str = "openai") -> Joined:
         told = {"embed_provider": provider, "embed_model": "m", "embed_url": [server.url]}
-        made.append(Joined(database, resolved({}, {}, told), record))
+        made.append(Joined(database, resolve_settings({}, {}, told), record))
         return made[-1]
 
     yield join
@@ -56,9 +56,9 @@ def save(searching: Joined, name: str, body: str) -> None:
 
 def found(searching: Joined, text: str, mode) -> list[str]:
     query = Query(text, mode=mode)
-    vector = searching.index.vector(query)
+    vector = searching.index.embed_query(query)
     with searching._database.reading() as rows:
-        hits = searching.index.find(rows, query, Where(), Reach("/", ("public", "internal")), vector)
+        hits = searching.index.find(rows, query, SearchFilter(), SearchScope("/", ("public", "internal")), vector)
     return [hit.address.removeprefix("tokonoma://notes/") for hit in hits.items]
 
 
@@ -79,9 +79,9 @@ def test_what_changes_while_no_provider_is_set_is_embedded_when_one_is(joined: J
     assert found(without, "contract", "hybrid") == ["a"]
     with pytest.raises(Refusal):
         found(without, "contract", "vector")
-    assert without.waiting() == 0
+    assert without.count_waiting() == 0
     again = joined()
-    assert again.waiting() == 2
+    assert again.count_waiting() == 2
     work(again)
     assert found(again, "articles of a contract", "vector")[0] == "a"
     assert found(again, "a cat", "vector")[0] == "b"
@@ -96,4 +96,4 @@ def test_hybrid_goes_by_words_while_the_provider_is_away(joined: Join, server: E
     assert found(searching, "dog", "hybrid") == ["b"]
     with pytest.raises(Refusal) as caught:
         found(searching, "dog", "vector")
-    assert caught.value.word == "unavailable"
+    assert caught.value.kind == "unavailable"

@@ -10,7 +10,7 @@ from talk import Lines
 
 from tokonoma.app import App
 from tokonoma.embed import worker
-from tokonoma.embed.worker import SHORT
+from tokonoma.embed.worker import SHORT_QUEUE
 
 RENT, CAT = "家賃は毎月二十五日に大家さんへ振り込む", "The cat sleeps on the warm roof all afternoon"
 ASKED = "when do I pay the rent"
@@ -77,7 +77,7 @@ def test_what_was_saved_a_moment_ago_is_found_by_its_meaning(opened):
 
 def test_a_long_queue_holds_up_no_search_and_is_worked_off(opened):
     open_one, _ = opened
-    memos = [{"content": f"note number {number} about gardens"} for number in range(4 * SHORT)]
+    memos = [{"content": f"note number {number} about gardens"} for number in range(4 * SHORT_QUEUE)]
     open_one(embed_provider="none").call("memory", "save", memos=[*memos, {"content": RENT}])
     talk = open_one()
     told = talk.call("memory", "search", query="家賃")

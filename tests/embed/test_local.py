@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.config import Access, Recipe
-from tokonoma.embed.embedder import Away
-from tokonoma.embed.local import _LOADERS, LocalEmbedder, local_embedder
-from tokonoma.embed.providers import embedder_of
+from tokonoma.embed.config import ModelConfig, ProviderAccess
+from tokonoma.embed.embedder import ProviderUnavailable
+from tokonoma.embed.local import _LOADERS, LocalEmbedder, build_local_embedder
+from tokonoma.embed.providers import build_embedder
 
 WORDS = ["[PAD]", "[UNK]", "cat", "dog", "law", "the", "sleeps", "猫", "契約"]
 TEXTS = ["the cat sleeps", "the law", "猫 sleeps"]
@@ -48,12 +48,12 @@ def check(embedder: LocalEmbedder, dimension: int) -> None:
 
 def test_model2vec(tmp_path: Path) -> None:
     pytest.importorskip("model2vec")
-    check(local_embedder(Recipe("model2vec", str(tiny(tmp_path / "tiny"))), Access()), 8)
+    check(build_local_embedder(ModelConfig("model2vec", str(tiny(tmp_path / "tiny"))), ProviderAccess()), 8)
 
 
 def test_model2vec_by_folder_and_with_fewer_dimensions(tmp_path: Path) -> None:
     pytest.importorskip("model2vec")
-    made = embedder_of(Recipe("model2vec", "tiny", 4), Access(folder=str(tiny(tmp_path / "tiny"))))
+    made = build_embedder(ModelConfig("model2vec", "tiny", 4), ProviderAccess(folder=str(tiny(tmp_path / "tiny"))))
     assert isinstance(made, LocalEmbedder)
     assert made.model == "model2vec:tiny@4"
     check(made, 4)
@@ -62,7 +62,10 @@ def test_model2vec_by_folder_and_with_fewer_dimensions(tmp_path: Path) -> None:
 def test_fastembed(tmp_path: Path) -> None:
     pytest.importorskip("fastembed")
     folder = tiny(tmp_path / "tiny", 256)
-    check(local_embedder(Recipe("fastembed", "minishlab/potion-base-8M"), Access(folder=str(folder))), 256)
+    check(
+        build_local_embedder(ModelConfig("fastembed", "minishlab/potion-base-8M"), ProviderAccess(folder=str(folder))),
+        256,
+    )
 
 
 def test_sentence_transformers(tmp_path: Path) -> None:
@@ -73,13 +76,13 @@ def test_sentence_transformers(tmp_path: Path) -> None:
     folder = tiny(tmp_path / "tiny", 16)
     module = modules.StaticEmbedding(Tokenizer.from_file(str(folder / "tokenizer.json")), embedding_dim=16)
     library.SentenceTransformer(modules=[module], device="cpu").save(str(tmp_path / "made"))
-    check(local_embedder(Recipe("sentence-transformers", str(tmp_path / "made")), Access()), 16)
+    check(build_local_embedder(ModelConfig("sentence-transformers", str(tmp_path / "made")), ProviderAccess()), 16)
 
 
 def test_a_model_that_is_not_there_is_away_and_says_which(tmp_path: Path) -> None:
     pytest.importorskip("model2vec")
-    embedder = local_embedder(Recipe("model2vec", str(tmp_path / "nothing" / "here")), Access())
-    with pytest.raises(Away, match="could not be loaded"):
+    embedder = build_local_embedder(ModelConfig("model2vec", str(tmp_path / "nothing" / "here")), ProviderAccess())
+    with pytest.raises(ProviderUnavailable, match="could not be loaded"):
         embedder.embed(["a"], "document")
     embedder.close()
 
@@ -90,4 +93,4 @@ def test_a_library_that_is_not_installed_is_named_with_what_to_do(
 ) -> None:
     monkeypatch.setattr("tokonoma.embed.local.find_spec", lambda _name: None)
     with pytest.raises(Unready, match=rf"pip install 'tokonoma\[{provider}\]'"):
-        embedder_of(Recipe(provider, "m"), Access())
+        build_embedder(ModelConfig(provider, "m"), ProviderAccess())

@@ -8,8 +8,8 @@ import pytest
 from embed.house import House, Open
 from embed.server import EmbeddingServer
 
-from tokonoma.embed.embedder import Unsound
-from tokonoma.search.filters import Filter
+from tokonoma.embed.embedder import UnusableAnswer
+from tokonoma.search.filters import IndexFilter
 
 NOTES = {"cat": "the cat sleeps", "dog": "the dog barks", "law": "articles of a contract"}
 
@@ -57,7 +57,7 @@ def test_searches_go_on_with_the_old_model_meanwhile(houses: Open, small, large)
     # Both models at one address, as most providers have it: the old one can still be asked.
     both = Both(small, large)
     house = houses([both.url], "large")
-    house.worker.step()  # adopted, and all are asked for; one portion is done
+    house.worker.run_batch()  # adopted, and all are asked for; one portion is done
     for number in range(30):
         house.save(f"n{number}", f"note {number}")
     assert set(models(house)) == {"openai:small", "openai:large"}
@@ -79,14 +79,14 @@ def test_a_question_by_a_model_that_has_gone_finds_nothing_rather_than_mixing(ho
     assert asked is not None
     houses([large.url], "large").work()
     with old.database.reading() as rows:
-        assert old.vectors.near(rows, asked, Filter(), "cosine", 10) == []
-        assert old.vectors.similarities(rows, asked, [old.id("cat")], "cosine") == {}
+        assert old.vectors.find_nearest(rows, asked, IndexFilter(), "cosine", 10) == []
+        assert old.vectors.compare(rows, asked, [old.id("cat")], "cosine") == {}
 
 
 def test_if_the_old_model_cannot_be_asked_the_new_one_is_with_what_it_has(houses: Open, small, large) -> None:
     filled(houses, small)
     house = houses([large.url], "large")
-    house.worker.step()
+    house.worker.run_batch()
     for number in range(30):
         house.save(f"n{number}", f"note {number}")
     asked = house.vectors.embed_query("the cat sleeps")  # the old one answers with vectors of another model: refused
@@ -99,7 +99,7 @@ def test_another_model_under_the_same_name_is_refused(houses: Open, small) -> No
     small.seed = 7
     house = houses([small.url], "small")
     house.save("more", "another note")
-    with pytest.raises(Unsound, match="not the model that made the stored vectors"):
+    with pytest.raises(UnusableAnswer, match="not the model that made the stored vectors"):
         house.work()
     assert house.vectors.embed_query("the cat sleeps") is None
     assert models(house) == {"openai:small": 3}
@@ -109,12 +109,12 @@ def test_a_model_that_is_exchanged_while_the_worker_runs_is_noticed(houses: Open
     house = filled(houses, small)
     small.seed = 7
     house.save("more", "another note")
-    with pytest.raises(Unsound):
+    with pytest.raises(UnusableAnswer):
         house.work()
     assert models(house) == {"openai:small": 3}
     small.seed = 1
     house.worker._model = None  # as the thread does after a failure
-    with pytest.raises(Unsound):
+    with pytest.raises(UnusableAnswer):
         house.work()  # the endpoint has changed its model once more
     house.work()
     assert models(house) == {"openai:small": 4}
@@ -124,7 +124,7 @@ def test_going_back_to_a_model_that_is_still_there_embeds_only_what_is_missing(h
     filled(houses, small)
     both = Both(small, large)
     other = houses([both.url], "large")
-    other.worker.step()
+    other.worker.run_batch()
     other.save("new", "a new note")
     back = houses([both.url], "small")
     before = len(small.texts())

@@ -13,7 +13,7 @@ from conftest import SOAK
 from embed.house import QUICK, House, Open
 from embed.server import EmbeddingServer, vector
 
-from tokonoma.search.vectors.store import data_column, read
+from tokonoma.search.vectors.store import data_column, decode_vectors
 
 KILLS = 20 if SOAK else 3
 
@@ -42,7 +42,9 @@ def right(house: House, bodies: dict[str, str]) -> None:
     assert len(found) == len(bodies)
     for address, data in found:
         wanted = np.asarray(vector(bodies[address.removeprefix("tokonoma://notes/")], 16))
-        assert read(house.database.kind, [data])[0] @ wanted / np.linalg.norm(wanted) == pytest.approx(1.0, abs=1e-5)
+        assert decode_vectors(house.database.kind, [data])[0] @ wanted / np.linalg.norm(wanted) == pytest.approx(
+            1.0, abs=1e-5
+        )
 
 
 def until(met: Callable[[], bool]) -> None:

@@ -10,11 +10,11 @@ from conftest import SOAK
 from embed.house import House, Open
 from embed.server import EmbeddingServer, vector
 
-from tokonoma.core.desk import LABELS
-from tokonoma.core.query import Query, Reach, Where
+from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.query import Query, SearchFilter, SearchScope
 from tokonoma.embed import queue
-from tokonoma.embed.embedder import Away, Unsound
-from tokonoma.search.vectors.store import data_column, read
+from tokonoma.embed.embedder import ProviderUnavailable, UnusableAnswer
+from tokonoma.search.vectors.store import data_column, decode_vectors
 
 SAVES = 1_000 if SOAK else 100
 
@@ -23,7 +23,7 @@ def stored(house: House) -> dict[str, np.ndarray]:
     """Every vector by the name of its note."""
     column = data_column(house.database.kind)
     found = house.rows(f"select d.address, {column} from embedding e join document d on d.id = e.document_id")
-    return {row[0].removeprefix("tokonoma://notes/"): read(house.database.kind, [row[1]])[0] for row in found}
+    return {row[0].removeprefix("tokonoma://notes/"): decode_vectors(house.database.kind, [row[1]])[0] for row in found}
 
 
 def right(house: House, server: EmbeddingServer, bodies: dict[str, str]) -> None:
@@ -58,7 +58,9 @@ def test_saves_while_the_provider_fails_are_kept_and_embedded_later(
         bodies[name] = body
         document = house.save(name, body, wake=True)
         with house.database.reading() as rows:
-            hits = house.index.find(rows, Query(f"mark{number}", mode="text"), Where(), Reach("/", LABELS))
+            hits = house.index.find(
+                rows, Query(f"mark{number}", mode="text"), SearchFilter(), SearchScope("/", CLASSIFICATIONS)
+            )
         assert house.id(hits.items[0].address.removeprefix("tokonoma://notes/")) == document, "by words, at once"
     _until(lambda: server.failed > 0 or server.reached.is_set())
     assert house.waiting() == SAVES
@@ -83,7 +85,7 @@ def test_no_wrong_vector_is_ever_stored(house: House, server: EmbeddingServer, m
         bodies[f"n{number}"] = f"note number {number}"
         house.save(f"n{number}", bodies[f"n{number}"])
     for _ in range(3):
-        with pytest.raises((Away, Unsound)):
+        with pytest.raises((ProviderUnavailable, UnusableAnswer)):
             house.work()
         house.worker._model = None  # as the thread does after a failure
     assert house.waiting() == 5
@@ -101,7 +103,7 @@ def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(house: Hou
     for _ in range(6):
         try:
             house.work()
-        except Unsound:
+        except UnusableAnswer:
             continue
     assert house.embedded() == 8
     assert {row[0] for row in house.rows("select problem <> '' from embedding_queue")} == {1}
@@ -112,18 +114,18 @@ def test_a_record_that_cannot_be_read_does_not_hold_up_the_others(house: House) 
     for number in range(6):
         house.save(f"n{number}", f"note {number}")
     broken = house.id("n2")
-    real = house.vectors.texts
+    real = house.vectors.read_texts
 
     def texts(rows, ids):
         if broken in ids:
             rows.rows("select * from no_such_table")
         return real(rows, ids)
 
-    house.vectors.texts = texts
+    house.vectors.read_texts = texts
     house.work()
     assert house.embedded() == 5
     assert "cannot be read" in house.rows("select problem from embedding_queue")[0][0]
-    house.vectors.texts = real
+    house.vectors.read_texts = real
     with house.database.writing() as statements:
         statements.run("update embedding_queue set due = 0")
     house.work()
@@ -172,7 +174,7 @@ def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
     """On PostgreSQL the two could wait for each other: for the place in the queue, and for the document."""
     house.save("goes", "a note")
     house.save("stays", "another note")
-    store, dropping = house.vectors.store, threading.Thread(target=house.drop, args=("goes",))
+    store, dropping = house.vectors.store_vectors, threading.Thread(target=house.drop, args=("goes",))
 
     def slow(*args: Any, **more: Any) -> None:
         if not dropping.ident:
@@ -180,7 +182,7 @@ def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
             _until_it_waits_or_ends(house, dropping)
         store(*args, **more)
 
-    monkeypatch.setattr(house.vectors, "store", slow)
+    monkeypatch.setattr(house.vectors, "store_vectors", slow)
     house.work()
     dropping.join()
     right(house, server, {"stays": "another note"})
@@ -193,7 +195,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
         first.save(name, f"note {name}")
     first.work()
     house = houses([server.url], model="another")
-    house.worker.step()  # the model is known, and everything asked for
+    house.worker.run_batch()  # the model is known, and everything asked for
     with house.database.writing() as statements:
         statements.run("delete from embedding")
         statements.run("delete from embedding_queue")
@@ -220,8 +222,8 @@ def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: House) -
     house.save("a", "another text")
     assert house.embedded() == 0
     with house.database.reading() as rows:
-        assert house.vectors.state(rows, house.id("a")) == "waiting"
-        assert house.vectors.waiting(rows) == 1
+        assert house.vectors.get_state(rows, house.id("a")) == "waiting"
+        assert house.vectors.count_waiting(rows) == 1
 
 
 def test_a_blank_note_leaves_the_queue_without_a_vector(house: House) -> None:
@@ -230,7 +232,7 @@ def test_a_blank_note_leaves_the_queue_without_a_vector(house: House) -> None:
     assert house.waiting() == 0
     assert house.embedded() == 0
     with house.database.reading() as rows:
-        assert house.vectors.state(rows, house.id("blank")) == "none"
+        assert house.vectors.get_state(rows, house.id("blank")) == "none"
 
 
 def test_two_workers_share_the_queue(houses: Open, server: EmbeddingServer) -> None:
@@ -262,7 +264,7 @@ def test_what_a_killed_worker_had_claimed_is_done_by_another(houses: Open, serve
     house.work()
     assert house.waiting() == 0
     with house.database.writing() as statements:  # should it come back after all
-        assert not any(queue.done(statements, claim) for claim in claims)
+        assert not any(queue.finish(statements, claim) for claim in claims)
     assert house.embedded() == 5
 
 
@@ -270,7 +272,7 @@ def test_closing_gives_back_what_was_claimed(houses: Open, server: EmbeddingServ
     house = houses([server.url], batch=1)
     for number in range(4):
         house.save(f"n{number}", f"note {number}")
-    house.worker.step()  # the first portion is small
+    house.worker.run_batch()  # the first portion is small
     house.save("last", "the last note")
     server.mood = "slow"
     house.worker.wake()
@@ -313,8 +315,8 @@ def test_without_a_provider_notes_wait_and_nothing_is_said_to_wait(houses: Open)
     number = house.save("a", "a note")
     assert house.vectors.embed_query("a note") is None
     with house.database.reading() as rows:
-        assert house.vectors.waiting(rows) == 0
-        assert house.vectors.state(rows, number) == "none"
+        assert house.vectors.count_waiting(rows) == 0
+        assert house.vectors.get_state(rows, number) == "none"
     assert house.waiting() == 1
 
 

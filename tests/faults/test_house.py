@@ -29,7 +29,9 @@ START = (
 def home(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
     source = "counter:MODULE"
-    (tmp_path / "plugins.json").write_bytes(catalogue.dump([catalogue.described(catalogue.load(source), source)]))
+    (tmp_path / "plugins.json").write_bytes(
+        catalogue.dump_catalogue([catalogue.describe_module(catalogue.load_module(source), source)])
+    )
     return tmp_path
 
 
@@ -79,7 +81,7 @@ def state(home: Path):
             verify(rows),
             rows.row("select count(*) from journal where tool = 'bump' and outcome = 'committed'"),
         )
-    problems = app.database.check()
+    problems = app.database.find_problems()
     app.close()
     return count[0], kept[0], said.problems, problems
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tokonoma.store.database import Database, open_database, sqlite_url
+from tokonoma.store.database import Database, format_sqlite_url, open_database
 
 HERE = Path(__file__).parent
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
@@ -53,7 +53,7 @@ def kill_while_writing(url: str, after: int, first: int) -> int:
 
 def check(database: Database, acknowledged: int) -> int:
     """Everything up to the last acknowledged number is there, whole; the last number that is."""
-    assert database.check() == []
+    assert database.find_problems() == []
     with database.reading() as tx:
         rows = tx.rows("select l.id, l.text, t.id from line l left join twin t on t.id = l.id order by l.id")
         twins = tx.row("select count(*) from twin")
@@ -67,7 +67,7 @@ def check(database: Database, acknowledged: int) -> int:
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=[soak, only_when_soaking])], ids=["quick", "full"])
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path, kills):
     chance = random.Random(kills)
-    url = sqlite_url(tmp_path / "x.db")
+    url = format_sqlite_url(tmp_path / "x.db")
     database = open_database(url)
     with database.writing() as tx:
         tx.run("create table line (id {big} primary key, text {text} not null)")
@@ -88,7 +88,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path, kills):
 
 def test_a_writer_killed_beside_others_does_not_stop_them(tmp_path):
     """The dead one's lock goes with it: this process, which had the file open all the while, writes on."""
-    url = sqlite_url(tmp_path / "x.db")
+    url = format_sqlite_url(tmp_path / "x.db")
     database = open_database(url)
     with database.writing() as tx:
         tx.run("create table line (id {big} primary key, text {text} not null)")

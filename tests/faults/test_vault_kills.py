@@ -12,8 +12,8 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
-from tokonoma.files.folder import opened_root
-from tokonoma.files.versions import kept
+from tokonoma.files.folder import open_root
+from tokonoma.files.versions import read_version
 from tokonoma.journal.verify import verify
 
 HERE = Path(__file__).parent
@@ -59,10 +59,10 @@ def test_killing_a_writer_leaves_the_old_or_the_new_version_and_its_history(tmp_
         past = talk.call("vault", "history", path="a.md", limit=200)["items"]
         shown = talk.call("vault", "read", path="a.md", range={"start_line": 1, "end_line": 1})
         assert past[0]["version"] == shown["version"]
-        with opened_root(str(home / "workspace" / "vault")) as folder:
+        with open_root(str(home / "workspace" / "vault")) as folder:
             for newer, older in pairwise(past):
                 assert newer["previous_version"] == older["version"]
-                assert kept(folder, newer["previous_version"])
+                assert read_version(folder, newer["previous_version"])
         with app.database.reading() as rows:
             assert rows.row("select count(*) from vault_change where state = 'open'") == (0,)
             assert verify(rows).problems == ()

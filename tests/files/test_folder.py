@@ -9,9 +9,9 @@ import pytest
 from files.hostile import traps, twins
 
 from tokonoma.core.errors import Conflict, Denied, Missing, Refusal
-from tokonoma.core.paths import file_parts
-from tokonoma.files.atomic import draft, locked, move, place
-from tokonoma.files.folder import MOST, Folder, opened_root
+from tokonoma.core.paths import split_file_path
+from tokonoma.files.atomic import place_draft, rename_file, write_draft, write_lock
+from tokonoma.files.folder import MAX_FILE_BYTES, RootFolder, open_root
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]
@@ -39,16 +39,16 @@ def root(tmp_path) -> Path:
 
 @pytest.fixture
 def folder(root):
-    with opened_root(str(root)) as opened:
+    with open_root(str(root)) as opened:
         yield opened
 
 
-def put(folder: Folder, path: str, data: bytes) -> None:
+def put(folder: RootFolder, path: str, data: bytes) -> None:
     """As a tool does it: a draft, then its place, instead of the file that is there now if there is one."""
-    parts = file_parts(path)
-    with locked(folder, unhurried):
-        before = folder.stamp(parts)
-        place(folder, draft(folder, data, None), parts, before)
+    parts = split_file_path(path)
+    with write_lock(folder, unhurried):
+        before = folder.read_stamp(parts)
+        place_draft(folder, write_draft(folder, data, None), parts, before)
 
 
 def test_what_is_placed_is_read_again(folder, root):
@@ -64,8 +64,8 @@ def test_a_file_keeps_its_mode(folder, root):
     put(folder, "a.md", b"one")
     (root / "a.md").chmod(0o640)
     content = folder.read(("a.md",))
-    with locked(folder, unhurried):
-        place(folder, draft(folder, b"two", content.mode), ("a.md",), content.stamp)
+    with write_lock(folder, unhurried):
+        place_draft(folder, write_draft(folder, b"two", content.mode), ("a.md",), content.stamp)
     assert (root / "a.md").stat().st_mode & 0o777 == 0o640
 
 
@@ -75,7 +75,7 @@ def test_nothing_reaches_what_lies_outside(folder, root, tmp_path):
     before = set(outside.rglob("*"))
     for path in traps(root, outside):
         before |= set(outside.rglob("*"))
-        for act in (lambda p: folder.read(file_parts(p)), lambda p: put(folder, p, b"mine")):
+        for act in (lambda p: folder.read(split_file_path(p)), lambda p: put(folder, p, b"mine")):
             with pytest.raises((Denied, Missing)):
                 act(path)
     assert [found.path for found in folder.files()] == ["real/plain.md"]
@@ -84,11 +84,11 @@ def test_nothing_reaches_what_lies_outside(folder, root, tmp_path):
 
 
 def test_a_new_file_never_swallows_one_that_came_meanwhile(folder, root):
-    with locked(folder, unhurried):
-        name = draft(folder, b"mine", None)
+    with write_lock(folder, unhurried):
+        name = write_draft(folder, b"mine", None)
         (root / "a.md").write_bytes(b"theirs")
         with pytest.raises(Conflict):
-            place(folder, name, ("a.md",), None)
+            place_draft(folder, name, ("a.md",), None)
     assert (root / "a.md").read_bytes() == b"theirs"
 
 
@@ -96,8 +96,8 @@ def test_a_file_that_changed_meanwhile_is_left_alone(folder, root):
     put(folder, "a.md", b"one")
     before = folder.stamp(("a.md",))
     (root / "a.md").write_bytes(b"theirs")
-    with locked(folder, unhurried), pytest.raises(Conflict):
-        place(folder, draft(folder, b"mine", None), ("a.md",), before)
+    with write_lock(folder, unhurried), pytest.raises(Conflict):
+        place_draft(folder, write_draft(folder, b"mine", None), ("a.md",), before)
     assert (root / "a.md").read_bytes() == b"theirs"
 
 
@@ -107,17 +107,17 @@ def test_moving_goes_where_nothing_is(folder, root):
     before = folder.stamp(("a.md",))
     assert before is not None
     with pytest.raises(Conflict):
-        move(folder, ("a.md",), ("b.md",), before)
-    move(folder, ("a.md",), ("deep", "c.md"), before)
+        rename_file(folder, ("a.md",), ("b.md",), before)
+    rename_file(folder, ("a.md",), ("deep", "c.md"), before)
     assert [found.path for found in folder.files()] == ["b.md", "deep/c.md"]
 
 
 @pytest.mark.parametrize(("composed", "apart"), twins())
 def test_one_name_in_two_spellings_is_one_file(folder, root, composed, apart):
     (root / apart).write_bytes(b"here")
-    assert folder.read(file_parts(composed)).data == b"here"
-    with locked(folder, unhurried), pytest.raises(Conflict):
-        place(folder, draft(folder, b"x", None), file_parts(composed.lower()), None)
+    assert folder.read(split_file_path(composed)).data == b"here"
+    with write_lock(folder, unhurried), pytest.raises(Conflict):
+        place_draft(folder, write_draft(folder, b"x", None), split_file_path(composed.lower()), None)
     assert names(root) == sorted([".system", apart])
 
 
@@ -133,15 +133,15 @@ def test_names_that_differ_in_case_alone_are_ambiguous_unless_spelt_exactly(fold
 
 def test_a_file_that_is_too_large_is_not_read(folder, root):
     with (root / "big.md").open("wb") as file:
-        file.truncate(MOST + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
     with pytest.raises(Denied, match="Split"):
         folder.read(("big.md",))
 
 
 def test_what_a_dead_writer_left_is_swept_away(folder, root):
-    with locked(folder, unhurried):
-        draft(folder, b"half", None)
-    with locked(folder, unhurried):
+    with write_lock(folder, unhurried):
+        write_draft(folder, b"half", None)
+    with write_lock(folder, unhurried):
         assert names(root / ".system" / "drafts") == []
 
 
@@ -150,9 +150,9 @@ def test_one_writer_at_a_time(root):
     most: list[int] = []
 
     def write() -> None:
-        with opened_root(str(root)) as mine:
+        with open_root(str(root)) as mine:
             for _ in range(20):
-                with locked(mine, unhurried):
+                with write_lock(mine, unhurried):
                     inside.append(1)
                     most.append(len(inside))
                     inside.pop()

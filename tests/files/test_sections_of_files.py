@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.files.sections import body, lines_of, markdown, slug, whole_file
+from tokonoma.files.sections import parse_markdown, section_text, single_section, slugify, split_lines
 
 
 def titles(text: str) -> list[tuple[int, str, int]]:
-    return [(section.line, section.title, section.level) for section in markdown(text, "file.md")]
+    return [(section.line, section.title, section.level) for section in parse_markdown(text, "file.md")]
 
 
 def test_a_hash_inside_a_fence_is_no_heading():
@@ -43,19 +43,19 @@ def test_duplicate_headings_are_two_sections():
 
 def test_a_section_knows_its_parent_its_own_lines_and_its_whole():
     text = "# A\na\n## B\nb\n### C\nc\n## D\nd\n# E\n"
-    sections = {section.title: section for section in markdown(text, "f")}
+    sections = {section.title: section for section in parse_markdown(text, "f")}
     assert sections["B"].parent == 1
     assert sections["C"].parent == 3
     assert sections["D"].parent == 1
     assert sections["E"].parent is None
-    lines = lines_of(text)
-    assert body(lines, sections["B"]) == "## B\nb\n"
-    assert body(lines, sections["B"], whole=True) == "## B\nb\n### C\nc\n"
-    assert body(lines, sections["A"], whole=True) == text.partition("# E")[0]
+    lines = split_lines(text)
+    assert section_text(lines, sections["B"]) == "## B\nb\n"
+    assert section_text(lines, sections["B"], whole=True) == "## B\nb\n### C\nc\n"
+    assert section_text(lines, sections["A"], whole=True) == text.partition("# E")[0]
 
 
 def test_a_title_is_plain_and_its_anchor_kept():
-    (section,) = markdown("# *Using* `kubectl` [here](x.md) {#using}\n", "f")
+    (section,) = parse_markdown("# *Using* `kubectl` [here](x.md) {#using}\n", "f")
     assert (section.title, section.anchor) == ("Using kubectl here", "using")
 
 
@@ -64,20 +64,20 @@ def test_an_empty_file_is_one_empty_section():
 
 
 def test_json_is_one_piece():
-    (section,) = whole_file('{\n"a": 1\n}', "x.json")
+    (section,) = single_section('{\n"a": 1\n}', "x.json")
     assert (section.line, section.end, section.level) == (1, 3, 0)
 
 
 def test_a_slug_is_what_renderers_make():
-    assert slug("Hello, World!") == "hello-world"
-    assert slug("解約 の手続き") == "解約-の手続き"
+    assert slugify("Hello, World!") == "hello-world"
+    assert slugify("解約 の手続き") == "解約-の手続き"
 
 
 @given(st.lists(st.sampled_from(["# a", "## b", "### c", "text", "", "```", "---", "===", "> # q", "<!--", "-->"])))
 def test_own_lines_cover_the_text_once_after_the_front_matter(parts: list[str]):
     text = "\n".join(parts)
-    sections = markdown(text, "f")
+    sections = parse_markdown(text, "f")
     for before, after in pairwise(sections):
         assert before.own_end == after.line - 1
-    assert sections[-1].own_end == max(1, len(lines_of(text)))
-    assert "".join(lines_of(text)) == text
+    assert sections[-1].own_end == max(1, len(split_lines(text)))
+    assert "".join(split_lines(text)) == text

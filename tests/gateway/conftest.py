@@ -10,26 +10,26 @@ import orjson
 import pytest
 from typing_extensions import TypedDict
 
-from tokonoma.catalogue import described
+from tokonoma.catalogue import describe_module
 from tokonoma.catalogue.registry import Registry
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing
 from tokonoma.core.module import Module, Tool
 from tokonoma.core.query import Hits
-from tokonoma.gateway.tools import MODULE, gateway_module
+from tokonoma.gateway.tools import MODULE, build_gateway
 from tokonoma.pipeline.choose import choose
-from tokonoma.pipeline.deadline import Watch, deadline
-from tokonoma.pipeline.desk import Rooms
+from tokonoma.pipeline.deadline import DeadlineWatch, deadline
+from tokonoma.pipeline.desk import DeskParts
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.identify import identify
-from tokonoma.pipeline.invoke import work
+from tokonoma.pipeline.invoke import invoke
 from tokonoma.pipeline.parse import parse
-from tokonoma.pipeline.pool import Pool
-from tokonoma.pipeline.run import walk
+from tokonoma.pipeline.pool import WorkerPool
+from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
-from tokonoma.policy.active import InForce
-from tokonoma.server.results import failure
+from tokonoma.policy.active import ActivePolicy
+from tokonoma.server.results import build_error
 from tokonoma.store.migrate import migrate
 
 HANG = 60  # seconds after which a test that waits for something gives up, instead of hanging for ever
@@ -80,7 +80,7 @@ class Stage:
             """Waits until its gate opens or it is told to stop."""
             self.enter(desk, 1)
             opened = self.gate(gate)
-            desk.call.stop.hook(opened.set)
+            desk.call.cancel_token.on_cancel(opened.set)
             self.inside(gate).set()
             assert opened.wait(HANG)
             self.enter(desk, -1)
@@ -109,7 +109,7 @@ class SmallHouse:
 
     def __init__(self, database: Any, workers: int = 8, at_once: int = 4) -> None:
         self.database, self.stage, self.who, self.at_once = database, Stage(), OWNER, at_once
-        self.pool = Pool(workers)
+        self.pool = WorkerPool(workers)
         tools = self.stage.tools()
         codes = {"missing": 1003, "internal": 1999}
         self.modules = {
@@ -117,52 +117,52 @@ class SmallHouse:
             "other": Module("other", "The same tools again.", tools, codes=codes),
             "gateway": MODULE,
         }
-        shelves = [described(module, name) for name, module in self.modules.items()]
+        shelves = [describe_module(module, name) for name, module in self.modules.items()]
         self.registry = Registry(shelves, self._load, lambda module: None)
-        policy = InForce()
-        rooms = Rooms(
-            house=self,  # type: ignore[arg-type]
-            directory=self.registry,
-            guarded=self.registry.guarded,
-            unlabelled=self.registry.unlabelled,
-            reading=lambda call: database.reading(call.stop),
-            writing=lambda call: database.writing(call.stop),
-            upkeep=lambda: database.writing(),
-            put=lambda *_: "internal",
-            drop=lambda *_: None,
+        policy = ActivePolicy()
+        rooms = DeskParts(
+            server=self,  # type: ignore[arg-type]
+            addresses=self.registry,
+            record_tables=self.registry.record_tables,
+            unclassified_tables=self.registry.unclassified_tables,
+            open_read=lambda call: database.reading(call.cancel_token),
+            open_write=lambda call: database.writing(call.cancel_token),
+            open_derived_write=lambda: database.writing(),
+            index_document=lambda *_: "internal",
+            unindex_document=lambda *_: None,
             find=lambda *_: Hits([], "text"),
-            fresh=lambda _: policy,
-            boundary=lambda _: None,  # type: ignore[arg-type, return-value]
+            lock_policy=lambda _: policy,
+            build_policy=lambda _: None,  # type: ignore[arg-type, return-value]
         )
-        self.work = work(self.registry.bound, rooms)
+        self.work = invoke(self.registry.load_tool, rooms)
         self.stages = [
             trace(None),
             identify(lambda caller: self.who),
-            choose(self.registry.find),
-            parse(self.registry.bound),
-            guard(lambda: policy, self.registry.promised),
-            deadline(Watch(), 120),
+            choose(self.registry.find_tool),
+            parse(self.registry.load_tool),
+            guard(lambda: policy, self.registry.return_type),
+            deadline(DeadlineWatch(), 120),
         ]
 
-    def shelves(self, principal: Any) -> Any:
-        return self.registry.shelves(principal)
+    def visible_modules(self, principal: Any) -> Any:
+        return self.registry.visible_modules(principal)
 
-    def entry(self, module: str, tool: str, principal: Any) -> Any:
-        return self.registry.find(module, tool, principal)
+    def find_tool(self, module: str, tool: str, principal: Any) -> Any:
+        return self.registry.find_tool(module, tool, principal)
 
     def _load(self, source: str) -> Module:
         if source != "gateway":
             return self.modules[source]
-        return gateway_module(
+        return build_gateway(
             self.run,
-            lambda entry, params: self.registry.bound(entry).parse(params),
-            lambda call, error: failure(call, error, self.registry.codes(call.module)),
+            lambda entry, params: self.registry.load_tool(entry).parse(params),
+            lambda call, error: build_error(call, error, self.registry.error_codes(call.module)),
             lambda stop: self.database.writing(stop),
             self.at_once,
         )
 
     def run(self, call: Call, done: Any) -> None:
-        self.pool.submit(partial(walk, call, self.stages, self.work, done))
+        self.pool.submit(partial(run_call, call, self.stages, self.work, done))
 
     def start(self, name: str, **arguments: Any) -> "Asked":
         return Asked(self, name, arguments)
@@ -182,14 +182,14 @@ class Asked:
         self.progress: list[tuple[float, float | None]] = []
         self.cancel_at: int | None = arguments.pop("cancel_at", None)
         self.call = Call("gateway", name, arguments, Caller("stdio"), progress=self._told)
-        self.call.entry = house.registry.meta(name)
+        self.call.tool_info = house.registry.find_meta_tool(name)
         self._answered, self._error = threading.Event(), None
         house.run(self.call, self._done)
 
     def _told(self, count: float, total: float | None, message: str | None) -> None:
         self.progress.append((count, total))
         if self.cancel_at is not None and count >= self.cancel_at:
-            self.call.stop.set("cancelled")
+            self.call.cancel_token.cancel("cancelled")
 
     def _done(self, call: Call, error: BaseException | None) -> None:
         self._error = error

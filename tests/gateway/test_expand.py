@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid
-from tokonoma.gateway.expand import depth, expand, references
-from tokonoma.gateway.reference import NoPath, escaped, spelled
+from tokonoma.gateway.expand import expand, find_references, measure_depth
+from tokonoma.gateway.reference import InvalidPath, escape_references, format_path
 
 texts = st.text(st.characters(codec="utf-8"))
 plain = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -29,16 +29,16 @@ def spots(value, path=()):
 def shut(value):
     """The value written as parameters that mean exactly it."""
     if isinstance(value, str):
-        return escaped(value)
+        return escape_references(value)
     if isinstance(value, list):
         return [shut(each) for each in value]
-    return {escaped(key): shut(each) for key, each in value.items()} if isinstance(value, dict) else value
+    return {escape_references(key): shut(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 @given(values)
 def test_escaped_parameters_come_out_as_they_were_meant(value):
     assert expand({"v": shut(value)}, {}) == {"v": value}
-    assert list(references({"v": shut(value)})) == []
+    assert list(find_references({"v": shut(value)})) == []
 
 
 @given(values)
@@ -51,14 +51,14 @@ def test_a_string_that_is_one_reference_keeps_the_type(value):
 @given(values, st.data())
 def test_every_path_of_a_value_can_be_named(value, data):
     path, meant = data.draw(st.sampled_from(list(spots(value))))
-    assert expand({"v": "${" + spelled("a", path) + "}"}, {"a": value}) == {"v": meant}
+    assert expand({"v": "${" + format_path("a", path) + "}"}, {"a": value}) == {"v": meant}
 
 
 @given(values, texts, texts)
 def test_inside_a_text_the_value_becomes_text(value, before, after):
     before, after = before + "<", ">" + after
     shown = value if isinstance(value, str) else orjson.dumps(value).decode()
-    found = expand({"v": escaped(before) + "${a}" + escaped(after)}, {"a": value})
+    found = expand({"v": escape_references(before) + "${a}" + escape_references(after)}, {"a": value})
     assert found == {"v": before + shown + after}
 
 
@@ -132,22 +132,22 @@ def test_what_grows_too_large_or_too_deep_is_refused():
     with pytest.raises(Invalid, match="past 1000 bytes"):
         expand({"v": ["${a}"] * 11}, {"a": "x" * 98}, most=1000)
     deep = json.loads("[" * 60 + "]" * 60)
-    assert depth(expand({"v": ["${a}"]}, {"a": deep})) == 62
+    assert measure_depth(expand({"v": ["${a}"]}, {"a": deep})) == 62
     with pytest.raises(Invalid, match="deeper than 64"):
         expand({"v": [[["${a}", 0]]]}, {"a": [[deep]]})
 
 
 def test_references_are_found_with_their_places():
-    found = list(references({"q": "${a.x} and ${b}", "f": [{"odd key": "${c[0]}"}], "bad": "${", "${a}": 1}))
-    assert [(place, each.id) for place, each in found if not isinstance(each, NoPath)] == [
+    found = list(find_references({"q": "${a.x} and ${b}", "f": [{"odd key": "${c[0]}"}], "bad": "${", "${a}": 1}))
+    assert [(place, each.id) for place, each in found if not isinstance(each, InvalidPath)] == [
         ("params.q", "a"),
         ("params.q", "b"),
         ('params.f[0]["odd key"]', "c"),
     ]
-    assert {place for place, each in found if isinstance(each, NoPath)} == {"params.bad", "params"}
+    assert {place for place, each in found if isinstance(each, InvalidPath)} == {"params.bad", "params"}
 
 
 @given(values)
 def test_depth_is_that_of_the_longest_path(value):
     nested = [len(path) + 1 for path, each in spots(value) if isinstance(each, dict | list)]
-    assert depth(value) == max(nested, default=0)
+    assert measure_depth(value) == max(nested, default=0)

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.gateway import idempotency as once
-from tokonoma.gateway.idempotency import claim, keep, key_of
+from tokonoma.gateway.idempotency import build_key, claim_key, save_result
 from tokonoma.gateway.tools import MODULE
 from tokonoma.store.database import open_database
 from tokonoma.store.migrate import migrate
@@ -105,26 +105,26 @@ def test_a_masked_tool_is_not_shown_by_an_old_answer(house):
 
 
 def test_a_claim_without_an_answer_outlives_its_process(database, monkeypatch):
-    key = key_of(OWNER, "k", "text", "r1")
-    assert claim(database.writing, key, 10, Stop()) is None
+    key = build_key(OWNER, "k", "text", "r1")
+    assert claim_key(database.writing, key, 10, CancelToken()) is None
     later = once.now() + 11_000
     monkeypatch.setattr(once, "now", lambda: later)
     with pytest.raises(Conflict) as refused:
-        claim(database.writing, key_of(OWNER, "k", "text", "r2"), 10, Stop())
+        claim_key(database.writing, build_key(OWNER, "k", "text", "r2"), 10, CancelToken())
     assert refused.value.reason == "interrupted"
     assert refused.value.details["request_id"] == "r1"
 
 
 def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dropped(database, monkeypatch):
-    first = key_of(OWNER, "k\0", "text", "r1")
-    assert claim(database.writing, first, 10, Stop()) is None
-    day = once.now() + once.KEPT + 1
+    first = build_key(OWNER, "k\0", "text", "r1")
+    assert claim_key(database.writing, first, 10, CancelToken()) is None
+    day = once.now() + once.RETENTION + 1
     monkeypatch.setattr(once, "now", lambda: day)
-    second = key_of(OWNER, "k\0", "other", "r2")
-    assert claim(database.writing, second, 10, Stop()) is None
-    keep(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
-    keep(database.writing, second, {"ok": True, "steps": [], "results": {"new": 1}})
-    assert claim(database.writing, second, 10, Stop()) == {
+    second = build_key(OWNER, "k\0", "other", "r2")
+    assert claim_key(database.writing, second, 10, CancelToken()) is None
+    save_result(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
+    save_result(database.writing, second, {"ok": True, "steps": [], "results": {"new": 1}})
+    assert claim_key(database.writing, second, 10, CancelToken()) == {
         "ok": True,
         "steps": [],
         "results": {"new": 1},
@@ -141,7 +141,7 @@ def test_of_many_at_once_exactly_one_claims(database, database_url):
         barrier.wait()
         try:
             writing = (database, other)[number % 2].writing
-            return claim(writing, key_of(OWNER, "k", "text", f"r{number}"), 10, Stop())
+            return claim_key(writing, build_key(OWNER, "k", "text", f"r{number}"), 10, CancelToken())
         except Conflict as error:
             return error.reason
 

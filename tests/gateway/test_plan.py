@@ -7,16 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.module import Entry
-from tokonoma.gateway.jsonl import Limits
-from tokonoma.gateway.plan import read_plan
+from tokonoma.core.module import ToolInfo
+from tokonoma.gateway.jsonl import BatchLimits
+from tokonoma.gateway.plan import parse_plan
 
 TAKES = {"q": str, "n": int, "any": object, "need": object}
 
 
 def entry(name):
     schema = {"properties": {key: {} for key in TAKES}, "required": ["need"] if name == "need" else []}
-    return Entry("m", name, f"m_{name}", name, name, "read", False, False, (), schema, {}, f"{name}(q?: str, n?: int)")
+    return ToolInfo(
+        "m", name, f"m_{name}", name, name, "read", False, False, (), schema, {}, f"{name}(q?: str, n?: int)"
+    )
 
 
 def lookup(module, tool):
@@ -44,7 +46,7 @@ def line(name, **more):
 
 
 def plan(*lines, limits=None):
-    return read_plan("\n".join(lines), lookup, check, limits)
+    return parse_plan("\n".join(lines), lookup, check, limits)
 
 
 def faults(*lines, limits=None):
@@ -180,14 +182,14 @@ def test_depth_is_bounded(depth):
 @given(st.text())
 def test_no_text_breaks_the_reader(text):
     try:
-        read_plan(text, lookup, check)
+        parse_plan(text, lookup, check)
     except Invalid as refused:
         assert refused.details["errors"]
 
 
 def test_blank_lines_windows_line_ends_and_a_mark_are_fine():
     second = line("b", params={"q": "x\u2028y"})
-    found = read_plan(f"\ufeff\r\n{line('a')}\r\n  \n\t{second}  \n\n", lookup, check)
+    found = parse_plan(f"\ufeff\r\n{line('a')}\r\n  \n\t{second}  \n\n", lookup, check)
     assert [(step.id, step.line) for step in found.steps] == [("a", 2), ("b", 4)]
 
 
@@ -239,7 +241,7 @@ def test_a_parameter_with_a_reference_is_left_for_later_but_its_name_is_not():
 
 def test_escapes_are_resolved_before_parameters_are_checked():
     seen = []
-    read_plan(line("a", params={"q": "$${x}"}), lookup, lambda entry, params: seen.append(dict(params)))
+    parse_plan(line("a", params={"q": "$${x}"}), lookup, lambda entry, params: seen.append(dict(params)))
     assert seen == [{"q": "${x}"}]
 
 
@@ -271,7 +273,7 @@ def test_limits_are_named():
     plan(line("a"), line("b", params={"any": ["${a}"] * 1000}))
     (fault,) = faults(line("a"), line("b", params={"any": ["${a}"] * 1001}))
     assert "more than 1000 references" in fault["message"]
-    (fault,) = faults("x" * 11, limits=Limits(characters=10))
+    (fault,) = faults("x" * 11, limits=BatchLimits(characters=10))
     assert "at most 10 " in fault["message"]
 
 
@@ -292,12 +294,12 @@ def test_ten_thousand_lines_are_refused():
 
 def test_a_chain_of_ten_thousand_is_planned_and_a_ring_of_them_is_refused():
     chain = [line("s0"), *(line(f"s{number}", after=f"s{number - 1}") for number in range(1, MANY))]
-    assert len(plan(*chain, limits=Limits(steps=MANY)).levels) == MANY
-    (fault,) = faults(line("s0", after=f"s{MANY - 1}"), *chain[1:], limits=Limits(steps=MANY))
+    assert len(plan(*chain, limits=BatchLimits(steps=MANY)).levels) == MANY
+    (fault,) = faults(line("s0", after=f"s{MANY - 1}"), *chain[1:], limits=BatchLimits(steps=MANY))
     assert f"{MANY} steps wait" in fault["message"]
     assert len(fault["cycle"]) == 100
 
 
 def test_ten_thousand_unknown_references_are_told_in_a_bounded_list():
     lines = [line(f"s{number}", params={"q": f"${{x{number}.y}}"}) for number in range(MANY)]
-    assert len(faults(*lines, limits=Limits(steps=MANY))) == 100
+    assert len(faults(*lines, limits=BatchLimits(steps=MANY))) == 100

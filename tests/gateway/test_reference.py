@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.gateway.reference import NoPath, Reference, escaped, field_path, parts, spelled
+from tokonoma.gateway.reference import (
+    InvalidPath,
+    StepReference,
+    escape_references,
+    format_path,
+    parse_field_path,
+    split_references,
+)
 
 keys = st.text(st.characters(codec="utf-8"), max_size=12)
 ids = st.from_regex(r"[\w-]{1,20}", fullmatch=True)
@@ -25,7 +32,7 @@ ids = st.from_regex(r"[\w-]{1,20}", fullmatch=True)
     ],
 )
 def test_a_whole_reference(text, id, path):
-    assert parts(text) == [Reference(id, path, text)]
+    assert split_references(text) == [StepReference(id, path, text)]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +48,7 @@ def test_a_whole_reference(text, id, path):
     ],
 )
 def test_pieces_of_a_text(text, found):
-    assert [each if isinstance(each, str) else each.id for each in parts(text)] == found
+    assert [each if isinstance(each, str) else each.id for each in split_references(text)] == found
 
 
 @pytest.mark.parametrize(
@@ -49,28 +56,28 @@ def test_pieces_of_a_text(text, found):
     ["${", "${}", "${ a}", "${a", "${a.}", "${a..b}", "${a[}", "${a[-1]}", "${a[x]}", "${a.b c}", "${a]}", "x ${a!b}"],
 )
 def test_a_malformed_reference_is_refused_with_the_way_to_write_one(text):
-    with pytest.raises(NoPath, match=r"\$\$\{"):
-        parts(text)
+    with pytest.raises(InvalidPath, match=r"\$\$\{"):
+        split_references(text)
 
 
 @given(st.text(st.sampled_from("${}ab.[]0 ")))
 def test_escaping_makes_any_text_literal(text):
-    assert parts(escaped(text)) == [text]
+    assert split_references(escape_references(text)) == [text]
 
 
 @given(ids, st.lists(keys | st.integers(0, 10**9 - 1), max_size=6))
 def test_a_path_that_is_spelled_out_is_read_back(id, path):
-    text = "${" + spelled(id, path) + "}"
-    assert parts(text) == [Reference(id, tuple(path), text)]
+    text = "${" + format_path(id, path) + "}"
+    assert split_references(text) == [StepReference(id, tuple(path), text)]
 
 
 @given(st.text(st.sampled_from("${}a.[]0\"' \\")))
 def test_no_text_breaks_the_reader(text):
     try:
-        found = parts(text)
-    except NoPath:
+        found = split_references(text)
+    except InvalidPath:
         return
-    assert all(isinstance(each, str | Reference) for each in found)
+    assert all(isinstance(each, str | StepReference) for each in found)
 
 
 @pytest.mark.parametrize(
@@ -85,10 +92,10 @@ def test_no_text_breaks_the_reader(text):
     ],
 )
 def test_a_field_path(text, path):
-    assert field_path(text) == path
+    assert parse_field_path(text) == path
 
 
 @pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "a[0]", "[]", "a b", "${a}", "a]"])
 def test_what_is_no_field_path(text):
-    with pytest.raises(NoPath):
-        field_path(text)
+    with pytest.raises(InvalidPath):
+        parse_field_path(text)

@@ -4,15 +4,15 @@ import jsonschema
 import orjson
 import pytest
 
-from tokonoma.catalogue import described
-from tokonoma.catalogue.registry import listing
+from tokonoma.catalogue import describe_module
+from tokonoma.catalogue.registry import to_mcp_tool
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid, Missing, Unavailable, Unready
 from tokonoma.gateway.tools import MODULE
 
 
 def test_the_three_tools_fit_into_three_and_a_half_kilobytes():
-    listed = [listing(entry) for entry in described(MODULE, "").entries]
+    listed = [to_mcp_tool(entry) for entry in describe_module(MODULE, "").entries]
     assert [each["name"] for each in listed] == ["get_module_schema", "call", "batch"]
     assert len(orjson.dumps(listed)) <= 3500  # tools/list has 4 KB, and the modules' names stand in it too
     for each in listed:
@@ -23,7 +23,7 @@ def test_the_three_tools_fit_into_three_and_a_half_kilobytes():
 
 
 def test_every_answer_fits_its_schema(house):
-    schemas = {entry.name: entry.output for entry in described(MODULE, "").entries}
+    schemas = {entry.name: entry.output for entry in describe_module(MODULE, "").entries}
     lines = '{"id":"a","module":"demo","tool":"echo","output":true}\n{"id":"b","module":"demo","tool":"fail"}'
     for name, arguments in [
         ("batch", {"jsonl": lines}),

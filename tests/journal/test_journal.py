@@ -7,8 +7,8 @@ import pytest
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.errors import Conflict
 from tokonoma.journal.chain import TABLES
-from tokonoma.journal.verify import recent, verify
-from tokonoma.journal.writer import Keeper
+from tokonoma.journal.verify import list_recent, verify
+from tokonoma.journal.writer import JournalWriter
 from tokonoma.store.migrate import migrate
 
 
@@ -19,12 +19,12 @@ def store(database):
 
 
 def keeper(store):
-    return Keeper(store.writing, lambda: "open-1")
+    return JournalWriter(store.writing, lambda: "open-1")
 
 
 def call(number=0, tool="save"):
     made = Call("memory", tool, {}, Caller("stdio"), request_id=f"r{number}", trace_id="t", bytes_in=number)
-    made.principal = OWNER
+    made.identified = OWNER
     return made
 
 
@@ -42,7 +42,7 @@ def test_a_write_stores_its_own_entry_and_a_read_waits_for_its_group(store):
     keep = keeper(store)
     with keep.write(call(1)) as statements:
         assert statements.rows("select kind from journal") == []
-    keep.note(call(2, "search"), "ok", "", 1234)
+    keep.record(call(2, "search"), "ok", "", 1234)
     keep.close()
     assert kept(store) == [
         ("open", "", "", "", None, 0),
@@ -56,7 +56,7 @@ def test_a_write_stores_its_own_entry_and_a_read_waits_for_its_group(store):
 def test_who_flush_at_the_same_time_write_each_entry_once(store):
     keep = keeper(store)
     for number in range(500):
-        keep.note(call(number, "search"), "ok", "", 1)
+        keep.record(call(number, "search"), "ok", "", 1)
     together = [threading.Thread(target=keep.flush) for _ in range(4)]
     for each in together:
         each.start()
@@ -86,7 +86,7 @@ def test_many_writers_at_once_keep_their_chains(store):
         for number in range(start, start + 20):
             with keep.write(call(number)):
                 pass
-            keep.note(call(number + 1000, "get"), "ok", "", 1)
+            keep.record(call(number + 1000, "get"), "ok", "", 1)
 
     threads = [threading.Thread(target=write, args=(n * 100,)) for n in range(4)]
     for thread in threads:
@@ -108,8 +108,8 @@ def test_a_group_that_cannot_be_written_now_is_written_later(store):
             raise Conflict("not now")
         return store.writing(stop)
 
-    keep = Keeper(writing, lambda: "open-1")
-    keep.note(call(1, "get"), "ok", "", 1)
+    keep = JournalWriter(writing, lambda: "open-1")
+    keep.record(call(1, "get"), "ok", "", 1)
     with pytest.raises(Conflict):
         keep.flush()
     refuse.clear()
@@ -145,21 +145,21 @@ def test_a_killed_process_leaves_an_open_strand_which_is_valid(store):
     with keeper(store).write(call(1)):
         pass
     said = verdict(store)
-    assert (said.strands, said.entries, said.problems) == (1, 2, ())
+    assert (said.chains, said.entries, said.problems) == (1, 2, ())
 
 
 def test_pages_hold_every_call_once_newest_first(store):
     keep = keeper(store)
     for number in range(25):
-        keep.note(call(number, f"t{number}"), "ok", "", number)
+        keep.record(call(number, f"t{number}"), "ok", "", number)
     keep.close()
     seen, page = [], None
     while True:
         with store.reading() as rows:
-            items, page = recent(rows, "owner", 10, page)
+            items, page = list_recent(rows, "owner", 10, page)
         seen += [item["request_id"] for item in items]
         if page is None:
             break
     assert seen == [f"r{number}" for number in reversed(range(25))]
     with store.reading() as rows:
-        assert recent(rows, "key:somebody", 10, None) == ([], None)
+        assert list_recent(rows, "key:somebody", 10, None) == ([], None)

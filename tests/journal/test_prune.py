@@ -10,7 +10,7 @@ from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.journal import prune
 from tokonoma.journal.chain import TABLES
 from tokonoma.journal.verify import verify
-from tokonoma.journal.writer import Keeper
+from tokonoma.journal.writer import JournalWriter
 from tokonoma.store.migrate import migrate
 
 
@@ -33,12 +33,12 @@ def store(database):
 
 
 def keeper(store):
-    return Keeper(store.writing, lambda: "open-1")
+    return JournalWriter(store.writing, lambda: "open-1")
 
 
 def call(number=0):
     made = Call("memory", "save", {}, Caller("stdio"), request_id=f"r{number}", trace_id="t", bytes_in=number)
-    made.principal = OWNER
+    made.identified = OWNER
     return made
 
 
@@ -148,7 +148,7 @@ def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
     running.close()
     assert problems(store) == ()
     with store.reading() as rows:
-        heads, line = prune.checkpoints(rows)
+        heads, line = prune.read_checkpoints(rows)
         (entries,) = rows.row("select count(*) from journal")
     assert line == 26_000
     assert entries < 60

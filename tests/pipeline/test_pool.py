@@ -4,12 +4,12 @@ import threading
 
 import pytest
 
-from tokonoma.pipeline.pool import Pool
+from tokonoma.pipeline.pool import WorkerPool
 
 
 @pytest.fixture
 def pool():
-    made = Pool(4)
+    made = WorkerPool(4)
     yield made
     made.close(10)
 
@@ -96,7 +96,7 @@ def test_a_work_that_breaks_breaks_no_worker(pool, capsys):
 
 
 def test_closing_waits_for_what_is_queued():
-    pool, done = Pool(2), []
+    pool, done = WorkerPool(2), []
     for number in range(100):
         pool.submit(lambda number=number: done.append(number))
     pool.close(30)

@@ -3,9 +3,9 @@
 import pytest
 
 from tokonoma.core.call import Call, Caller
-from tokonoma.core.deferred import Later
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Denied, Missing
-from tokonoma.pipeline.run import walk
+from tokonoma.pipeline.run import run_call
 
 
 def made():
@@ -27,7 +27,7 @@ def stage(name, heard):
 
 def run(stages, work):
     ends = []
-    walk(made(), stages, work, lambda call, error: ends.append((call.value, error)))
+    run_call(made(), stages, work, lambda call, error: ends.append((call.value, error)))
     return ends
 
 
@@ -77,9 +77,9 @@ def test_a_stage_can_replace_the_value_on_the_way_back():
 
 @pytest.mark.parametrize("error", [None, Missing("gone")])
 def test_a_promised_value_walks_back_when_it_settles(error):
-    heard, later = [], Later()
+    heard, later = [], Deferred()
     ends = run([stage("a", heard)], lambda call: later)
     assert (ends, heard) == ([], ["a in"])
-    later.settle("value", error)
+    later.resolve("value", error)
     assert heard[1:] == ["a Missing" if error else "a out"]
     assert ends[0][1] is error

@@ -11,7 +11,7 @@ from tokonoma.app import App
 @pytest.fixture
 def made(database_url, tmp_path):
     source = "pipeline.slow:MODULE"
-    (tmp_path / "plugins.json").write_bytes(catalogue.dump([catalogue.described(slow.MODULE, source)]))
+    (tmp_path / "plugins.json").write_bytes(catalogue.dump_catalogue([catalogue.describe_module(slow.MODULE, source)]))
     apps = []
 
     def make(**flags):

@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.errors import Denied, Missing, Unavailable
-from tokonoma.core.module import Entry
-from tokonoma.core.policy import WHOLE
-from tokonoma.pipeline.deadline import Watch, deadline
+from tokonoma.core.module import ToolInfo
+from tokonoma.core.policy import UNRESTRICTED_VIEW
+from tokonoma.pipeline.deadline import DeadlineWatch, deadline
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.journal import journal
 from tokonoma.pipeline.limit import limit
-from tokonoma.pipeline.run import walk
+from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
-from tokonoma.pipeline.visibility import expanded, unguarded
-from tokonoma.policy.active import InForce
+from tokonoma.pipeline.visibility import expand_visible, find_unfiltered_table
+from tokonoma.policy.active import ActivePolicy
 
-ENTRY = Entry("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
+ENTRY = ToolInfo("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
 
 
 def made(who=OWNER, **more):
     call = Call("m", "t", {}, Caller("stdio"), **more)
-    call.principal, call.entry = who, ENTRY
+    call.identified, call.tool_info = who, ENTRY
     return call
 
 
@@ -57,18 +57,18 @@ def test_without_a_limit_nothing_is_counted():
 
 def test_the_guard_freezes_what_leaves():
     call = made()
-    walk(call, [guard(InForce, lambda entry: None)], lambda call: {"text": "床の間"}, lambda call, error: None)
+    run_call(call, [guard(ActivePolicy, lambda entry: None)], lambda call: {"text": "床の間"}, lambda call, error: None)
     assert call.body == '{"text":"床の間"}'.encode()
     assert call.bytes_out == len(call.body)
 
 
 def test_the_guard_refuses_what_the_policy_denies():
-    class Refusing(InForce):
+    class Refusing(ActivePolicy):
         def may(self, who, entry):
             return False
 
     ends = []
-    walk(
+    run_call(
         made(),
         [guard(Refusing, lambda entry: None)],
         lambda call: ends.append("ran"),
@@ -90,7 +90,7 @@ def test_the_journal_hears_of_every_end_but_not_twice_of_a_write():
         raise Missing("x", reason="tool")
 
     for work in (lambda call: 1, committed, committed_then_failed, lambda call: 1 / 0):
-        walk(made(), [stage], work, lambda call, error: None)
+        run_call(made(), [stage], work, lambda call, error: None)
     assert heard == [("ok", ""), ("refused", "missing.tool"), ("failed", "internal")]
 
 
@@ -98,15 +98,15 @@ def test_the_log_of_an_internal_error_names_the_place_and_keeps_the_text(capsys)
     def work(call):
         raise ValueError("what the user wrote")
 
-    walk(made(), [journal(lambda *told: None, None)], work, lambda call, error: None)
+    run_call(made(), [journal(lambda *told: None, None)], work, lambda call, error: None)
     line = capsys.readouterr().err
     assert "ValueError at" in line
     assert "what the user wrote" not in line
 
 
 def test_a_deadline_stops_the_call_that_is_late_and_no_other():
-    watch, quick = Watch(), made()
-    walk(quick, [deadline(watch, 0.01)], lambda call: 1, lambda call, error: None)
+    watch, quick = DeadlineWatch(), made()
+    run_call(quick, [deadline(watch, 0.01)], lambda call: 1, lambda call, error: None)
     late, stopped, ends = made(), threading.Event(), []
 
     def work(call):
@@ -114,24 +114,24 @@ def test_a_deadline_stops_the_call_that_is_late_and_no_other():
             assert stopped.wait(30)
         call.stop.check()
 
-    walk(late, [deadline(watch, 0.02)], work, lambda call, error: ends.append(error))
+    run_call(late, [deadline(watch, 0.02)], work, lambda call, error: ends.append(error))
     assert isinstance(ends[0], Unavailable)
     assert ends[0].reason == "timeout"
-    assert quick.stop.reason == ""
+    assert quick.cancel_token.reason == ""
 
 
 def test_an_earlier_deadline_is_heard_while_a_later_one_is_waited_for():
-    watch, slow, stopped = Watch(), made(), threading.Event()
-    watch.add(slow.stop, 3600)
+    watch, slow, stopped = DeadlineWatch(), made(), threading.Event()
+    watch.add(slow.cancel_token, 3600)
     early = made()
-    early.stop.hook(stopped.set)
-    watch.add(early.stop, 0.01)
+    early.cancel_token.on_cancel(stopped.set)
+    watch.add(early.cancel_token, 0.01)
     assert stopped.wait(30)
-    assert slow.stop.reason == ""
+    assert slow.cancel_token.reason == ""
 
 
 def test_the_owner_sees_everything_for_nothing():
-    assert expanded("select 1 from memo where {visible}", OWNER, WHOLE.labels) == (
+    assert expand_visible("select 1 from memo where {visible}", OWNER, UNRESTRICTED_VIEW.classifications) == (
         "select 1 from memo where 1 = 1",
         {},
     )
@@ -139,19 +139,19 @@ def test_the_owner_sees_everything_for_nothing():
 
 def test_a_root_and_classes_become_conditions():
     key = Principal("key:k", "key", root="/50%_off")
-    sql, params = expanded("select 1 from memo m where {visible:m} and x", key, ("public", "internal"))
+    sql, params = expand_visible("select 1 from memo m where {visible:m} and x", key, ("public", "internal"))
     assert "(m.space = :visible_root or substr(m.space, 1, cast(:visible_length as integer)) = :visible_below)" in sql
     assert "m.label in ('public', 'internal')" in sql
     assert params == {"visible_root": "/50%_off", "visible_below": "/50%_off/", "visible_length": 9}
 
 
 def test_no_class_means_no_row():
-    assert expanded("{visible}", OWNER, ())[0] == "1 = 0"
+    assert expand_visible("{visible}", OWNER, ())[0] == "1 = 0"
 
 
 @given(st.text(alphabet=st.characters(blacklist_characters="{}"), max_size=80))
 def test_sql_without_the_token_is_left_as_it_is(sql):
-    assert expanded(sql, OWNER, ("public",)) == (sql, {})
+    assert expand_visible(sql, OWNER, ("public",)) == (sql, {})
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ def test_sql_without_the_token_is_left_as_it_is(sql):
     ],
 )
 def test_sql_on_records_needs_the_filter(sql, table):
-    assert unguarded(sql, frozenset({"memo"})) == table
+    assert find_unfiltered_table(sql, frozenset({"memo"})) == table

@@ -2,8 +2,8 @@
 
 from tokonoma.app import App
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
-from tokonoma.core.policy_api import Proposal
+from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.core.policy_api import PolicyProposal
 
 MASKING = """
 version: 1
@@ -21,12 +21,12 @@ labels:
 
 
 def enforce(app: App, yaml: str) -> str:
-    with app.administer("policy.apply") as statements:
-        kept = app.policing.apply(statements, Proposal(yaml), "owner")
-    assert app.relabeller.settle()
+    with app.write_as_owner("policy.apply") as statements:
+        kept = app.policies.apply(statements, PolicyProposal(yaml), "owner")
+    assert app.reclassifier.run_until_done()
     return kept.version
 
 
 def key(app: App, name: str, **grant) -> str:
-    with app.administer("keys.create") as statements:
-        return keys.create(statements, Grant(name, **grant))
+    with app.write_as_owner("keys.create") as statements:
+        return keys.create_key(statements, KeyGrant(name, **grant))

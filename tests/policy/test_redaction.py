@@ -8,16 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.generated import samples
 
-from tokonoma.policy.detections import Find, counted, masked, masks_in, resolved, told
+from tokonoma.policy.detections import (
+    Detection,
+    count_by_kind,
+    find_masks,
+    format_for_journal,
+    mask_text,
+    resolve_overlaps,
+)
 from tokonoma.policy.detector import Detector
-from tokonoma.policy.scan import BUILT_IN, GROUPS, Scanner, built_in, folded_of
+from tokonoma.policy.scan import BUILTIN_DETECTORS, KINDS_BY_NATURE, Scanner, builtin_scanner, normalize_width
 
 
 def judged(count, seed):
     """Found and missed by kind; right and wrong finds by kind; the texts of what went wrong."""
     found, missed, right, wrong, shown = Counter(), Counter(), Counter(), Counter(), []
     for sample in samples(count, seed):
-        finds = built_in().scan(sample.text)
+        finds = builtin_scanner().scan(sample.text)
         for kind, start, end in sample.truth:
             covered = sum(max(0, min(end, find.end) - max(start, find.start)) for find in finds if find.kind == kind)
             fine = covered >= 0.9 * (end - start)
@@ -63,7 +70,7 @@ TELLING = {
 
 @pytest.mark.parametrize(("text", "shown"), TELLING.items())
 def test_a_find_is_replaced_by_its_kind(text, shown):
-    assert masked(text, built_in().scan(text)) == shown
+    assert mask_text(text, builtin_scanner().scan(text)) == shown
 
 
 PLAIN = [
@@ -80,26 +87,26 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_dates_versions_orders_hashes_and_examples_are_left_alone(text):
-    assert built_in().scan(text) == ()
+    assert builtin_scanner().scan(text) == ()
 
 
 def test_of_two_finds_over_each_other_the_secret_stays_then_the_longer():
     finds = [
-        Find("phone", "pii", 0, 12),
-        Find("card", "pii", 0, 16),
-        Find("api_key", "secret", 10, 14),
-        Find("email", "pii", 20, 30),
+        Detection("phone", "pii", 0, 12),
+        Detection("card", "pii", 0, 16),
+        Detection("api_key", "secret", 10, 14),
+        Detection("email", "pii", 20, 30),
     ]
-    assert [find.kind for find in resolved(finds)] == ["api_key", "email"]
-    assert [find.kind for find in resolved(finds[:2])] == ["card"]
+    assert [find.kind for find in resolve_overlaps(finds)] == ["api_key", "email"]
+    assert [find.kind for find in resolve_overlaps(finds[:2])] == ["card"]
 
 
 @given(st.text())
 def test_any_text_is_scanned_masked_and_folded_letter_for_letter(text):
-    finds = built_in().scan(text)
-    assert len(folded_of(text)) == len(text)
+    finds = builtin_scanner().scan(text)
+    assert len(normalize_width(text)) == len(text)
     assert all(0 <= find.start < find.end <= len(text) for find in finds)
-    assert masked(text, []) == text
+    assert mask_text(text, []) == text
 
 
 @given(
@@ -110,8 +117,8 @@ def test_any_text_is_scanned_masked_and_folded_letter_for_letter(text):
     )
 )
 def test_resolved_finds_never_overlap_and_lose_no_secret_to_personal_data(spans):
-    finds = [Find(kind, nature, start, start + size) for start, size, kind, nature in spans]
-    kept = resolved(finds)
+    finds = [Detection(kind, nature, start, start + size) for start, size, kind, nature in spans]
+    kept = resolve_overlaps(finds)
     assert all(one.end <= other.start for one, other in pairwise(kept))
     for find in finds:
         assert any(other.start < find.end and find.start < other.end for other in kept)
@@ -119,33 +126,33 @@ def test_resolved_finds_never_overlap_and_lose_no_secret_to_personal_data(spans)
 
 def test_what_is_masked_holds_no_find_any_more():
     for sample in samples(500, 7):
-        shown = masked(sample.text, built_in().scan(sample.text))
+        shown = mask_text(sample.text, builtin_scanner().scan(sample.text))
         for kind, start, end in sample.truth:
             assert not (kind == "email" and sample.text[start:end] in shown)
-        assert not built_in().scan(shown), shown
+        assert not builtin_scanner().scan(shown), shown
 
 
 def test_a_policy_adds_detectors_and_with_them_another_version():
     scanner = Scanner([Detector("employee", "pii", r"EMP-[0-9]{6}")])
-    assert masked("担当はEMP-123456です", scanner.scan("担当はEMP-123456です")) == "担当は[employee]です"
-    assert scanner.version != built_in().version
+    assert mask_text("担当はEMP-123456です", scanner.scan("担当はEMP-123456です")) == "担当は[employee]です"
+    assert scanner.version != builtin_scanner().version
 
 
 def test_the_journal_is_told_of_kinds_and_of_hashes_that_mean_nothing_elsewhere():
     text = "a@example.com b@example.com a@example.com"
-    finds = built_in().scan(text)
-    one, two, three = told(text, finds, b"salt")
+    finds = builtin_scanner().scan(text)
+    one, two, three = format_for_journal(text, finds, b"salt")
     assert one == three != two
-    assert told(text, finds, b"other")[0] != one
+    assert format_for_journal(text, finds, b"other")[0] != one
     assert "example" not in one
-    assert counted(finds) == {"email": 3}
+    assert count_by_kind(finds) == {"email": 3}
 
 
 def test_masks_are_known_again():
-    assert masks_in("mail [email] or [phone], see [1] and [x]", GROUPS["pii"]) == ["email", "phone"]
+    assert find_masks("mail [email] or [phone], see [1] and [x]", KINDS_BY_NATURE["pii"]) == ["email", "phone"]
 
 
 def test_every_detector_has_a_group_and_compiles():
-    for number, each in enumerate(BUILT_IN):
-        assert each.kind in GROUPS[each.nature]
-        assert built_in()._pattern(number) is not None
+    for number, each in enumerate(BUILTIN_DETECTORS):
+        assert each.kind in KINDS_BY_NATURE[each.nature]
+        assert builtin_scanner()._compile_detector(number) is not None

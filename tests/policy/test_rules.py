@@ -7,12 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.desk import LABELS
+from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
-from tokonoma.policy.decide import covers, decide, kind_label, label_of, matches, seen, tags_of, within
-from tokonoma.policy.parse import parsed
-from tokonoma.policy.rules import CLASS_RULES, DEFAULT, DEFAULT_TEXT, Custom, Invariant, LabelRule
-from tokonoma.policy.yaml_tree import MOST
+from tokonoma.policy.decide import (
+    classify_kind,
+    classify_record,
+    covers,
+    decide,
+    find_tags,
+    find_tags_not_held,
+    list_readable,
+    matches,
+)
+from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import CLASS_RULES, DEFAULT_RULES, DEFAULT_TEXT, CustomDetector, Invariant, PlacementRule
+from tokonoma.policy.yaml_tree import MAX_BYTES
 
 SPECIFIED = """
 # policy with retrieval parameters
@@ -37,14 +46,14 @@ retrieval:
 
 
 def test_the_text_of_the_default_policy_means_the_default_policy():
-    assert parsed(DEFAULT_TEXT) == DEFAULT
+    assert parse_policy(DEFAULT_TEXT) == DEFAULT_RULES
 
 
 def test_the_specifications_own_example_is_accepted():
-    rules = parsed(SPECIFIED)
+    rules = parse_policy(SPECIFIED)
     assert rules.version == "0.1.0"
     assert rules.retrieval.alpha == 0.65
-    assert rules.classes["pii"].redact == ("email", "phone")
+    assert rules.class_rules["pii"].redact == ("email", "phone")
     assert rules.layers["principle"].ttl is None
 
 
@@ -56,7 +65,7 @@ def test_the_nested_forms_mean_the_same(outer):
         body = ["    " + line for line in lines[1:at]] + ["  " + line for line in (lines[0], *lines[at:])]
     else:
         body = ["  " + line for line in lines]
-    assert parsed(outer + "\n".join(body)) == parsed(SPECIFIED)
+    assert parse_policy(outer + "\n".join(body)) == parse_policy(SPECIFIED)
 
 
 WRONG = {
@@ -88,7 +97,7 @@ WRONG = {
 def test_what_is_wrong_is_told_with_its_place(name):
     text, line, key, said = WRONG[name]
     with pytest.raises(Invalid) as refused:
-        parsed(text)
+        parse_policy(text)
     assert refused.value.reason == "policy"
     assert refused.value.details["line"] == line
     assert refused.value.details["key"] == key
@@ -97,21 +106,21 @@ def test_what_is_wrong_is_told_with_its_place(name):
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(Invalid) as refused:
-        parsed("version: x\nscopes: { sesion: {} }\nfoo: 1")
+        parse_policy("version: x\nscopes: { sesion: {} }\nfoo: 1")
     assert [each["line"] for each in refused.value.details["problems"]] == [1, 2, 3]
 
 
 def test_64_kilobytes_and_no_more():
-    fits = "version: 1\n#" + "x" * (MOST - 12)
-    assert parsed(fits).version == "1.0.0"
+    fits = "version: 1\n#" + "x" * (MAX_BYTES - 12)
+    assert parse_policy(fits).version == "1.0.0"
     with pytest.raises(Invalid, match="65536"):
-        parsed(fits + "x")
+        parse_policy(fits + "x")
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused(text):
     try:
-        parsed(text)
+        parse_policy(text)
     except Invalid as error:
         assert error.details["problems"]
 
@@ -123,21 +132,21 @@ def test_tags():
     assert matches(["tool:contact-lookup"], ["tool:*"])
     assert not matches(["tool:contact-lookup"], ["answer:task"])
     assert not matches([], ["*"])
-    assert within(["answer:task", "tool:*"], ["tool:x", "admin:all"]) == ["admin:all"]
+    assert find_tags_not_held(["answer:task", "tool:*"], ["tool:x", "admin:all"]) == ["admin:all"]
 
 
 def test_deny_before_redact_before_allow():
-    rules = parsed(SPECIFIED)
+    rules = parse_policy(SPECIFIED)
     assert decide(rules, ["answer:task"], "internal").verdict == "allow"
     assert decide(rules, ["answer:task"], "pii").verdict == "deny"
     assert decide(rules, ["tool:contact-lookup"], "pii").verdict == "redact"
     assert decide(rules, ["*"], "secret").verdict == "deny"
     assert decide(rules, ["*"], "no such class").verdict == "deny"
-    assert seen(rules, ["tool:*"]) == ("public", "internal", "pii")
+    assert list_readable(rules, ["tool:*"]) == ("public", "internal", "pii")
 
 
 def test_an_invariant_holds_whatever_is_allowed():
-    rules = parsed(SPECIFIED + "invariants:\n  - { class: internal, scope: principle, deny: [read] }\n")
+    rules = parse_policy(SPECIFIED + "invariants:\n  - { class: internal, scope: principle, deny: [read] }\n")
     assert rules.invariants == (Invariant("internal", "principle", ("read",)),)
     assert decide(rules, ["*"], "internal", "principle").verdict == "deny"
     assert decide(rules, ["*"], "internal", "project").verdict == "allow"
@@ -145,58 +154,60 @@ def test_an_invariant_holds_whatever_is_allowed():
 
 
 def test_the_class_of_a_record_is_the_strictest_of_all_that_is_said():
-    rules = parsed(
+    rules = parse_policy(
         "version: 1\nlabels:\n  - { space: /hr, class: pii }\n  - { module: vault, path: 'keys/*', class: secret }\n"
         "kinds: { email: internal }\n"
     )
-    assert rules.labels == (LabelRule("pii", space="/hr"), LabelRule("secret", "vault", path="keys/*"))
-    assert label_of(rules, "memory", "/hr/x", "1", "public", []) == "pii"
-    assert label_of(rules, "memory", "/hrx", "1", "public", []) == "public"
-    assert label_of(rules, "vault", "/", "keys/a", "internal", []) == "secret"
-    assert label_of(rules, "memory", "/", "1", "public", [("email", "pii")]) == "internal"
-    assert label_of(rules, "memory", "/", "1", "public", [("phone", "pii")]) == "pii"
-    assert kind_label(rules, "jwt", "secret") == "secret"
+    assert rules.placements == (PlacementRule("pii", namespace="/hr"), PlacementRule("secret", "vault", path="keys/*"))
+    assert classify_record(rules, "memory", "/hr/x", "1", "public", []) == "pii"
+    assert classify_record(rules, "memory", "/hrx", "1", "public", []) == "public"
+    assert classify_record(rules, "vault", "/", "keys/a", "internal", []) == "secret"
+    assert classify_record(rules, "memory", "/", "1", "public", [("email", "pii")]) == "internal"
+    assert classify_record(rules, "memory", "/", "1", "public", [("phone", "pii")]) == "pii"
+    assert classify_kind(rules, "jwt", "secret") == "secret"
 
 
 def test_callers_hold_the_tags_of_the_first_line_that_fits():
-    rules = parsed("version: 1\ncallers: { owner: ['*'], 'key:ci*': ['answer:task'] }")
-    assert tags_of(rules, OWNER) == ("*",)
-    assert tags_of(rules, Principal("key:ci-2", "key")) == ("answer:task",)
-    assert tags_of(rules, Principal("key:x", "key")) == ("answer:task", "tool:*")
+    rules = parse_policy("version: 1\ncallers: { owner: ['*'], 'key:ci*': ['answer:task'] }")
+    assert find_tags(rules, OWNER) == ("*",)
+    assert find_tags(rules, Principal("key:ci-2", "key")) == ("answer:task",)
+    assert find_tags(rules, Principal("key:x", "key")) == ("answer:task", "tool:*")
 
 
 def test_a_detector_of_ones_own_can_be_redacted():
-    rules = parsed(
+    rules = parse_policy(
         "version: 1\ndetectors: [{ kind: employee, class: pii, pattern: 'EMP-[0-9]+' }]\n"
         "boundary_classes: { pii: { allow: ['*'], redact: [employee, secret] } }"
     )
-    assert rules.detectors == (Custom("employee", "pii", "EMP-[0-9]+"),)
+    assert rules.detectors == (CustomDetector("employee", "pii", "EMP-[0-9]+"),)
 
 
-@given(st.sampled_from(LABELS), st.lists(st.sampled_from(["*", "answer:task", "tool:*", "tool:x"]), max_size=3))
+@given(
+    st.sampled_from(CLASSIFICATIONS), st.lists(st.sampled_from(["*", "answer:task", "tool:*", "tool:x"]), max_size=3)
+)
 def test_with_more_tags_one_never_sees_less(label, tags):
     verdicts = ("deny", "redact", "allow")
-    few, more = decide(DEFAULT, tags, label).verdict, decide(DEFAULT, [*tags, "*"], label).verdict
+    few, more = decide(DEFAULT_RULES, tags, label).verdict, decide(DEFAULT_RULES, [*tags, "*"], label).verdict
     assert verdicts.index(few) <= verdicts.index(more)
-    assert set(CLASS_RULES) == set(LABELS)
+    assert set(CLASS_RULES) == set(CLASSIFICATIONS)
 
 
 @pytest.mark.parametrize("name", ["person", "team", "company"])
 def test_the_example_policies_are_right(name):
     text = (Path(__file__).parents[2] / "examples" / "policies" / f"{name}.yaml").read_text(encoding="utf-8")
-    rules = parsed(text)
+    rules = parse_policy(text)
     assert decide(rules, ["*"], "secret").verdict == "deny"
-    assert "internal" in seen(rules, tags_of(rules, Principal("key:somebody", "key")))
+    assert "internal" in list_readable(rules, find_tags(rules, Principal("key:somebody", "key")))
 
 
 def test_masks_name_kinds_and_a_place():
-    rules = parsed("version: 1\nmasks: [{ module: manual, path: 'guide/*', kinds: [secret] }]")
+    rules = parse_policy("version: 1\nmasks: [{ module: manual, path: 'guide/*', kinds: [secret] }]")
     secret = [("anthropic_key", "secret")]
-    assert label_of(rules, "manual", "/", "guide/a.md#L1", "internal", secret) == "pii"
-    assert label_of(rules, "manual", "/", "other/a.md#L1", "internal", secret) == "secret"
-    assert label_of(rules, "vault", "/", "guide/a.md#L1", "internal", secret) == "secret"
-    assert label_of(rules, "manual", "/", "guide/a.md#L1", "secret", secret) == "secret"
+    assert classify_record(rules, "manual", "/", "guide/a.md#L1", "internal", secret) == "pii"
+    assert classify_record(rules, "manual", "/", "other/a.md#L1", "internal", secret) == "secret"
+    assert classify_record(rules, "vault", "/", "guide/a.md#L1", "internal", secret) == "secret"
+    assert classify_record(rules, "manual", "/", "guide/a.md#L1", "secret", secret) == "secret"
     assert decide(rules, ("*",), "pii").verdict == "redact"
     for wrong in ("{ kinds: [secret] }", "{ module: manual }", "{ module: manual, kinds: [keys] }"):
         with pytest.raises(Invalid):
-            parsed(f"version: 1\nmasks: [{wrong}]")
+            parse_policy(f"version: 1\nmasks: [{wrong}]")

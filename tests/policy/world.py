@@ -13,12 +13,12 @@ from talk import Lines
 from tokonoma import catalogue
 from tokonoma.app import App
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import LABELS, Label
-from tokonoma.core.module import Entry
-from tokonoma.core.namespaces import inside
-from tokonoma.policy.decide import decide, label_of, tags_of
-from tokonoma.policy.parse import parsed
-from tokonoma.policy.rules import Rules
+from tokonoma.core.desk import CLASSIFICATIONS, Classification
+from tokonoma.core.module import ToolInfo
+from tokonoma.core.namespaces import is_inside
+from tokonoma.policy.decide import classify_record, decide, find_tags
+from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import PolicyRules
 
 SPACES = ["/", "/hr", "/hr/2026", "/public", "/x"]
 FINDS = {"": [], " a@example.com": [("email", "pii")], " 090-1234-5678": [("phone", "pii")]}
@@ -33,9 +33,9 @@ boundary_classes:
 """
 """Everything is seen as it is: for whoever fills the house."""
 
-ENTRIES: dict[str, Entry] = {
+ENTRIES: dict[str, ToolInfo] = {
     entry.path: entry
-    for shelf in catalogue.read(catalogue.SHIPPED)
+    for shelf in catalogue.read_catalogue(catalogue.CATALOGUE_FILE)
     for entry in shelf.entries
     if shelf.name != "gateway"
 }
@@ -50,13 +50,13 @@ class Held:
     module: str
     space: str
     path: str  # what follows `tokonoma://module/`
-    said: Label
+    said: Classification
     finds: list[tuple[str, str]]
     sticky: bool = False  # the index does not hold it: it never becomes milder than it was
 
-    def follow(self, rules: Rules) -> Label:
+    def follow(self, rules: PolicyRules) -> Classification:
         """Its class under these rules; what is sticky remembers it."""
-        label = label_of(rules, self.module, self.space, self.path, self.said, self.finds)
+        label = classify_record(rules, self.module, self.space, self.path, self.said, self.finds)
         if self.sticky:
             self.said = label
         return label
@@ -74,18 +74,18 @@ class World:
     files: int = 0
 
     def folder(self, place: str) -> Path:
-        return Path(self.app.house.places()[place])
+        return Path(self.app.server_info.locations()[place])
 
-    def hidden(self, rules: Rules, who: Principal, label: dict[str, Label]) -> set[str]:
+    def hidden(self, rules: PolicyRules, who: Principal, label: dict[str, Classification]) -> set[str]:
         """The markers of the records that this caller must not be shown."""
-        tags = tags_of(rules, who)
+        tags = find_tags(rules, who)
         return {
             marker
             for marker, held in self.records.items()
-            if decide(rules, tags, label[marker]).verdict == "deny" or not inside(held.space, who.root)
+            if decide(rules, tags, label[marker]).verdict == "deny" or not is_inside(held.space, who.root)
         }
 
-    def labels(self, rules: Rules) -> dict[str, Label]:
+    def labels(self, rules: PolicyRules) -> dict[str, Classification]:
         return {marker: held.follow(rules) for marker, held in self.records.items()}
 
     def one(self, kind: str) -> Any:
@@ -95,7 +95,7 @@ class World:
 
     def open(self) -> None:
         enforce(self.app, OPEN)
-        self.labels(parsed(OPEN))
+        self.labels(parse_policy(OPEN))
 
     def fill(self) -> None:
         self.open()
@@ -129,7 +129,7 @@ class World:
     def _keep(self, kind: str, value: Any) -> None:
         self.ids.setdefault(kind, []).append(value)
 
-    def _memory(self, marker: str, text: str) -> tuple[str, str, Label]:
+    def _memory(self, marker: str, text: str) -> tuple[str, str, Classification]:
         space = self.rng.choice(SPACES)
         memo = self.talk.call(
             "memory", "save", content=text, title=marker, namespace=space, metadata={"m": 1}, thread=f"t {marker}"
@@ -137,8 +137,8 @@ class World:
         self._keep("memory", memo)
         return space, memo, "internal"
 
-    def _claims(self, marker: str, text: str) -> tuple[str, str, Label]:
-        said: Label = "internal" if self.deep else self.rng.choice(LABELS)
+    def _claims(self, marker: str, text: str) -> tuple[str, str, Classification]:
+        said: Classification = "internal" if self.deep else self.rng.choice(CLASSIFICATIONS)
         claim = self.talk.call(
             "claims", "upsert", text=text, boundary_class=said,
             provenance={"note": marker, "url": "https://example.com/source"},
@@ -149,7 +149,7 @@ class World:
         self._keep("claim_markers", marker[:7])
         return "/", claim, said
 
-    def _items(self, marker: str, text: str) -> tuple[str, str, Label]:
+    def _items(self, marker: str, text: str) -> tuple[str, str, Classification]:
         item = self.talk.call(
             "items", "create_item", type="docs", title=text, content=text, description=marker, tags=["all", marker[:7]]
         )["id"]
@@ -157,7 +157,7 @@ class World:
         self._keep("items", item)
         return "/", str(item), "internal"
 
-    def _manual(self, marker: str, text: str) -> tuple[str, str, Label]:
+    def _manual(self, marker: str, text: str) -> tuple[str, str, Classification]:
         space = self.rng.choice(SPACES)
         name = "book" + space.replace("/", "-")
         folder = self.folder("manuals") / name
@@ -170,7 +170,7 @@ class World:
         self._keep("manual", {"manual_id": name, "path": file.name, "start_line": line})
         return space, f"{name}/{file.name}#L{line}", "internal"
 
-    def _vault(self, marker: str, text: str) -> tuple[str, str, Label]:
+    def _vault(self, marker: str, text: str) -> tuple[str, str, Classification]:
         space = self.rng.choice(SPACES)
         self.files += 1
         path = f"{space}/{self.files}.md".lstrip("/")

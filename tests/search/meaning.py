@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
 from tokonoma.search import tables
-from tokonoma.search.filters import Filter
+from tokonoma.search.filters import IndexFilter
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import Asked, Vectors
+from tokonoma.search.vectors.leg import QueryVector, VectorSearch
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
 Floats = NDArray[np.float32]
-EVERYTHING = Filter()
+EVERYTHING = IndexFilter()
 _DOCUMENT = """insert into document (address, module, space, label, title, digest, changed_at, at)
 values (:address, :module, :space, :label, '', '', 0, :at) returning id"""
 
@@ -39,14 +39,14 @@ class Meaning:
         for name, steps in (("search", tables.TABLES), ("vectors", vectors_tables.TABLES), ("embed", queue.TABLES)):
             migrate(database, name, steps, lambda _reason: None)
         self.database, self.dimension = database, dimension
-        self.vectors = Vectors(database, queue, lambda _rows, _ids: {}, None)
+        self.vectors = VectorSearch(database, queue, lambda _rows, _ids: {}, None)
         with database.reading() as rows:
-            known = self.vectors.models(rows)
+            known = self.vectors.list_models(rows)
         if not known:
             with database.writing() as statements:
                 self.vectors.adopt(statements, "test", "{}", like_texts(1, dimension)[0])
             with database.reading() as rows:
-                known = self.vectors.models(rows)
+                known = self.vectors.list_models(rows)
         self.model = known[0].id
 
     def add(self, vectors: Floats, space: str = "/", module: str = "notes", label: str = "internal") -> list[int]:
@@ -62,7 +62,7 @@ class Meaning:
             for number, vectors in enumerate(pieces, row[0] + 1):
                 place = {"module": module, "space": space, "label": label}
                 document = statements.row(_DOCUMENT, address=f"tokonoma://{module}/{number}", at=number, **place)[0]
-                self.vectors.store(statements, self.model, document, vectors, [""] * len(vectors))
+                self.vectors.store_vectors(statements, self.model, document, vectors, [""] * len(vectors))
                 made.append(document)
         return made
 
@@ -75,18 +75,18 @@ class Meaning:
             return rows.rows(sql, **params)
 
     def near(
-        self, asked: Floats | int, limit: int = 10, filter: Filter = EVERYTHING, metric: Metric = "cosine"
+        self, asked: Floats | int, limit: int = 10, filter: IndexFilter = EVERYTHING, metric: Metric = "cosine"
     ) -> list[tuple[int, float]]:
-        question = asked if isinstance(asked, int) else Asked(self.model, asked)
+        question = asked if isinstance(asked, int) else QueryVector(self.model, asked)
         with self.database.reading() as rows:
-            found = self.vectors.near(rows, question, filter, metric, limit)
+            found = self.vectors.find_nearest(rows, question, filter, metric, limit)
         return [(document, like.similarity) for document, like in found]
 
-    def ids(self, asked: Floats | int, limit: int = 10, filter: Filter = EVERYTHING) -> list[int]:
+    def ids(self, asked: Floats | int, limit: int = 10, filter: IndexFilter = EVERYTHING) -> list[int]:
         return [document for document, _ in self.near(asked, limit, filter)]
 
     def settle(self) -> None:
-        self.vectors.settle(self.model)
+        self.vectors.maintain(self.model)
 
 
 def exact(ids: Sequence[int], vectors: Floats, asked: Floats, limit: int) -> list[int]:

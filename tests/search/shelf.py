@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tokonoma.core.desk import LABELS, Document, Label
-from tokonoma.core.query import Condition, Hits, Query, Reach, Where
-from tokonoma.search.index import Index
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document
+from tokonoma.core.query import Condition, Hits, Query, SearchFilter, SearchScope
+from tokonoma.search.index import SearchIndex
 from tokonoma.search.tables import TABLES
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
-EVERYWHERE = Reach("/", LABELS)
-ANYTHING = Where()
+EVERYWHERE = SearchScope("/", CLASSIFICATIONS)
+ANYTHING = SearchFilter()
 NOW = 1_700_000_000_000
 
 
@@ -27,15 +27,23 @@ class Shelf:
     def __init__(self, database: Database, **options: Any) -> None:
         migrate(database, "search", TABLES, lambda _reason: None)
         self.database = database
-        self.index = Index(database.kind, **options)
+        self.index = SearchIndex(database.kind, **options)
         self._clock = NOW
 
     def put(
-        self, name: str, text: str, label: Label = "internal", space: str = "/", at: int | None = None, **more: Any
+        self,
+        name: str,
+        text: str,
+        label: Classification = "internal",
+        space: str = "/",
+        at: int | None = None,
+        **more: Any,
     ) -> None:
         """Later ones are newer, unless `at` says otherwise."""
         self._clock += 1
-        document = Document(address(name), space, text, label=label, at=self._clock if at is None else at, **more)
+        document = Document(
+            address(name), space, text, classification=label, at=self._clock if at is None else at, **more
+        )
         with self.database.writing() as tx:
             self.index.put(tx, document, label)
 
@@ -47,14 +55,16 @@ class Shelf:
         with self.database.writing() as tx:
             self.index.drop(tx, address(name))
 
-    def hits(self, text: str = "", where: Where = ANYTHING, reach: Reach = EVERYWHERE, **asked: Any) -> Hits:
+    def hits(
+        self, text: str = "", where: SearchFilter = ANYTHING, reach: SearchScope = EVERYWHERE, **asked: Any
+    ) -> Hits:
         with self.database.reading() as rows:
             return self.index.find(rows, Query(text, **asked), where, reach)
 
-    def find(self, text: str = "", *conditions: Condition, reach: Reach = EVERYWHERE, **asked: Any) -> list[str]:
+    def find(self, text: str = "", *conditions: Condition, reach: SearchScope = EVERYWHERE, **asked: Any) -> list[str]:
         """Names, best first. `space`, `modules`, `since` and `until` go into the filter."""
         said = {name: asked.pop(name) for name in ("space", "modules", "since", "until") if name in asked}
-        return names(self.hits(text, Where(conditions=conditions, **said), reach, **asked))
+        return names(self.hits(text, SearchFilter(conditions=conditions, **said), reach, **asked))
 
     def rows(self, sql: str, **params: Any) -> list[tuple[Any, ...]]:
         with self.database.reading() as rows:

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from search.shelf import Shelf
 
-from tokonoma.core.query import Both, Condition, Either, Neither
+from tokonoma.core.query import AllOf, AnyOf, Condition, NoneOf
 
 FACTS = {f"d{a}{b}{c}": {"a": a, "b": b, "c": c} for a in "xyz" for b in "xy" for c in ("x", None)}
 
@@ -15,20 +15,20 @@ leaves = st.builds(
 trees = st.recursive(
     leaves,
     lambda inner: (
-        st.builds(Neither, inner)
-        | st.builds(Both, st.lists(inner, max_size=3).map(tuple))
-        | st.builds(Either, st.lists(inner, max_size=3).map(tuple))
+        st.builds(NoneOf, inner)
+        | st.builds(AllOf, st.lists(inner, max_size=3).map(tuple))
+        | st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple))
     ),
     max_leaves=8,
 )
 
 
 def holds(test, facts) -> bool:
-    if isinstance(test, Neither):
+    if isinstance(test, NoneOf):
         return not holds(test.part, facts)
-    if isinstance(test, Both):
+    if isinstance(test, AllOf):
         return all(holds(part, facts) for part in test.parts)
-    if isinstance(test, Either):
+    if isinstance(test, AnyOf):
         return any(holds(part, facts) for part in test.parts)
     return facts[test.key] is not None if test.operator == "exists" else facts[test.key] == test.values[0]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.scripts import MAX_TOKEN, bounded
-from tokonoma.search.tokenize import cut, terms
+from tokonoma.search.scripts import MAX_TOKEN, truncate_token
+from tokonoma.search.tokenize import parse_query_terms, tokenize
 
 ANY = st.text(alphabet=st.characters(), max_size=120)
 MIXED = st.text(alphabet="aBéßЖ3９_-./:@'’+#&=%~ \\\"\n\0アｱあ々漢申し込Ⅲ한ไव😀ー・,", max_size=60)
@@ -71,22 +71,22 @@ NOT_FOUND = [("the C language", "c++"), ("v1.23", "v12.3"), ("cat", "dog"), ("�
 
 
 def weights(question: str) -> dict[str, float]:
-    return {term.text: term.weight for term in terms(question) if term.weight}
+    return {term.text: term.weight for term in parse_query_terms(question) if term.weight}
 
 
 @pytest.mark.parametrize(("text", "question"), FOUND)
 def test_found(text, question):
-    assert weights(question).keys() & cut(text).counts.keys()
+    assert weights(question).keys() & tokenize(text).counts.keys()
 
 
 @pytest.mark.parametrize(("text", "question"), NOT_FOUND)
 def test_not_found_as_such(text, question):
     whole = max(weights(question), key=len, default="")
-    assert whole not in cut(text).counts
+    assert whole not in tokenize(text).counts
 
 
 def test_a_name_is_there_whole_and_in_its_parts():
-    counts = cut("getUserById foo_bar k8s.io/api v1.2.3").counts
+    counts = tokenize("getUserById foo_bar k8s.io/api v1.2.3").counts
     assert {
         "getuserbyid",
         "get",
@@ -116,43 +116,43 @@ def test_kinds_weigh_differently():
 
 
 def test_hiragana_falls_off_steeply_where_it_is_frequent():
-    assert {term.text for term in terms("りんごと蜜柑") if term.steep > 1} == {"リン", "ンゴ", "ゴト"}
+    assert {term.text for term in parse_query_terms("りんごと蜜柑") if term.steep > 1} == {"リン", "ンゴ", "ゴト"}
 
 
 def test_length_counts_words_and_pairs_but_not_grammar():
-    assert cut("three small words").length == 3
-    assert cut("解約").length == 1
-    assert cut("解約してください").length == cut("解約した").length
-    assert cut("").length == 0
+    assert tokenize("three small words").length == 3
+    assert tokenize("解約").length == 1
+    assert tokenize("解約してください").length == tokenize("解約した").length
+    assert tokenize("").length == 0
 
 
 @given(st.one_of(ANY, MIXED))
 def test_tokens_are_safe_wherever_they_go(text):
-    asked = terms(text)
-    for token in [*cut(text).counts, *(term.text for term in asked)]:
+    asked = parse_query_terms(text)
+    for token in [*tokenize(text).counts, *(term.text for term in asked)]:
         assert 0 < len(token.encode()) <= MAX_TOKEN
         assert not re.search(r"[\s\x00-\x1f\"'\ud800-\udfff]", token)
 
 
 @given(st.one_of(ANY, MIXED))
 def test_a_text_is_found_by_itself_and_by_nothing_that_is_not_in_it(text):
-    counts = cut(text).counts
-    assert {term.text for term in terms(text)} == counts.keys()
+    counts = tokenize(text).counts
+    assert {term.text for term in parse_query_terms(text)} == counts.keys()
     assert bool(weights(text)) == bool(counts)
 
 
 @given(MIXED)
 def test_a_text_has_no_more_tokens_than_a_few_for_each_character(text):
-    assert sum(cut(text).counts.values()) <= 8 * len(text)
+    assert sum(tokenize(text).counts.values()) <= 8 * len(text)
 
 
 def test_a_long_token_keeps_its_beginning_and_a_sum_of_the_rest():
     one, other = "漢" * 200 + "a", "漢" * 200 + "b"
-    assert bounded(one) != bounded(other)
-    assert bounded(one)[:10] == "漢" * 10
-    assert len(bounded(one).encode()) <= MAX_TOKEN
-    assert bounded("short") == "short"
+    assert truncate_token(one) != truncate_token(other)
+    assert truncate_token(one)[:10] == "漢" * 10
+    assert len(truncate_token(one).encode()) <= MAX_TOKEN
+    assert truncate_token("short") == "short"
 
 
 def test_data_that_looks_like_one_long_word_is_not_taken_apart():
-    assert len(cut("aB3" * 10_000).counts) == 1
+    assert len(tokenize("aB3" * 10_000).counts) == 1

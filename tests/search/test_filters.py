@@ -5,11 +5,11 @@ import itertools
 import pytest
 from search.shelf import EVERYWHERE, NOW, Shelf
 
-from tokonoma.core.desk import LABELS
+from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
-from tokonoma.core.query import Condition, Reach, Where
-from tokonoma.search.facts import cells, fact_part, indexed_key
-from tokonoma.search.filters import compiled
+from tokonoma.core.query import Condition, SearchFilter, SearchScope
+from tokonoma.search.facts import compile_fact_condition, to_cells, to_indexed_key
+from tokonoma.search.filters import compile_filter
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_space_means_itself_and_those_below_it(shelf):
 
 
 def test_a_root_is_a_wall_for_every_way_of_asking(shelf):
-    inside, outside = Reach("/mine", LABELS), "/other"
+    inside, outside = SearchScope("/mine", CLASSIFICATIONS), "/other"
     shelf.put("mine", "alpha beta", space="/mine/x", facts=[("k", "v"), ("n", 1.0)], thread="t")
     for number, space in enumerate((outside, "/mine2", "/MINE/x", "/", "/min")):
         shelf.put(f"other{number}", "alpha beta gamma", space=space, facts=[("k", "v"), ("n", 1.0)], thread="t")
@@ -51,12 +51,12 @@ def test_a_root_is_a_wall_for_every_way_of_asking(shelf):
 
 
 def test_classes_are_filtered_before_anything_is_ranked(shelf):
-    for label in LABELS:
+    for label in CLASSIFICATIONS:
         shelf.put(label, "the same words", label=label)
-    for most in range(len(LABELS) + 1):
-        for sees in itertools.combinations(LABELS, most):
-            assert sorted(shelf.find("words", reach=Reach("/", sees))) == sorted(sees)
-            assert sorted(shelf.find("", reach=Reach("/", sees))) == sorted(sees)
+    for most in range(len(CLASSIFICATIONS) + 1):
+        for sees in itertools.combinations(CLASSIFICATIONS, most):
+            assert sorted(shelf.find("words", reach=SearchScope("/", sees))) == sorted(sees)
+            assert sorted(shelf.find("", reach=SearchScope("/", sees))) == sorted(sees)
 
 
 def test_modules(shelf):
@@ -168,7 +168,7 @@ def test_long_keys_are_told_apart(shelf):
     shelf.put("one", "note", facts=[("k" * 3000 + "a", "v")])
     shelf.put("two", "note", facts=[("k" * 3000 + "b", "v")])
     assert shelf.find("", is_("k" * 3000 + "a", "v")) == ["one"]
-    assert len(indexed_key("k" * 3000)) <= 200
+    assert len(to_indexed_key("k" * 3000)) <= 200
 
 
 @pytest.mark.parametrize(
@@ -187,29 +187,37 @@ def test_long_keys_are_told_apart(shelf):
 )
 def test_conditions_that_mean_nothing_are_refused(condition):
     with pytest.raises(Invalid):
-        fact_part(condition, "f_0", {})
+        compile_fact_condition(condition, "f_0", {})
 
 
 def test_no_two_values_have_the_same_cells():
     large = [2**60 + 1, 2**60, str(2**60 + 1), 10**400, -(10**400)]
     values = ["true", True, False, "false", 1.0, 0.0, "1", "0", "", *large]
-    assert len({cells(value) for value in values}) == len(values)
-    assert cells(-0.0) == cells(0)
+    assert len({to_cells(value) for value in values}) == len(values)
+    assert to_cells(-0.0) == to_cells(0)
 
 
 def test_the_simple_part_of_a_filter_is_told_apart():
-    plain = compiled(Where(), EVERYWHERE, NOW)
-    assert (plain.modules, plain.spaces, plain.labels, plain.narrow) == (None, (), None, False)
-    asked = compiled(Where(("memory",), "/a/b"), Reach("/a", ("public",)), NOW)
-    assert (asked.modules, asked.spaces, asked.labels, asked.narrow) == ({"memory"}, ("/a/b",), {"public"}, False)
-    assert compiled(Where(space="/b"), Reach("/a", LABELS), NOW).spaces == ("/a", "/b")
-    assert compiled(Where(conditions=(is_("k", 1.0),)), EVERYWHERE, NOW).narrow
-    assert compiled(Where(since=1), EVERYWHERE, NOW).narrow
+    plain = compile_filter(SearchFilter(), EVERYWHERE, NOW)
+    assert (plain.modules, plain.namespaces, plain.classifications, plain.narrow) == (None, (), None, False)
+    asked = compile_filter(SearchFilter(("memory",), "/a/b"), SearchScope("/a", ("public",)), NOW)
+    assert (asked.modules, asked.namespaces, asked.classifications, asked.narrow) == (
+        {"memory"},
+        ("/a/b",),
+        {"public"},
+        False,
+    )
+    assert compile_filter(SearchFilter(namespace="/b"), SearchScope("/a", CLASSIFICATIONS), NOW).namespaces == (
+        "/a",
+        "/b",
+    )
+    assert compile_filter(SearchFilter(conditions=(is_("k", 1.0),)), EVERYWHERE, NOW).narrow
+    assert compile_filter(SearchFilter(since=1), EVERYWHERE, NOW).narrow
 
 
 def test_nothing_that_a_caller_sends_stands_in_the_sql():
     evil = "x' or 1=1 --"
-    where = Where((evil,), f"/{evil}", (is_(evil, evil), Condition(evil, "prefix", (evil,))))
-    made = compiled(where, Reach(f"/{evil}", LABELS), NOW)
+    where = SearchFilter((evil,), f"/{evil}", (is_(evil, evil), Condition(evil, "prefix", (evil,))))
+    made = compile_filter(where, SearchScope(f"/{evil}", CLASSIFICATIONS), NOW)
     assert "1=1" not in made.sql
     assert all("1=1" not in part.driver for part in made.parts)

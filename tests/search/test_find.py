@@ -5,9 +5,9 @@ import random
 import pytest
 from search.shelf import NOW, Shelf, address, names
 
-from tokonoma.core.desk import LABELS, Document
+from tokonoma.core.desk import CLASSIFICATIONS, Document
 from tokonoma.core.errors import Missing, Unavailable
-from tokonoma.core.query import Condition, Reach, Where
+from tokonoma.core.query import Condition, SearchFilter, SearchScope
 from tokonoma.search.score import ASKING
 
 DAY = 86_400_000
@@ -125,13 +125,13 @@ def test_neighbours_are_those_that_the_caller_can_see(shelf):
     shelf.put("theirs", "pomegranate", thread="t", space="/theirs")
     shelf.put("hidden", "pomegranate", thread="t", space="/mine", label="secret")
     shelf.put("mine1", "nothing there", thread="t", space="/mine")
-    inside = Reach("/mine", ("public", "internal"))
+    inside = SearchScope("/mine", ("public", "internal"))
     assert shelf.find("pomegranate", reach=inside) == []
     assert shelf.find("nothing", reach=inside) == ["mine1", "mine0"]
     for hit in shelf.hits("nothing", reach=inside, explain=True).items:
         assert hit.parts["text"]["neighbours"] == 1
         assert set(hit.parts["text"]["terms"]) == {"noth"}
-    for hit in shelf.hits("nothing", Where(space="/mine"), explain=True).items:
+    for hit in shelf.hits("nothing", SearchFilter(namespace="/mine"), explain=True).items:
         assert hit.parts["text"]["neighbours"] == 2
 
 
@@ -168,22 +168,22 @@ def test_why_not(shelf):
 
     def why(name, where=None, reach=None, **asked):
         more = {} if reach is None else {"reach": reach}
-        return shelf.hits("tea", where or Where(), expect=address(name), limit=5, **more, **asked).why_not or ""
+        return shelf.hits("tea", where or SearchFilter(), expect=address(name), limit=5, **more, **asked).why_not or ""
 
     assert why("nothing").startswith("not indexed")
     assert why("m29") == "", "it is among the hits"
-    assert why("far", Where(space="/near")) == "filtered by space"
-    assert why("far", Where(("items",))) == "filtered by module"
-    assert why("far", Where(conditions=(Condition("k", "is", ("w",)),))) == "filtered by metadata k"
-    assert why("far", Where(since=NOW + 10_000, until=NOW + 20_000)) == "filtered by since"
-    assert why("far", Where(("items",), "/near")) == "filtered by space and module"
+    assert why("far", SearchFilter(namespace="/near")) == "filtered by space"
+    assert why("far", SearchFilter(("items",))) == "filtered by module"
+    assert why("far", SearchFilter(conditions=(Condition("k", "is", ("w",)),))) == "filtered by metadata k"
+    assert why("far", SearchFilter(since=NOW + 10_000, until=NOW + 20_000)) == "filtered by since"
+    assert why("far", SearchFilter(("items",), "/near")) == "filtered by space and module"
     assert why("over") == "filtered by expiry"
     assert "rank 32" in why("far")
     assert why("far").startswith("below the line")
     assert "no word of the query" in why("coffee")
-    unseen = Reach("/", ("public", "internal"))
+    unseen = SearchScope("/", ("public", "internal"))
     assert why("hidden", reach=unseen).replace("hidden", "nothing") == why("nothing", reach=unseen)
-    outside = Reach("/mine", LABELS)
+    outside = SearchScope("/mine", CLASSIFICATIONS)
     assert why("far", reach=outside).replace("far", "nothing") == why("nothing", reach=outside)
 
 
@@ -251,7 +251,7 @@ def test_what_callers_write_is_never_read_as_a_query(shelf, evil):
     shelf.put("tea", "tea and cake", facts=[("k", "v")])
     shelf.put("secret", "tea and cake", label="secret", space="/theirs")
     before = shelf.state()
-    reach = Reach("/", ("internal",))
+    reach = SearchScope("/", ("internal",))
     said = evil.replace("\x00", "").replace("\ud800", "")  # databases refuse these, with a word of their own
     assert set(shelf.find(evil, reach=reach)) <= {"tea"}
     assert shelf.find(evil, Condition(said, "is", (said,)), reach=reach) == []
@@ -260,7 +260,7 @@ def test_what_callers_write_is_never_read_as_a_query(shelf, evil):
     assert shelf.find("tea", Condition("k", "between", (said, said)), reach=reach) in ([], ["tea"])
     assert shelf.find("tea", space=f"/x{said}", reach=reach) == []
     assert shelf.find("tea", modules=(said,), reach=reach) == []
-    assert shelf.find("tea", reach=Reach(f"/x{said}", LABELS)) == []
+    assert shelf.find("tea", reach=SearchScope(f"/x{said}", CLASSIFICATIONS)) == []
     assert shelf.hits("tea", expect=said, reach=reach).why_not.startswith("not indexed")
     assert shelf.state() == before
 

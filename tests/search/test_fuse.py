@@ -3,12 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.fusion import Found, Weights, alone, calibrated, decay_of, fused, joined
+from tokonoma.search.fusion import (
+    FusionWeights,
+    MatchEvidence,
+    calibrate,
+    combine_scores,
+    compute_decay,
+    fuse_scores,
+    score_single,
+)
 
 DAY = 86_400_000
 shares = st.floats(0, 1)
 weights = st.builds(
-    Weights,
+    FusionWeights,
     words=st.just(1.0),
     vectors=shares,
     titles=shares,
@@ -20,19 +28,19 @@ weights = st.builds(
 
 @given(shares, shares, weights)
 def test_a_vector_never_takes_from_what_words_have_found(text, vector, by):
-    assert joined(text, vector, by) >= text - 1e-12
-    assert 0 <= joined(text, vector, by) <= 1
+    assert combine_scores(text, vector, by) >= text - 1e-12
+    assert 0 <= combine_scores(text, vector, by) <= 1
 
 
 @given(shares, shares, shares, weights)
 def test_more_of_either_is_never_less(text, vector, more, by):
-    assert joined(max(text, more), vector, by) >= joined(text, vector, by) - 1e-12
-    assert joined(text, max(vector, more), by) >= joined(text, vector, by) - 1e-12
+    assert combine_scores(max(text, more), vector, by) >= combine_scores(text, vector, by) - 1e-12
+    assert combine_scores(text, max(vector, more), by) >= combine_scores(text, vector, by) - 1e-12
 
 
 @given(st.floats(-1, 1), weights)
 def test_similarities_are_brought_to_one_scale(similarity, by):
-    value = calibrated(similarity, by)
+    value = calibrate(similarity, by)
     assert 0 <= value <= 1
     if similarity <= by.unrelated:
         assert value == 0
@@ -41,40 +49,46 @@ def test_similarities_are_brought_to_one_scale(similarity, by):
 
 
 def test_an_exact_hit_stays_above_unrelated_vectors():
-    by = Weights()
-    exact = fused(Found(1, 0, text=0.9, similarity=0.05), by, 0)
-    others = [fused(Found(number, 0, similarity=0.35), by, 0) for number in range(2, 50)]
-    assert all(exact.order < other.order for other in others)
+    by = FusionWeights()
+    exact = fuse_scores(MatchEvidence(1, 0, text=0.9, similarity=0.05), by, 0)
+    others = [fuse_scores(MatchEvidence(number, 0, similarity=0.35), by, 0) for number in range(2, 50)]
+    assert all(exact.sort_key < other.sort_key for other in others)
 
 
 def test_what_is_not_embedded_yet_keeps_its_words():
-    assert fused(Found(1, 0, text=0.4), Weights(), 0).score == 0.4
-    assert fused(Found(1, 0, text=0.4, similarity=0.7), Weights(), 0).score > 0.4
+    assert fuse_scores(MatchEvidence(1, 0, text=0.4), FusionWeights(), 0).score == 0.4
+    assert fuse_scores(MatchEvidence(1, 0, text=0.4, similarity=0.7), FusionWeights(), 0).score > 0.4
 
 
 def test_age_halves_a_score_and_the_future_is_now():
-    assert decay_of(0, 10 * DAY, 10) == 0.5
-    assert decay_of(20 * DAY, 10 * DAY, 10) == 1
-    assert decay_of(0, 10 * DAY, None) == 1
-    assert alone(Found(1, 0, text=0.8), 20 * DAY, 10).score == 0.2
+    assert compute_decay(0, 10 * DAY, 10) == 0.5
+    assert compute_decay(20 * DAY, 10 * DAY, 10) == 1
+    assert compute_decay(0, 10 * DAY, None) == 1
+    assert score_single(MatchEvidence(1, 0, text=0.8), 20 * DAY, 10).score == 0.2
 
 
 def test_equals_come_newest_first_then_last_put_first():
-    items = [alone(Found(number, at, text=0.5), 0) for number, at in ((1, 5), (2, 9), (3, 5), (4, 9))]
-    assert [each.found.id for each in sorted(items, key=lambda each: each.order)] == [4, 2, 3, 1]
+    items = [score_single(MatchEvidence(number, at, text=0.5), 0) for number, at in ((1, 5), (2, 9), (3, 5), (4, 9))]
+    assert [each.evidence.id for each in sorted(items, key=lambda each: each.sort_key)] == [4, 2, 3, 1]
 
 
 def test_one_leg_alone_keeps_its_own_scale():
-    assert alone(Found(1, 0, similarity=-0.25), 0).score == -0.25
-    assert alone(Found(1, 0), 0).score == 1
+    assert score_single(MatchEvidence(1, 0, similarity=-0.25), 0).score == -0.25
+    assert score_single(MatchEvidence(1, 0), 0).score == 1
 
 
 def test_a_title_that_many_share_tells_little():
-    weights = Weights(titles=0.5)
-    alone_, shared = (fused(Found(1, 0, 0.2, 0.1, "en", 0.9, namesakes=many), weights, 0).score for many in (1, 10))
+    weights = FusionWeights(titles=0.5)
+    alone_, shared = (
+        fuse_scores(MatchEvidence(1, 0, 0.2, 0.1, "en", 0.9, same_title_count=many), weights, 0).score
+        for many in (1, 10)
+    )
     assert 0.2 < shared < alone_
 
 
 def test_what_is_not_of_the_time_counts_for_less():
-    for judged in (alone(Found(1, 0, 0.5, timely=0.8), 0), fused(Found(1, 0, 0.5, timely=0.8), Weights(), 0)):
+    for judged in (
+        score_single(MatchEvidence(1, 0, 0.5, date_factor=0.8), 0),
+        fuse_scores(MatchEvidence(1, 0, 0.5, date_factor=0.8), FusionWeights(), 0),
+    ):
         assert judged.score == 0.4

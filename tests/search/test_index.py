@@ -8,8 +8,8 @@ from search.shelf import ANYTHING, EVERYWHERE, Shelf, address
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, Query
-from tokonoma.search.index import counts
-from tokonoma.search.statistics import corpus
+from tokonoma.search.index import count_by_module
+from tokonoma.search.statistics import read_corpus
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_nothing_is_left_of_what_was_dropped(shelf):
     for table in ("document", "terms", "fact", "words"):
         assert shelf.rows(f"select count(*) from {table}") == [(0,)], table
     with shelf.database.reading() as rows:
-        assert corpus(rows).documents == corpus(rows).length == 0
+        assert read_corpus(rows).documents == read_corpus(rows).length == 0
         assert shelf.index.words.count(rows, ["tea"], 1).get("tea", 0) == 0
 
 
@@ -108,7 +108,7 @@ def test_figures_stay_right_whatever_is_done(shelf):
         if number % 5 == 0:
             shelf.drop(f"m{(number * 3) % 70}")
     with shelf.database.reading() as rows:
-        figures = corpus(rows)
+        figures = read_corpus(rows)
         assert (figures.documents, figures.length) == rows.row("select count(*), sum(length) from document")
         assert shelf.index.words.count(rows, ["tea"], figures.documents) == {"tea": figures.documents}
 
@@ -117,7 +117,7 @@ def test_records_are_counted_by_module(shelf):
     for name in ("tokonoma://items/1", "tokonoma://items/2", "tokonoma://memory/1"):
         shelf.put(name, "note")
     with shelf.database.reading() as rows:
-        assert counts(rows) == {"items": 2, "memory": 1}
+        assert count_by_module(rows) == {"items": 2, "memory": 1}
 
 
 def test_an_address_must_be_one(shelf):
@@ -164,5 +164,5 @@ def test_several_writers_and_readers_at_once(shelf):
     assert problems == []
     assert len(shelf.find("common", limit=100)) == writers * each + 1
     with shelf.database.reading() as rows:
-        figures = corpus(rows)
+        figures = read_corpus(rows)
         assert (figures.documents, figures.length) == rows.row("select count(*), sum(length) from document")

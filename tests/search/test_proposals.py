@@ -4,7 +4,7 @@ import pytest
 from search.shelf import EVERYWHERE, NOW, Shelf, address
 
 from tokonoma.core.desk import Document
-from tokonoma.core.query import Condition, Query, Reach, Where
+from tokonoma.core.query import Condition, Query, SearchFilter, SearchScope
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_what_a_filter_lets_through_is_found_behind_what_it_does_not(shelf, monk
             shelf.index.put(tx, document, "internal" if number % 2 else "secret")
     wanted = Condition("k", "is", ("v",))
     assert shelf.find("tea", wanted, limit=40) == [f"m{number}" for number in reversed(range(30))]
-    assert len(shelf.find("tea", wanted, limit=40, reach=Reach("/s", ("internal",)))) == 15
+    assert len(shelf.find("tea", wanted, limit=40, reach=SearchScope("/s", ("internal",)))) == 15
 
 
 def test_a_title_is_proposed_before_many_bodies(shelf):
@@ -55,7 +55,7 @@ def test_neighbours_are_asked_of_the_index_of_threads(sqlite_database, monkeypat
         shelf.put(f"m{number}", "green tea", thread="talk", space="/a")
     with shelf.database.reading() as rows:
         heard = _Heard(rows)
-        shelf.index.find(heard, Query("tea"), Where(space="/a"), EVERYWHERE)
+        shelf.index.find(heard, Query("tea"), SearchFilter(namespace="/a"), EVERYWHERE)
         beside = [(sql, params) for sql, params in heard.asked if "c.thread" in sql]
         plans = [str(rows.rows(f"explain query plan {sql}", **params)) for sql, params in beside]
     assert len(plans) == 2

@@ -6,14 +6,14 @@ import threading
 import pytest
 from search.shelf import EVERYWHERE, Shelf, address, names
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module
-from tokonoma.core.query import Query, Where
+from tokonoma.core.query import Query, SearchFilter
 from tokonoma.search import reindex as rebuilding
-from tokonoma.search.reindex import forget, reindex
-from tokonoma.search.statistics import corpus
+from tokonoma.search.reindex import reindex, restart_reindex
+from tokonoma.search.statistics import read_corpus
 from tokonoma.store.migrate import migrate
 
 NOTES = (Migration("001_note", ("create table note (name {text} primary key, words text not null)",)),)
@@ -52,7 +52,7 @@ class Notes(Shelf):
                 self.index.put(tx, Document(address(name), "/", words, at=7), "internal")
 
     def rebuild(self, stop=None, pages=None):
-        steps = reindex(self.database, self.index, [MODULE], lambda _document: "internal", stop or Stop())
+        steps = reindex(self.database, self.index, [MODULE], lambda _document: "internal", stop or CancelToken())
         return list(itertools.islice(steps, pages))
 
 
@@ -75,7 +75,7 @@ def test_an_index_that_was_lost_comes_back(notes):
     assert steps[-1].finished
     assert len(notes.find("tea", limit=50)) == 11
     with notes.database.reading() as rows:
-        figures = corpus(rows)
+        figures = read_corpus(rows)
         assert (figures.documents, figures.length) == rows.row("select count(*), sum(length) from document")
 
 
@@ -112,7 +112,7 @@ def test_interrupted_it_goes_on_where_it_was(notes):
         return listed(rows, after, most)
 
     module = Module("memory", "Notes.", (), NOTES, documents=counted)
-    steps = list(reindex(notes.database, notes.index, [module], lambda _document: "internal", Stop()))
+    steps = list(reindex(notes.database, notes.index, [module], lambda _document: "internal", CancelToken()))
     assert [step.done for step in steps] == [8, 10]
     assert None not in read
     assert len(notes.find("tea", limit=50)) == 10
@@ -123,18 +123,18 @@ def test_it_can_be_told_to_begin_anew(notes):
     for number in range(6):
         notes.save(f"n{number}", "tea")
     notes.rebuild(pages=1)
-    forget(notes.database, [MODULE])
+    restart_reindex(notes.database, [MODULE])
     assert [step.done for step in notes.rebuild()] == [4, 6]
 
 
 def test_a_stop_in_the_middle_of_a_page_takes_the_page_back(notes):
     for number in range(10):
         notes.save(f"n{number}", f"tea {number}", index=False)
-    stop = Stop()
+    stop = CancelToken()
 
     def stopping(rows, after, most):
         if after is not None:
-            stop.set("cancelled")
+            stop.cancel("cancelled")
         return listed(rows, after, most)
 
     module = Module("memory", "Notes.", (), NOTES, documents=stopping)
@@ -166,7 +166,7 @@ def test_searches_and_saves_go_on_meanwhile(notes):
         try:
             while saver.is_alive():
                 with notes.database.reading() as rows:
-                    found = notes.index.find(rows, Query("tea", limit=100), Where(), EVERYWHERE)
+                    found = notes.index.find(rows, Query("tea", limit=100), SearchFilter(), EVERYWHERE)
                 assert len(names(found)) >= 40
         except BaseException as error:
             problems.append(error)
@@ -189,7 +189,9 @@ def test_searches_and_saves_go_on_meanwhile(notes):
 
 def test_a_module_without_documents_is_left_alone(notes):
     notes.put("tokonoma://other/1", "tea")
-    steps = reindex(notes.database, notes.index, [Module("other", "…", ())], lambda _document: "internal", Stop())
+    steps = reindex(
+        notes.database, notes.index, [Module("other", "…", ())], lambda _document: "internal", CancelToken()
+    )
     assert list(steps) == []
     assert notes.find("tea") == ["tokonoma://other/1"]
 

@@ -4,28 +4,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.score import MAX_TERMS, THREAD, Candidate, Question, Scored, gain_of, read, score, scored_of, weigh
-from tokonoma.search.term_counts import form_of, length_of
-from tokonoma.search.tokenize import terms
+from tokonoma.search.score import (
+    MAX_TERMS,
+    THREAD,
+    ScoringCandidate,
+    TextScore,
+    WeightedQuery,
+    compute_gain,
+    match_terms,
+    score_candidates,
+    score_document,
+    weigh_query,
+)
+from tokonoma.search.term_counts import count_terms, read_length
+from tokonoma.search.tokenize import parse_query_terms
 
 TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
 
 
-def corpus(*texts: str | tuple[str, str]) -> list[Candidate]:
+def corpus(*texts: str | tuple[str, str]) -> list[ScoringCandidate]:
     """Documents numbered in order; a pair is a title and a text."""
     pairs = [(text, "") if isinstance(text, str) else (text[1], text[0]) for text in texts]
-    return [Candidate(key, form_of(*pair).packed) for key, pair in enumerate(pairs)]
+    return [ScoringCandidate(key, count_terms(*pair).packed) for key, pair in enumerate(pairs)]
 
 
-def asked(question: str, documents: list[Candidate], frequencies: dict[str, int] | None = None) -> Question:
-    average = sum(length_of(each.form) for each in documents) / len(documents)
-    known = {term.text: 1 for term in terms(question)} if frequencies is None else frequencies
-    return weigh(terms(question), known, max(10, len(documents)), average)
+def asked(question: str, documents: list[ScoringCandidate], frequencies: dict[str, int] | None = None) -> WeightedQuery:
+    average = sum(read_length(each.packed) for each in documents) / len(documents)
+    known = {term.text: 1 for term in parse_query_terms(question)} if frequencies is None else frequencies
+    return weigh_query(parse_query_terms(question), known, max(10, len(documents)), average)
 
 
 def order(question: str, *texts: str | tuple[str, str], frequencies: dict[str, int] | None = None) -> list[int]:
     documents = corpus(*texts)
-    return [each.key for each in score(asked(question, documents, frequencies), documents)]
+    return [each.key for each in score_candidates(asked(question, documents, frequencies), documents)]
 
 
 def test_only_what_holds_a_term_is_found():
@@ -58,13 +69,13 @@ def test_equals_come_in_the_order_of_their_keys():
     assert order("cat", "a cat", "a cat", "a cat") == [0, 1, 2]
 
 
-def threaded(*texts: str) -> list[Candidate]:
-    return [each._replace(thread="talk", seat=seat) for seat, each in enumerate(corpus(*texts))]
+def threaded(*texts: str) -> list[ScoringCandidate]:
+    return [each._replace(thread="talk", position=seat) for seat, each in enumerate(corpus(*texts))]
 
 
 def test_neighbours_lend_to_each_other():
     documents = threaded("where did you buy the violin", "in Kyoto", "how nice", "see you", "bye")
-    found = {each.key: each for each in score(asked("violin", documents), documents)}
+    found = {each.key: each for each in score_candidates(asked("violin", documents), documents)}
     assert found.keys() == {0, 1, 2}  # two on each side, no further
     assert found[0].score > found[1].score
     assert found[1].coverage < found[0].coverage == 1.0
@@ -72,25 +83,25 @@ def test_neighbours_lend_to_each_other():
 
 def test_a_text_among_matching_neighbours_is_before_one_that_stands_alone():
     documents = threaded("my violin", "the violin", "a violin")
-    documents += [Candidate(3, documents[0].form), Candidate(4, documents[0].form, "other", 0)]
-    assert [each.key for each in score(asked("violin", documents), documents)] == [0, 1, 2, 3, 4]
+    documents += [ScoringCandidate(3, documents[0].packed), ScoringCandidate(4, documents[0].packed, "other", 0)]
+    assert [each.key for each in score_candidates(asked("violin", documents), documents)] == [0, 1, 2, 3, 4]
 
 
 def test_neighbours_can_be_named_instead():
     documents = threaded("my violin", "in Kyoto", "how nice")
     question = asked("violin", documents)
-    reads = [read(question, each.form) for each in documents]
-    named = [scored_of(question, key, reads[key], [*reads[:key], *reads[key + 1 :]]) for key in range(3)]
-    unlifted = [each._replace(score=0.0, level=0.0, thread=0.0) for each in score(question, documents)]
+    reads = [match_terms(question, each.packed) for each in documents]
+    named = [score_document(question, key, reads[key], [*reads[:key], *reads[key + 1 :]]) for key in range(3)]
+    unlifted = [each._replace(score=0.0, level=0.0, thread=0.0) for each in score_candidates(question, documents)]
     assert [each and each._replace(score=0.0, level=0.0) for each in named] == unlifted
-    assert scored_of(question, 1, reads[1], [reads[2]]) is None
+    assert score_document(question, 1, reads[1], [reads[2]]) is None
 
 
 def test_a_thread_lifts_its_own_towards_its_best_and_nobody_falls():
     talk = threaded("the violin is a violin", "see you", "bye", "well", "my violin and much else that is not asked for")
-    alone = [Candidate(key + 10, each.form) for key, each in enumerate(talk)]
+    alone = [ScoringCandidate(key + 10, each.packed) for key, each in enumerate(talk)]
     question = asked("violin", talk)
-    found = {each.key: each for each in score(question, talk + alone)}
+    found = {each.key: each for each in score_candidates(question, talk + alone)}
     assert found[0].thread == 0.0
     assert found[14].score < found[4].score < found[0].score
     assert found[4].thread == pytest.approx(THREAD * (found[0].score - (found[4].score - found[4].thread)))
@@ -109,7 +120,7 @@ def test_what_somebody_says_is_before_what_is_said_about_them():
 @given(TEXTS, st.text(alphabet="アイ漢字仮abc ", min_size=1, max_size=12))
 def test_the_level_lies_between_0_and_1_and_keeps_the_order(texts, question):
     documents = corpus(*texts)
-    found = score(asked(question, documents), documents)
+    found = score_candidates(asked(question, documents), documents)
     levels = [each.level for each in found]
     assert all(0 < level < 1 for level in levels)
     assert levels == sorted(levels, reverse=True)
@@ -118,27 +129,27 @@ def test_the_level_lies_between_0_and_1_and_keeps_the_order(texts, question):
 
 
 def test_a_question_without_terms_or_without_documents_finds_nothing():
-    assert score(weigh([], {}, 5, 3.0), corpus("a cat")) == []
-    assert score(weigh(terms("cat"), {"cat": 1}, 1, 3.0), []) == []
-    assert score(weigh(terms("cat"), {}, 0, 0.0), []) == []
+    assert score_candidates(weigh_query([], {}, 5, 3.0), corpus("a cat")) == []
+    assert score_candidates(weigh_query(parse_query_terms("cat"), {"cat": 1}, 1, 3.0), []) == []
+    assert score_candidates(weigh_query(parse_query_terms("cat"), {}, 0, 0.0), []) == []
 
 
 def test_frequencies_that_have_aged_do_no_harm():
-    assert all(gain_of(term, 99, 3) > 0 for term in terms("cat りんご"))
+    assert all(compute_gain(term, 99, 3) > 0 for term in parse_query_terms("cat りんご"))
 
 
 def test_of_a_long_question_the_terms_that_are_worth_most_are_kept():
     words = [f"{chr(97 + number // 26)}{chr(97 + number % 26)}q" for number in range(200)]
     frequencies = {word: number + 1 for number, word in enumerate(words)}
-    question = weigh(terms(" ".join(words)), frequencies, 1000, 10.0)
+    question = weigh_query(parse_query_terms(" ".join(words)), frequencies, 1000, 10.0)
     assert len(question.gains) == MAX_TERMS
-    assert min(question.gains.values()) > gain_of(terms(words[-1])[0], 200, 1000)
+    assert min(question.gains.values()) > compute_gain(parse_query_terms(words[-1])[0], 200, 1000)
 
 
 def test_the_parts_say_where_a_score_comes_from():
     documents = corpus(("Keys", "a violin"), "a violin")
-    first = score(asked("violin keys", documents), documents)[0]
-    assert isinstance(first, Scored)
+    first = score_candidates(asked("violin keys", documents), documents)[0]
+    assert isinstance(first, TextScore)
     assert first.key == 0
     assert first.title > 0
     assert first.words > 0

@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from search.meaning import Meaning, exact, like_texts, recall
 
-from tokonoma.core.desk import LABELS
+from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Unavailable
-from tokonoma.core.query import Condition, Reach, Where
-from tokonoma.search.filters import Filter, compiled
-from tokonoma.search.vectors.leg import Asked
+from tokonoma.core.query import Condition, SearchFilter, SearchScope
+from tokonoma.search.filters import IndexFilter, compile_filter
+from tokonoma.search.vectors.leg import QueryVector
 from tokonoma.store.database import Database
 
-EVERYWHERE = Reach("/", LABELS)
+EVERYWHERE = SearchScope("/", CLASSIFICATIONS)
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_similarities_of_given_documents(meaning: Meaning) -> None:
     vectors = like_texts(20, 32)
     ids = meaning.add(vectors)
     with meaning.database.reading() as rows:
-        asked = Asked(meaning.model, vectors[0])
-        found = meaning.vectors.similarities(rows, asked, [ids[3], ids[9], 99_999], "cosine")
+        asked = QueryVector(meaning.model, vectors[0])
+        found = meaning.vectors.compare(rows, asked, [ids[3], ids[9], 99_999], "cosine")
     assert found.keys() == {ids[3], ids[9]}
     assert found[ids[3]].similarity == pytest.approx(vectors[3] @ vectors[0], abs=1e-5)
 
@@ -81,18 +81,23 @@ def test_nothing_is_found_where_nothing_is(meaning: Meaning) -> None:
 def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Meaning) -> None:
     vectors = like_texts(50, 32)
     ids = meaning.add(vectors, space="/a")
-    inside = compiled(Where(space="/b"), EVERYWHERE)
+    inside = compile_filter(SearchFilter(namespace="/b"), EVERYWHERE)
     assert meaning.ids(vectors[4], 1) == [ids[4]]
     assert meaning.ids(vectors[4], 5, inside) == []
     meaning.run("update document set space = '/b/c' where id = :id", id=ids[4])
     assert meaning.ids(vectors[4], 5, inside) == [ids[4]]
     meaning.run("update document set label = 'secret' where id = :id", id=ids[4])
-    assert meaning.ids(vectors[4], 5, compiled(Where(space="/b"), Reach("/", ("public", "internal")))) == []
+    assert (
+        meaning.ids(
+            vectors[4], 5, compile_filter(SearchFilter(namespace="/b"), SearchScope("/", ("public", "internal")))
+        )
+        == []
+    )
     meaning.run("delete from document where id = :id", id=ids[4])
     assert ids[4] not in meaning.ids(vectors[4], 50)
     assert meaning.rows("select count(*) from embedding where document_id = :id", id=ids[4]) == [(0,)]
     with meaning.database.writing() as statements:
-        meaning.vectors.store(statements, meaning.model, ids[5], -vectors[4:5], [""])
+        meaning.vectors.store_vectors(statements, meaning.model, ids[5], -vectors[4:5], [""])
     assert meaning.ids(-vectors[4], 1) == [ids[5]]
 
 
@@ -114,17 +119,17 @@ def test_filters_hold_and_cost_no_recall(meaning: Meaning, count: int, settled: 
     placed = vectors[order]
     with meaning.database.writing() as statements:
         tags = [{"id": document, "tag": f"t{document % 50}"} for document in ids]
-        statements.many("insert into fact (document, key, text) values (:id, 'tag', :tag)", tags)
+        statements.run_many("insert into fact (document, key, text) values (:id, 'tag', :tag)", tags)
     if settled:
         meaning.settle()
-    cases: list[tuple[Where, Reach, Callable[[int], bool]]] = [
-        (Where(space="/a"), EVERYWHERE, lambda at: spaces[order[at] % 5] in ("/a", "/a/b")),
-        (Where(modules=("items",)), EVERYWHERE, lambda at: ids[at] in modules["items"]),
-        (Where(), Reach("/c", LABELS), lambda at: spaces[order[at] % 5] == "/c"),
-        (Where(conditions=(Condition("tag", "is", ("t7",)),)), EVERYWHERE, lambda at: ids[at] % 50 == 7),
-        (Where(conditions=(Condition("tag", "in", tuple(f"t{n}" for n in range(25))),)), EVERYWHERE,
+    cases: list[tuple[SearchFilter, SearchScope, Callable[[int], bool]]] = [
+        (SearchFilter(namespace="/a"), EVERYWHERE, lambda at: spaces[order[at] % 5] in ("/a", "/a/b")),
+        (SearchFilter(modules=("items",)), EVERYWHERE, lambda at: ids[at] in modules["items"]),
+        (SearchFilter(), SearchScope("/c", CLASSIFICATIONS), lambda at: spaces[order[at] % 5] == "/c"),
+        (SearchFilter(conditions=(Condition("tag", "is", ("t7",)),)), EVERYWHERE, lambda at: ids[at] % 50 == 7),
+        (SearchFilter(conditions=(Condition("tag", "in", tuple(f"t{n}" for n in range(25))),)), EVERYWHERE,
          lambda at: ids[at] % 50 < 25),
-        (Where(space="/a/b", conditions=(Condition("tag", "is", ("t1",)),)), EVERYWHERE,
+        (SearchFilter(namespace="/a/b", conditions=(Condition("tag", "is", ("t1",)),)), EVERYWHERE,
          lambda at: spaces[order[at] % 5] == "/a/b" and ids[at] % 50 == 1),
     ]  # fmt: skip
     modules = {
@@ -136,7 +141,7 @@ def test_filters_hold_and_cost_no_recall(meaning: Meaning, count: int, settled: 
         allowed = [at for at in range(count) if lets_through(at)]
         for asked in like_texts(5, 32, seed=count):
             wanted = exact([ids[at] for at in allowed], placed[allowed], asked, 10)
-            found = meaning.ids(asked, 10, compiled(where, reach))
+            found = meaning.ids(asked, 10, compile_filter(where, reach))
             assert set(found) <= {ids[at] for at in allowed}, where
             assert len(found) == len(wanted)
             right.append(recall(found, wanted))
@@ -178,7 +183,7 @@ def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: Meani
         else:
             vector = like_texts(1, 32, seed=100 + step)
             with meaning.database.writing() as statements:
-                meaning.vectors.store(statements, meaning.model, chosen, vector, [""] * len(vector))
+                meaning.vectors.store_vectors(statements, meaning.model, chosen, vector, [""] * len(vector))
             known[chosen] = (vector[0], known[chosen][1])
         _same(meaning, known)
     _same(Meaning(meaning.database), known)
@@ -189,7 +194,7 @@ def _same(meaning: Meaning, known: dict[int, tuple[np.ndarray, str]]) -> None:
     for space in (None, "/b"):
         inside = {document: vector for document, (vector, place) in known.items() if space in (None, place)}
         wanted = sorted(inside, key=lambda document: (-float(inside[document] @ asked), document))
-        found = meaning.ids(asked, 100, compiled(Where(space=space), EVERYWHERE))
+        found = meaning.ids(asked, 100, compile_filter(SearchFilter(namespace=space), EVERYWHERE))
         assert set(found) == set(wanted)
         similarities = [float(inside[document] @ asked) for document in found]
         assert similarities == pytest.approx(sorted(similarities, reverse=True), abs=1e-5)
@@ -197,4 +202,4 @@ def _same(meaning: Meaning, known: dict[int, tuple[np.ndarray, str]]) -> None:
 
 def test_an_impossible_filter_finds_nothing(meaning: Meaning) -> None:
     meaning.add(like_texts(10, 32))
-    assert meaning.near(like_texts(1, 32)[0], 10, Filter("1 = 0")) == []
+    assert meaning.near(like_texts(1, 32)[0], 10, IndexFilter("1 = 0")) == []

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from search.meaning import Meaning, exact, like_texts, recall
 
-from tokonoma.core.desk import LABELS
-from tokonoma.core.query import Reach, Where
+from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.query import SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.search import tables
-from tokonoma.search.filters import compiled
+from tokonoma.search.filters import compile_filter
 from tokonoma.search.vectors import postgres as vectors_postgres
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.postgres import Extension, extension, index_name
-from tokonoma.store.backup import backup, restore
+from tokonoma.search.vectors.postgres import PgvectorExtension, build_index_name, find_extension
+from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import Database, open_database
-from tokonoma.store.migrate import applied
+from tokonoma.store.migrate import read_applied
 
 
 @pytest.fixture
@@ -26,15 +26,15 @@ def meaning(postgres_database: Database) -> Meaning:
 
 def indexed(meaning: Meaning) -> bool:
     with meaning.database.reading() as rows:
-        (model,) = meaning.vectors.models(rows)
-        return rows.row("select 1 from pg_indexes where indexname = :name", name=index_name(model)) is not None
+        (model,) = meaning.vectors.list_models(rows)
+        return rows.row("select 1 from pg_indexes where indexname = :name", name=build_index_name(model)) is not None
 
 
 def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> None:
     vectors = like_texts(3_000, 32)
     ids = meaning.add(vectors)
     with meaning.database.reading() as rows:
-        assert extension(rows) == "offered"
+        assert find_extension(rows) == "offered"
     assert not indexed(meaning)
     before = [meaning.ids(asked) for asked in like_texts(20, 32, seed=1)]
     meaning.settle()
@@ -45,9 +45,9 @@ def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> N
     right = [recall(after.ids(asked), wanted) for asked, wanted in zip(like_texts(20, 32, seed=1), before, strict=True)]
     assert np.mean(right) >= 0.99
     with meaning.database.reading() as rows:
-        there = extension(rows)
-        assert isinstance(there, Extension)
-        distance = there.distance(32)
+        there = find_extension(rows)
+        assert isinstance(there, PgvectorExtension)
+        distance = there.build_distance_sql(32)
         plan = rows.rows(
             f"explain select e.document_id from embedding e join document d on d.id = e.document_id"
             f" where e.model = {meaning.model} order by {distance} limit 10",
@@ -65,7 +65,7 @@ def test_the_index_that_gives_up_is_not_the_last_word(meaning: Meaning, monkeypa
     meaning.settle()
     monkeypatch.setattr(vectors_postgres, "_TUNE_ITERATIVE", "select set_config('hnsw.iterative_scan', 'off', true)")
     fresh = Meaning(meaning.database)
-    found = fresh.ids(vectors[0], 10, compiled(Where(space="/few"), Reach("/", LABELS)))
+    found = fresh.ids(vectors[0], 10, compile_filter(SearchFilter(namespace="/few"), SearchScope("/", CLASSIFICATIONS)))
     assert set(found) == set(few)
 
 
@@ -123,15 +123,15 @@ def test_a_backup_made_with_pgvector_fits_a_database_without(meaning: Meaning, p
     vectors = like_texts(30, 32)
     ids = meaning.add(vectors)
     meaning.settle()
-    backup(meaning.database, tmp_path / "saved")
+    create_backup(meaning.database, tmp_path / "saved")
     name = postgres.take()
     other = open_database(postgres.url(name))
     empty = Meaning(other)
     with other.reading() as rows:
-        known = applied(other, rows)
+        known = read_applied(other, rows)
     sets = {"search": tables.TABLES, "vectors": vectors_tables.TABLES, "embed": queue.TABLES}
     assert known.keys() == sets.keys()
-    restore(other, tmp_path / "saved", sets)
+    restore_backup(other, tmp_path / "saved", sets)
     assert empty.ids(vectors[2], 3) == exact(ids, vectors, vectors[2], 3)
     other.close()
     postgres.give(name)
@@ -143,9 +143,9 @@ def test_a_model_that_goes_takes_its_index_along(meaning: Meaning) -> None:
     with meaning.database.writing() as statements:
         meaning.vectors.adopt(statements, "newer", "{}", like_texts(1, 8)[0])
     with meaning.database.reading() as rows:
-        newer = next(model for model in meaning.vectors.models(rows) if model.current)
+        newer = next(model for model in meaning.vectors.list_models(rows) if model.current)
     with meaning.database.writing() as statements:
-        meaning.vectors.note_filled(statements, newer.id, None)
+        meaning.vectors.save_backfill(statements, newer.id, None)
     while meaning.vectors.retire(newer.id):
         pass
     assert meaning.rows("select name from embedding_model") == [("newer",)]

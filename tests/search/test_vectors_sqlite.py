@@ -11,14 +11,14 @@ from search.meaning import Meaning, exact, like_texts, recall
 
 from tokonoma.embed import queue
 from tokonoma.search import tables
-from tokonoma.search.filters import Filter
+from tokonoma.search.filters import IndexFilter
 from tokonoma.search.vectors import blocks as vectors_blocks
 from tokonoma.search.vectors import columns as vectors_columns
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import Asked
-from tokonoma.search.vectors.memory import Memory
-from tokonoma.search.vectors.sqlite import SqliteNear
-from tokonoma.store.backup import backup, restore
+from tokonoma.search.vectors.leg import QueryVector
+from tokonoma.search.vectors.memory import CodeMemory
+from tokonoma.search.vectors.sqlite import SqliteVectorBackend
+from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import Database, open_database
 
 
@@ -33,9 +33,9 @@ def meaning(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> Meani
     return Meaning(sqlite_database)
 
 
-def memory(meaning: Meaning) -> Memory:
-    near = meaning.vectors._near
-    assert isinstance(near, SqliteNear)
+def memory(meaning: Meaning) -> CodeMemory:
+    near = meaning.vectors._backend
+    assert isinstance(near, SqliteVectorBackend)
     return near._memories[meaning.model]
 
 
@@ -56,10 +56,10 @@ def test_the_likely_are_documents_by_their_codes_and_hold_the_nearest(meaning: M
     vectors = like_texts(3_000, 32)
     ids = meaning.add(vectors[:2_500], space="/here")
     elsewhere = set(meaning.add(vectors[2_500:], space="/elsewhere"))
-    here = Filter("d.space = :f_space", {"f_space": "/here"}, spaces=("/here",))
+    here = IndexFilter("d.space = :f_space", {"f_space": "/here"}, namespaces=("/here",))
     with meaning.database.reading() as rows:
         for asked in like_texts(20, 32, seed=7):
-            likely = meaning.vectors.likely(rows, Asked(meaning.model, asked), here, 64)
+            likely = meaning.vectors.propose(rows, QueryVector(meaning.model, asked), here, 64)
             assert len(set(likely)) == 64
             assert not elsewhere & set(likely)
             assert recall(likely, exact(ids, vectors[:2_500], asked, 10)) >= 0.9
@@ -168,11 +168,11 @@ def test_a_restored_backup_is_noticed(meaning: Meaning, tmp_path: Path, monkeypa
     vectors = like_texts(60, 32)
     ids = meaning.add(vectors[:20])
     saved = tmp_path / "saved"
-    backup(meaning.database, saved)
+    create_backup(meaning.database, saved)
     meaning.add(vectors[20:])
     assert len(meaning.ids(vectors[0], 100)) == 60
     sets = {"search": tables.TABLES, "vectors": vectors_tables.TABLES, "embed": queue.TABLES}
-    restore(meaning.database, saved, sets)
+    restore_backup(meaning.database, saved, sets)
     monkeypatch.setattr("tokonoma.search.vectors.memory._MOMENT", 0.0)  # the moment is over
     right(meaning, ids, vectors[:20])
     assert memory(meaning).columns.count == 20
@@ -185,7 +185,9 @@ def test_one_who_reads_an_older_state_finds_what_was_there(meaning: Meaning) -> 
         rows.rows("select 1 from document")
         meaning.add(vectors[20:])
         assert len(meaning.ids(vectors[0], 100)) == 40
-        found = meaning.vectors.near(rows, Asked(meaning.model, vectors[30]), Filter(), "cosine", 100)
+        found = meaning.vectors.find_nearest(
+            rows, QueryVector(meaning.model, vectors[30]), IndexFilter(), "cosine", 100
+        )
     assert {document for document, _ in found} == set(ids)
 
 
@@ -237,7 +239,7 @@ def test_processes_see_each_other_s_vectors(sqlite_at: str, tmp_path: Path) -> N
 
 
 def test_the_memory_it_takes_is_told(meaning: Meaning) -> None:
-    assert meaning.vectors.memory() == 0
+    assert meaning.vectors.measure_memory() == 0
     meaning.add(like_texts(100, 32))
     meaning.ids(like_texts(1, 32)[0])
-    assert 100 * 64 < meaning.vectors.memory() < 2_000 * 128
+    assert 100 * 64 < meaning.vectors.measure_memory() < 2_000 * 128

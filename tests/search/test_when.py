@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.dates import fit, moment, short, spans, worth
+from tokonoma.search.dates import compute_factor, compute_fit, find_spans, parse_moment, select_short
 
 
 def at(*date: int) -> int:
@@ -48,9 +48,9 @@ DAY = 86_400_000
     ],
 )
 def test_a_question_names_its_time(question, inside, outside):
-    named = spans(question, NOW)
-    assert fit(at(*inside, 12), named) == 1.0
-    assert fit(at(*outside, 12), named) < 0.5
+    named = find_spans(question, NOW)
+    assert compute_fit(at(*inside, 12), named) == 1.0
+    assert compute_fit(at(*outside, 12), named) < 0.5
 
 
 @pytest.mark.parametrize(
@@ -69,41 +69,41 @@ def test_a_question_names_its_time(question, inside, outside):
     ],
 )
 def test_what_only_looks_like_a_time_names_none(question):
-    assert spans(question, NOW) == []
+    assert find_spans(question, NOW) == []
 
 
 @given(st.text(max_size=80), st.integers(at(1990, 1, 1), at(2090, 1, 1)))
 def test_no_text_breaks_it(text, now):
-    named = spans(text, now)
+    named = find_spans(text, now)
     assert named == sorted(named, reverse=True)
     assert all(at(1899, 12, 31) <= span.begin < span.end <= at(2200, 1, 2) for span in named)
 
 
 @given(st.integers(-400, 400), st.integers(-400, 400))
 def test_the_nearer_to_the_time_the_better_the_fit(one, other):
-    named = spans("25 May 2022", NOW)
+    named = find_spans("25 May 2022", NOW)
     near, far = sorted((one, other), key=abs)
     if near * far >= 0:  # on one side
-        fits = [fit(at(2022, 5, 25) + days * DAY, named) for days in (near, far)]
+        fits = [compute_fit(at(2022, 5, 25) + days * DAY, named) for days in (near, far)]
         assert fits[0] >= fits[1]
-        assert 0.6 < worth(fits[1]) <= worth(fits[0]) <= 1.0
+        assert 0.6 < compute_factor(fits[1]) <= compute_factor(fits[0]) <= 1.0
 
 
 def test_only_short_times_are_looked_through_and_the_latest_first():
-    assert short(spans("in 2022", NOW), 2) == []
-    months = short(spans("in June", NOW - 300 * DAY), 2)
+    assert select_short(find_spans("in 2022", NOW), 2) == []
+    months = select_short(find_spans("in June", NOW - 300 * DAY), 2)
     assert [datetime.fromtimestamp(each.begin / 1000, UTC).year for each in months] == [2027, 2026]
 
 
 def test_dates_are_read_as_people_store_them():
-    assert moment("2022-05-25", None) == at(2022, 5, 25)
-    assert moment("2022-05-25T09:00:00+09:00", None) == at(2022, 5, 25)
+    assert parse_moment("2022-05-25", None) == at(2022, 5, 25)
+    assert parse_moment("2022-05-25T09:00:00+09:00", None) == at(2022, 5, 25)
     seconds = datetime(2022, 5, 25, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    assert moment(None, seconds / timedelta(seconds=1)) == moment(None, seconds / timedelta(milliseconds=1))
-    assert moment("next week", None) is None
+    assert parse_moment(None, seconds / timedelta(seconds=1)) == parse_moment(None, seconds / timedelta(milliseconds=1))
+    assert parse_moment("next week", None) is None
 
 
 @pytest.mark.parametrize("number", [-1.7e308, 1.7e308, 0.0, 5.0, -3.0, 20220525.0])
 def test_a_number_that_is_hardly_a_time_is_none(number):
-    assert moment(None, number) is None
-    assert moment("true", 1.0) is None
+    assert parse_moment(None, number) is None
+    assert parse_moment("true", 1.0) is None

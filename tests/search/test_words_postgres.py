@@ -28,7 +28,7 @@ def analyze(shelf: Shelf) -> None:
 
 def counted(shelf: Shelf, documents: int, *terms: str) -> Mapping[str, int]:
     with shelf.database.reading() as rows:
-        return shelf.index.words.count(rows, terms, documents)
+        return shelf.index.term_index.count_documents(rows, terms, documents)
 
 
 def visited(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,33 +5,33 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
-from tokonoma.server.mcp.interface import Answer, Done, Order
+from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 
-Run = Callable[["Workshop", Order, Stop], Answer]
-
-
-def text(words: str, *, is_error: bool = False, **structured: Any) -> Answer:
-    return Answer([{"type": "text", "text": words}], structured or None, is_error)
+Run = Callable[["Workshop", ToolRequest, CancelToken], ToolResult]
 
 
-def echo(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def text(words: str, *, is_error: bool = False, **structured: Any) -> ToolResult:
+    return ToolResult([{"type": "text", "text": words}], structured or None, is_error)
+
+
+def echo(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     words = str(order.arguments.get("text", ""))
     return text(words, text=words)
 
 
-def who(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def who(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     caller = order.caller
     return text("you", client=caller.client, transport=caller.transport, trace=order.trace_parent, size=order.bytes_in)
 
 
-def wait(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def wait(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     """Until `open` is called with the same gate, or the call is told to stop."""
     gate = shop.gate(str(order.arguments["gate"]))
     shop.gate(f"{order.arguments['gate']} reached").set()
     try:
-        with stop.hooked(gate.set):
+        with stop.attach_during(gate.set):
             gate.wait()
     finally:
         shop.stopped.append(stop.reason)
@@ -39,19 +39,19 @@ def wait(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     return text(stop.reason or "opened", is_error=bool(stop.reason))
 
 
-def stubborn(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def stubborn(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     """Like wait, but deaf to cancellation."""
     shop.gate(f"{order.arguments['gate']} reached").set()
     shop.gate(str(order.arguments["gate"])).wait()
     return text("opened at last")
 
 
-def open_gate(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def open_gate(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     shop.gate(str(order.arguments["gate"])).set()
     return text("open")
 
 
-def count(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def count(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     to = int(order.arguments["to"])
     for step in range(to + 1):
         if order.progress is not None:
@@ -61,38 +61,38 @@ def count(shop: "Workshop", order: Order, stop: Stop) -> Answer:
     return text(f"counted to {to}", to=to)
 
 
-def fail(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def fail(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     return text('{"error":{"code":"INVALID_ARGUMENT","message":"as asked"}}', is_error=True)
 
 
-def speak(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def speak(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     """What should never be printed to stdout, printed to stdout."""
     print("not a message")  # noqa: T201
     return text("spoken")
 
 
-def odd(shop: "Workshop", order: Order, stop: Stop) -> Answer:
-    return Answer([], {"value": object()})
+def odd(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+    return ToolResult([], {"value": object()})
 
 
-def large(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def large(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     return text("x" * int(order.arguments["size"]))
 
 
-def ready_made(shop: "Workshop", order: Order, stop: Stop) -> Answer:
-    return Answer([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
+def ready_made(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+    return ToolResult([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
 
 
-def gone(shop: "Workshop", order: Order, stop: Stop) -> Answer:
-    return Answer([], refusal=Missing("It is no longer there.", nearest=["echo"]))
+def gone(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+    return ToolResult([], refusal=Missing("It is no longer there.", nearest=["echo"]))
 
 
-def ask(shop: "Workshop", order: Order, stop: Stop) -> Answer:
+def ask(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
     if "name" in order.inputs:
         return text(f"Hello, {order.inputs['name']['content']['name']}, {order.state}!")
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     form = {"mode": "form", "message": "Who is it?", "requestedSchema": schema}
-    return Answer([], asks={"name": {"method": "elicitation/create", "params": form}}, state="s1")
+    return ToolResult([], asks={"name": {"method": "elicitation/create", "params": form}}, state="s1")
 
 
 RUNS: dict[str, Run] = {
@@ -117,7 +117,7 @@ class Workshop:
     def __init__(self, keys: Mapping[str, Principal] | None = None, tools: Sequence[Mapping[str, Any]] = TOOLS) -> None:
         self.keys = keys
         self.listed = tools
-        self.orders: list[Order] = []
+        self.orders: list[ToolRequest] = []
         self.stopped: list[str] = []
         self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
@@ -133,13 +133,13 @@ class Workshop:
             raise Unauthenticated("This server needs a key.")
         return self.keys[caller.token or ""]
 
-    def instructions(self, caller: Caller) -> str:
+    def get_instructions(self, caller: Caller) -> str:
         return "Call echo first."
 
-    def tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+    def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return self.listed
 
-    def start(self, order: Order, done: Done) -> Stop:
+    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
         if order.name == "busy":
             raise Limited("Too many calls.", retry_after=7)
         if order.name == "crash":
@@ -151,11 +151,11 @@ class Workshop:
         if order.name not in RUNS:
             raise Missing(f"Unknown tool: {order.name}", nearest=["echo"])
         self.orders.append(order)
-        stop = Stop()
+        stop = CancelToken()
         threading.Thread(target=self._work, args=(order, stop, done), daemon=True).start()
         return stop
 
-    def _work(self, order: Order, stop: Stop, done: Done) -> None:
+    def _work(self, order: ToolRequest, stop: CancelToken, done: OnDone) -> None:
         try:
             answer = RUNS[order.name](self, order, stop)
         except Refusal as refusal:  # told to stop before it could begin

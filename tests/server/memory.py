@@ -7,7 +7,7 @@ from typing import Any
 from server.fixture import Workshop
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import Conversation
+from tokonoma.server.mcp.conversation import StdioSession
 
 
 class Talk:
@@ -15,10 +15,10 @@ class Talk:
         self.shop = shop or Workshop()
         self.written: queue.Queue[bytes] = queue.Queue()
         self.caller = Caller("stdio")
-        self.conversation = Conversation(self.shop, self.caller, self.written.put, after_list)
+        self.conversation = StdioSession(self.shop, self.caller, self.written.put, after_list)
 
     def say(self, message: Any) -> None:
-        self.conversation.take(message if isinstance(message, bytes) else json.dumps(message).encode())
+        self.conversation.handle_line(message if isinstance(message, bytes) else json.dumps(message).encode())
 
     def hear(self) -> Any:
         """The next message; a test that waits for one that never comes is ended from outside."""

@@ -5,7 +5,7 @@
 
 import sys
 
-from tokonoma.server.stdio import claim, serve
+from tokonoma.server.stdio import claim_streams, serve
 
 if __name__ == "__main__":
     from fixture import Workshop
@@ -14,4 +14,4 @@ if __name__ == "__main__":
         sys.stderr.write("listed\n")
 
     waits = dict(zip(("grace", "last_call"), map(float, sys.argv[1:]), strict=False))
-    serve(Workshop(), *claim(), after_list=listed, **waits)
+    serve(Workshop(), *claim_streams(), after_list=listed, **waits)

@@ -128,13 +128,13 @@ def test_progress_after_the_answer_is_dropped():
 
 
 def test_a_flood_is_slowed_down_and_then_refused(monkeypatch):
-    monkeypatch.setattr(conversation, "MOST_CALLS", 2)
-    monkeypatch.setattr(conversation, "PATIENCE", 0)
+    monkeypatch.setattr(conversation, "MAX_CALLS", 2)
+    monkeypatch.setattr(conversation, "MAX_WAIT", 0)
     talk = Talk()
     for number in (1, 2):
         talk.say(call("wait", id=number, gate="g"))
     assert talk.ask(call("echo", id=3))["error"]["code"] == -32010
-    monkeypatch.setattr(conversation, "PATIENCE", 60)
+    monkeypatch.setattr(conversation, "MAX_WAIT", 60)
     opener = threading.Thread(target=talk.shop.gate("g").set)
     opener.start()
     talk.say(call("echo", id=4))  # waits for one of the two

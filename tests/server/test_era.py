@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from server.hostile import MODERN, modern, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.headers import decoded
-from tokonoma.server.mcp.versions import trace_parent
+from tokonoma.server.mcp.headers import decode_header
+from tokonoma.server.mcp.versions import parse_trace_parent
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -63,26 +63,26 @@ def test_methods_belong_to_their_era(method):
     ],
 )  # fmt: skip
 def test_a_malformed_traceparent_is_ignored(value):
-    assert trace_parent(value) is None
+    assert parse_trace_parent(value) is None
 
 
 def test_a_traceparent_is_kept():
-    assert trace_parent(TRACE) == TRACE
-    assert trace_parent("01" + TRACE[2:] + "-more") == "01" + TRACE[2:]
+    assert parse_trace_parent(TRACE) == TRACE
+    assert parse_trace_parent("01" + TRACE[2:] + "-more") == "01" + TRACE[2:]
 
 
 @given(st.text())
 def test_header_values_come_out_of_base64(value):
-    assert decoded(f"=?base64?{base64.b64encode(value.encode()).decode()}?=") == value
+    assert decode_header(f"=?base64?{base64.b64encode(value.encode()).decode()}?=") == value
 
 
 @pytest.mark.parametrize(
     "value", ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?SGVsbG9=?=", "=?base64?/w==?="]
 )
 def test_malformed_base64_matches_nothing(value):
-    assert decoded(value) is None
+    assert decode_header(value) is None
 
 
 @pytest.mark.parametrize("value", ["echo", "=?base64?SGVsbG8=", "SGVsbG8=", "=?base64?="])
 def test_anything_else_is_literal(value):
-    assert decoded(value) == value
+    assert decode_header(value) == value

@@ -13,9 +13,9 @@ from server.hostile import TABLE, modern, request
 from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
-from tokonoma.server.http.app import Endpoint, asgi
-from tokonoma.server.http.body import Limits
-from tokonoma.server.http.run import listen, server
+from tokonoma.server.http.app import HttpApp, create_app
+from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.run import create_server, listen
 
 KEYS = {"a": Principal("ann", "key")}
 
@@ -76,7 +76,7 @@ def ways(monkeypatch):
     """Which way each request went, and a bell that rings when the application has been entered."""
     went: list[str] = []
     entered = threading.Event()
-    answer, application = Endpoint.answer, Endpoint.__call__
+    answer, application = HttpApp.answer, HttpApp.__call__
 
     def directly(self, *given):
         went.append("connection")
@@ -87,8 +87,8 @@ def ways(monkeypatch):
         entered.set()
         await application(self, scope, receive, send)
 
-    monkeypatch.setattr(Endpoint, "answer", directly)
-    monkeypatch.setattr(Endpoint, "__call__", by_asgi)
+    monkeypatch.setattr(HttpApp, "answer", directly)
+    monkeypatch.setattr(HttpApp, "__call__", by_asgi)
     return went, entered
 
 
@@ -158,7 +158,7 @@ def both(url: str, ways: Any, message: Any, changed: Any) -> list[Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_both_ways_answer_alike(ways, name):
     message, changed = CASES[name]
-    with served(limits=Limits(body=50_000), origins=["https://good.example"]) as (url, _):
+    with served(limits=HttpLimits(body=50_000), origins=["https://good.example"]) as (url, _):
         whole, pieces = both(url, ways, message, changed)
         assert whole == pieces
 
@@ -268,7 +268,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(monkeypatch, capsys):
     def broken(self, *given):
         raise RuntimeError("the secret of the house")
 
-    monkeypatch.setattr("tokonoma.server.http.mcp.Posts.admit", broken)
+    monkeypatch.setattr("tokonoma.server.http.mcp.McpEndpoint.admit", broken)
     with served() as (url, _), line(url) as one:
         status, _, body = one.ask(request("ping"))
     assert status.startswith(b"HTTP/1.1 500")
@@ -280,7 +280,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(monkeypatch, capsys):
 
 def test_a_connection_on_which_nothing_comes_is_closed():
     listener, started = listen("127.0.0.1", 0), threading.Event()
-    running = server(asgi(Workshop()), on_started=started.set, grace=0.0)
+    running = create_server(create_app(Workshop()), on_started=started.set, grace=0.0)
     running.config.timeout_keep_alive = 0
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -295,7 +295,7 @@ def test_a_connection_on_which_nothing_comes_is_closed():
 def test_at_the_end_a_call_under_way_is_answered_and_its_connection_closed():
     listener, started = listen("127.0.0.1", 0), threading.Event()
     shop = Workshop()
-    running = server(asgi(shop), on_started=started.set, grace=0.0)
+    running = create_server(create_app(shop), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()

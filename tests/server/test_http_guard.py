@@ -8,15 +8,15 @@ from server.fixture import Workshop
 from server.hostile import request
 from server.web import post, send
 
-from tokonoma.server.http.app import asgi
-from tokonoma.server.http.security import accepts, host_name, is_loopback
+from tokonoma.server.http.app import create_app
+from tokonoma.server.http.security import is_loopback, parse_accept, strip_port
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
 
 
 @pytest.fixture
 def app():
-    return asgi(Workshop())
+    return create_app(Workshop())
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
@@ -57,7 +57,7 @@ def test_pages_of_other_sites_are_refused(app, origin):
 
 
 def test_pages_of_chosen_sites_are_served_with_what_browsers_want():
-    app = asgi(Workshop(), origins=["https://app.example.com/"], host_names=None)
+    app = create_app(Workshop(), origins=["https://app.example.com/"], host_names=None)
     origin = "https://app.example.com"
     asked = {"origin": origin, "access-control-request-method": "POST", "host": "anything"}
     preflight = send(app, "OPTIONS", "/mcp", headers=asked)
@@ -92,14 +92,14 @@ def test_a_header_that_decides_must_not_come_twice(app):
     ],
 )
 def test_what_is_acceptable(header, both):
-    assert accepts(header) == both
+    assert parse_accept(header) == both
 
 
 @pytest.mark.parametrize(
     ("host", "name"), [(b"a:1", b"a"), (b"a", b"a"), (b"[::1]:1", b"[::1]"), (b"[::1]", b"[::1]"), (b"", b"")]
 )
 def test_names_without_ports(host, name):
-    assert host_name(host) == name
+    assert strip_port(host) == name
 
 
 def test_loopback():

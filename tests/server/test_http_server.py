@@ -17,11 +17,11 @@ from server.hostile import modern, request
 from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
-from tokonoma.server.http.app import asgi
-from tokonoma.server.http.body import Limits
-from tokonoma.server.http.run import listen, server
+from tokonoma.server.http.app import create_app
+from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.run import create_server, listen
 
-SLOW = Limits(stream_after=0.0, beat=0.01)
+SLOW = HttpLimits(stream_after=0.0, beat=0.01)
 CANCELLED = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
 
 
@@ -175,7 +175,7 @@ def test_calls_run_side_by_side_on_many_connections():
 
 
 def test_a_body_that_does_not_come_is_not_waited_for():
-    with served(limits=Limits(body_seconds=0.0)) as (url, _):
+    with served(limits=HttpLimits(body_seconds=0.0)) as (url, _):
         host, port = url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as line:
             head = f"POST /mcp HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n"
@@ -196,7 +196,7 @@ def test_a_body_in_pieces_is_put_together():
 def test_at_the_end_open_streams_are_answered():
     shop = Workshop()
     listener, started = listen("127.0.0.1", 0), threading.Event()
-    running = server(asgi(shop, limits=SLOW), on_started=started.set, grace=0.0)
+    running = create_server(create_app(shop, limits=SLOW), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()
@@ -210,7 +210,7 @@ def test_at_the_end_open_streams_are_answered():
 
 
 def test_a_call_that_hears_nothing_is_cut_off_at_the_end(monkeypatch):
-    monkeypatch.setattr("tokonoma.server.http.run.LAST_CALL", 0)
+    monkeypatch.setattr("tokonoma.server.http.run.CANCEL_GRACE", 0)
     with served(limits=SLOW) as (url, shop):
         stream = Stream(url, call("stubborn", gate="g"))
         shop.gate("g reached").wait()

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from server.hostile import RAW, TABLE, deep, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.message import Broken, parse
+from tokonoma.server.mcp.message import ProtocolError, parse_message
 from tokonoma.server.mcp.protocol import MAX_BYTES
 
 
 @pytest.mark.parametrize("name", RAW)
 def test_what_is_no_message_is_refused(name):
     raw, code, id = RAW[name]
-    with pytest.raises(Broken) as caught:
-        parse(raw)
+    with pytest.raises(ProtocolError) as caught:
+        parse_message(raw)
     assert (caught.value.code, caught.value.id) == (code, id)
 
 
@@ -32,33 +32,33 @@ def test_every_hostile_message_gets_its_error_and_the_next_one_its_answer(name):
 
 
 def test_the_limit_on_bytes_comes_before_the_parser():
-    with pytest.raises(Broken, match="16777216"):
-        parse(b"[" * (MAX_BYTES + 1))
+    with pytest.raises(ProtocolError, match="16777216"):
+        parse_message(b"[" * (MAX_BYTES + 1))
 
 
 def test_depth_64_is_still_read():
-    assert parse(deep(64)) is not None
+    assert parse_message(deep(64)) is not None
 
 
 def test_many_brackets_are_not_depth():
     raw = json.dumps(request("ping", {"x": [[[]]] * 500})).encode()
-    assert parse(raw) is not None
+    assert parse_message(raw) is not None
 
 
 def test_a_message_as_it_should_be():
-    message = parse(b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"_meta":{"progressToken":1}}}')
+    message = parse_message(b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"_meta":{"progressToken":1}}}')
     assert message is not None
     assert (message.id, message.method, message.meta) == ("a", "ping", {"progressToken": 1})
 
 
 def test_null_params_mean_none():
-    message = parse(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":null}')
+    message = parse_message(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":null}')
     assert message is not None and message.params == {}
 
 
 @pytest.mark.parametrize("raw", [b'{"jsonrpc":"2.0","id":1,"result":{}}', b'{"jsonrpc":"2.0","id":1,"error":{}}'])
 def test_responses_are_nobodys(raw):
-    assert parse(raw) is None
+    assert parse_message(raw) is None
     assert Talk().silent()
 
 
@@ -72,8 +72,8 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "result"]), JSON) | JSON)
 def test_any_json_is_a_message_or_an_error(value):
     try:
-        message = parse(json.dumps(value).encode("utf-8", "surrogatepass"))
-    except Broken as problem:
+        message = parse_message(json.dumps(value).encode("utf-8", "surrogatepass"))
+    except ProtocolError as problem:
         assert problem.code in (-32700, -32600, -32602)
     else:
         assert message is None or (isinstance(message.method, str) and isinstance(message.params, dict))
@@ -82,6 +82,6 @@ def test_any_json_is_a_message_or_an_error(value):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_message_or_an_error(raw):
     try:
-        parse(raw)
-    except Broken as problem:
+        parse_message(raw)
+    except ProtocolError as problem:
         assert problem.code in (-32700, -32600)

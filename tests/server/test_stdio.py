@@ -14,7 +14,7 @@ import pytest
 from server.fixture import Workshop
 from server.hostile import TABLE, request
 
-from tokonoma.server.stdio import GRACE, LAST_CALL, serve
+from tokonoma.server.stdio import CANCEL_GRACE, GRACE, serve
 
 PROGRAM = [sys.executable, str(Path(__file__).parent / "program.py")]
 
@@ -177,7 +177,7 @@ def test_a_closed_output_ends_it_quietly():
 
 
 def test_the_end_leaves_the_house_time_to_close_within_two_seconds():
-    assert GRACE + LAST_CALL <= 1.5
+    assert GRACE + CANCEL_GRACE <= 1.5
 
 
 def test_after_list_is_called_when_the_list_is_out():

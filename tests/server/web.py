@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 from server.fixture import Workshop
 
-from tokonoma.server.http.app import Endpoint, asgi
-from tokonoma.server.http.run import listen, server
+from tokonoma.server.http.app import HttpApp, create_app
+from tokonoma.server.http.run import create_server, listen
 
 ACCEPT = "application/json, text/event-stream"
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -32,7 +32,7 @@ def headers_of(message: Any, **changed: str | None) -> dict[str, str]:
     return {key: value for key, value in headers.items() if changed.get(key.replace("-", "_"), "") is not None}
 
 
-def send(app: Endpoint, method: str, path: str, **options: Any) -> httpx.Response:
+def send(app: HttpApp, method: str, path: str, **options: Any) -> httpx.Response:
     async def go() -> httpx.Response:
         transport = httpx.ASGITransport(app, client=("127.0.0.9", 4))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8722") as client:
@@ -41,7 +41,7 @@ def send(app: Endpoint, method: str, path: str, **options: Any) -> httpx.Respons
     return asyncio.run(go())
 
 
-def post(app: Endpoint, message: Any, **changed: str | None) -> httpx.Response:
+def post(app: HttpApp, message: Any, **changed: str | None) -> httpx.Response:
     content = message if isinstance(message, bytes) else json.dumps(message).encode()
     return send(app, "POST", "/mcp", content=content, headers=headers_of(message, **changed))
 
@@ -59,7 +59,7 @@ def served(front: Any = None, port: int = 0, **options: Any) -> Generator[tuple[
     front = Workshop() if front is None else front
     listener = listen("127.0.0.1", port)
     started = threading.Event()
-    running = server(asgi(front, **options), on_started=started.set, grace=0.0)
+    running = create_server(create_app(front, **options), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()

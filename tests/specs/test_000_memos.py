@@ -6,8 +6,8 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
-from tokonoma.core.clock import now, shown
+from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.core.clock import format_time, now
 
 NOBODY = "0190a000-0000-7000-8000-000000000000"
 
@@ -161,7 +161,7 @@ def test_an_expired_memo_is_gone(talk, app):
 
 
 def test_a_time_of_expiry_is_kept_as_given(talk):
-    until = shown(now() + 10_000_000)
+    until = format_time(now() + 10_000_000)
     assert save(talk, content="x", expires_at=until)["expires_at"] == until
 
 
@@ -203,7 +203,7 @@ def test_namespaces_form_a_tree(talk):
 
 def test_a_key_cannot_leave_its_root_whatever_it_asks(app, talk):
     with app.database.writing() as statements:
-        token = keys.create(statements, Grant("guest", root="/team", default="/team/today"))
+        token = keys.create_key(statements, KeyGrant("guest", root="/team", default="/team/today"))
     owner_memo = app_owner_save(app)
     guest = Http(app, token)
     mine = save(guest, content="ours")

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from talk import Lines
 
-from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.owner_tools import call_owner_tool
 from tokonoma.core import clock
 
 DAY = 86_400_000
@@ -40,12 +40,12 @@ def test_what_was_deleted_or_expired_long_ago_is_forgotten_with_its_relations(ap
     talk.call("memory", "delete", memo_id=deleted)
     later(300)
     talk.call("memory", "delete", memo_id=recent)
-    assert owned(app, "memory", "purge", {"days": 365}) == {"deleted": 0, "expired": 0}
+    assert call_owner_tool(app, "memory", "purge", {"days": 365}) == {"deleted": 0, "expired": 0}
     later(366)
-    assert owned(app, "memory", "purge", {"days": 365, "dry_run": True}) == {"deleted": 1, "expired": 1}
+    assert call_owner_tool(app, "memory", "purge", {"days": 365, "dry_run": True}) == {"deleted": 1, "expired": 1}
     before = counted(app)
-    assert owned(app, "memory", "purge", {"days": 365}) == {"deleted": 1, "expired": 1}
-    assert owned(app, "memory", "purge", {"days": 365}) == {"deleted": 0, "expired": 0}
+    assert call_owner_tool(app, "memory", "purge", {"days": 365}) == {"deleted": 1, "expired": 1}
+    assert call_owner_tool(app, "memory", "purge", {"days": 365}) == {"deleted": 0, "expired": 0}
     assert [b - a for b, a in zip(before, counted(app), strict=True)] == [2, 1, 1, 1, 1]
     assert talk.refused("memory", "restore", memo_id=deleted)["code"] == "NOT_FOUND"
     talk.call("memory", "restore", memo_id=recent)
@@ -68,6 +68,6 @@ def test_more_than_a_page_goes_page_by_page(app, later, monkeypatch):
     talk.call("memory", "save", memos=[{"content": f"tea {n}", "ttl_seconds": 1} for n in range(20)])
     talk.call("memory", "save", content="stays")
     later(1)
-    pages = [owned(app, "memory", "purge", {"days": 0})["expired"] for _ in range(4)]
+    pages = [call_owner_tool(app, "memory", "purge", {"days": 0})["expired"] for _ in range(4)]
     assert pages == [7, 7, 6, 0]
     assert counted(app) == (1, 0, 1, 1, 1)

@@ -114,7 +114,7 @@ def test_hits_by_file_say_the_same_in_less(talk, manuals):
 
 def test_a_search_leaves_the_vectors_of_new_sections_to_the_worker(talk, app, manuals, monkeypatch):
     embedded = []
-    worker = app.searching.worker
+    worker = app.search.worker
     monkeypatch.setattr(worker, "catch_up", lambda: embedded.append("by the search"))
     monkeypatch.setattr(worker, "wake", lambda: embedded.append("by the worker"))
     talk.call("manual", "find", query="返品")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tokonoma.core.call import OWNER, Call, Caller
-from tokonoma.core.query import Query, Where
+from tokonoma.core.query import Query, SearchFilter
 
 
 @pytest.fixture
 def root(app) -> Path:
-    folder = Path(app.house.places()["vault"])
+    folder = Path(app.server_info.places()["vault"])
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -298,6 +298,6 @@ def test_a_file_is_a_record_of_the_house(talk, app, root):
         assert app.registry.record(rows, "tokonoma://vault/../x") is None
     assert whole.text.startswith("# Rice")
     assert (part.text, part.space, part.label) == ("# Tea\nsteep it\n", "/notes", "internal")
-    call = Call("vault", "find", {}, Caller("cli"), principal=OWNER)
-    hits = app.searching.find(call, Query("steep"), Where(("vault",)), ("public", "internal"))
+    call = Call("vault", "find", {}, Caller("cli"), identified=OWNER)
+    hits = app.search.find(call, Query("steep"), SearchFilter(("vault",)), ("public", "internal"))
     assert hits.items[0].address == "tokonoma://vault/notes/a.md#L3-L4"

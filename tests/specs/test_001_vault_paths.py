@@ -12,7 +12,7 @@ from files.hostile import RESERVED, WRONG, traps
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth.api_keys import Grant, create
+from tokonoma.auth.api_keys import KeyGrant, create_key
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]
@@ -140,8 +140,8 @@ def test_a_folder_swapped_for_a_link_never_leads_outside(house, root, tmp_path, 
 def test_a_key_walled_into_a_namespace_sees_its_folder_alone(house, root):
     talk = Lines(house)
     talk.call("vault", "create", path="team/t.md", content="ours")
-    with house.administer("keys.create") as tx:
-        token = create(tx, Grant("team", root="/team", default="/team"))
+    with house.write_as_owner("keys.create") as tx:
+        token = create_key(tx, KeyGrant("team", root="/team", default="/team"))
     http = Http(house, token)
     assert [each["path"] for each in http.call("vault", "ls")["items"]] == ["team/t.md"]
     assert http.call("vault", "read", path="team/t.md", full=True)["text"] == "ours"

@@ -8,7 +8,7 @@ from tokonoma.journal.verify import verify
 
 
 def entries(app):
-    app.keeper.flush()
+    app.journal.flush()
     with app.database.reading() as rows:
         return rows.rows(
             "select module, tool, outcome, code, parent, principal, transport, remote from journal"
@@ -54,7 +54,7 @@ def test_pages_of_recent_calls_hold_each_once(app):
     talk = Lines(app)
     for _ in range(7):
         talk.call("system", "status")
-    app.keeper.flush()
+    app.journal.flush()
     first = talk.call("system", "recent", limit=5)
     assert first["has_more"] is True
     second = talk.call("system", "recent", limit=5, cursor=first["next_cursor"])
@@ -66,7 +66,7 @@ def test_pages_of_recent_calls_hold_each_once(app):
 def test_no_parameter_reaches_the_journal(app):
     talk = Lines(app)
     talk.refused("system", "recent", cursor="a secret that must not be kept")
-    app.keeper.flush()
+    app.journal.flush()
     with app.database.reading() as rows:
         assert "a secret" not in json.dumps(
             [[str(value) for value in row] for row in rows.rows("select * from journal")]
@@ -80,6 +80,6 @@ def test_the_same_trace_runs_through_the_call(app):
         "tools/call", name="call", arguments={"module": "system", "tool_name": "status"},
         _meta={"traceparent": f"00-{trace}-b7ad6b7169203331-01"},
     )  # fmt: skip
-    app.keeper.flush()
+    app.journal.flush()
     with app.database.reading() as rows:
         assert rows.rows("select trace_id from journal where kind = 'call'") == [(trace,)]

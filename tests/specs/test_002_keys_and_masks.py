@@ -6,7 +6,7 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
+from tokonoma.auth.api_keys import KeyGrant
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -15,7 +15,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 def key(app):
     def create(**grant) -> str:
         with app.database.writing() as statements:
-            return keys.create(statements, Grant(**grant))
+            return keys.create_key(statements, KeyGrant(**grant))
 
     return create
 
@@ -45,8 +45,8 @@ def test_a_revoked_key_opens_nothing(app, key):
     talk = Http(app, token)
     assert talk.call("system", "status")
     with app.database.writing() as statements:
-        keys.revoke(statements, "laptop")
-    del app.door  # which remembers for a second
+        keys.revoke_key(statements, "laptop")
+    del app.authenticator  # which remembers for a second
     assert talk.answered(LIST).status_code == 401
 
 
@@ -91,7 +91,7 @@ def test_a_masked_tool_does_not_exist_anywhere(app, key):
 def test_each_sees_only_its_own_calls(app, key):
     first, second = Http(app, key(name="first")), Http(app, key(name="second"))
     first.call("system", "status")
-    app.keeper.flush()
+    app.journal.flush()
     assert [item["tool"] for item in first.call("system", "recent")["items"]] == ["status"]
     assert second.call("system", "recent")["items"] == []
 

@@ -58,7 +58,7 @@ def test_a_secret_comes_out_nowhere(database_url, tmp_path, capsys):
     exporter = InMemorySpanExporter()
     flags = {"home": str(tmp_path / "home"), "database_url": database_url, "durable": False, "log_level": "debug"}
     app = App(flags, {}, spans=OtelSpans("1", exporter))
-    app.metrics = Metrics(app.front.version)
+    app.metrics = Metrics(app.dispatcher.version)
     told = []
     for talk in (Lines(app), Http(app)):
         for entry in ENTRIES.values():
@@ -70,9 +70,9 @@ def test_a_secret_comes_out_nowhere(database_url, tmp_path, capsys):
         told.append(talk.tool("call", module="memory", tool_name=SECRET, params={SECRET: SECRET}))
         told.append(talk.ask("tools/call", name=SECRET, arguments={}))
         told.append(talk.tool("get_module_schema", module=SECRET))
-    app.keeper.flush()
+    app.journal.flush()
     told.append(stored(app))
-    told.append(app.metrics.text().decode())
+    told.append(app.metrics.render().decode())
     app.close()
     told.append([(span.name, dict(span.attributes or {}), span.events) for span in exporter.get_finished_spans()])
     told.append(capsys.readouterr().err)

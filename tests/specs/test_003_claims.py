@@ -10,9 +10,9 @@ from policy.test_rules import SPECIFIED
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.module import Migration
-from tokonoma.modules.claims.claim import content_hash
+from tokonoma.modules.claims.claim import compute_hash
 
 AT = "2026-01-15T09:00:00Z"
 SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -80,7 +80,7 @@ def test_the_examples_of_the_specification(talk):
     claim = data(
         talk, "upsert", text="POST /subscriptions/{id}/cancel は非同期", kind="fact", scope="project",
         boundary_class="internal", provenance={"at": AT, "git": {"commit": "abc1234"}},
-        content_hash=content_hash("POST /subscriptions/{id}/cancel は非同期"),
+        content_hash=compute_hash("POST /subscriptions/{id}/cancel は非同期"),
     )  # fmt: skip
     assert claim["id"].startswith("clm_")
     told = data(
@@ -386,4 +386,4 @@ def test_a_key_keeps_its_claims_inside_its_root(app):
     mine = upsert(caller, "弟子の覚え")
     assert [each["id"] for each in data(caller, "list")["items"]] == [mine]
     assert len(data(owner, "list")["items"]) == 2
-    assert shown(now()) > AT
+    assert format_time(now()) > AT

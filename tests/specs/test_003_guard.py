@@ -11,9 +11,9 @@ from policy.world import QUESTIONS, READS, SPACES, TELLS_NO_TEXT, World
 from talk import Http, Lines
 
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.desk import LABELS
-from tokonoma.policy.decide import decide, hidden_kinds, tags_of
-from tokonoma.policy.parse import parsed
+from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.policy.decide import decide, find_hidden_kinds, find_tags
+from tokonoma.policy.parse import parse_policy
 
 POLICIES = 3_334 if SOAK else 33  # each for three callers, who ask three questions: 10 002 cases
 ASKED = 3
@@ -24,7 +24,7 @@ MODULES = ["memory", "claims", "items", "manual", "vault"]
 def policy_of(rng, number):
     """A random one, as YAML."""
     lines = [f"version: {number + 1}.0", "boundary_classes:"]
-    for label in LABELS:
+    for label in CLASSIFICATIONS:
         allow = rng.sample(TAGS, rng.randint(0, 3))
         redact = rng.choice([[], [], ["pii"], ["email"]])
         lines.append(f"  {label}: {{ allow: {json.dumps(allow)}, redact: {json.dumps(redact)} }}")
@@ -32,20 +32,23 @@ def policy_of(rng, number):
     for name in ("owner", "key:one", "key:two"):
         lines.append(f"  '{name}': {json.dumps(rng.sample(TAGS, rng.randint(0, 3)))}")
     rules = [
-        f"  - {{ space: {rng.choice(SPACES[1:])}, class: {rng.choice(LABELS)} }}" for _ in range(rng.randint(0, 2))
+        f"  - {{ space: {rng.choice(SPACES[1:])}, class: {rng.choice(CLASSIFICATIONS)} }}"
+        for _ in range(rng.randint(0, 2))
     ]
-    rules += [f"  - {{ module: {rng.choice(MODULES)}, class: {rng.choice(LABELS)} }}"] * rng.randint(0, 1)
+    rules += [f"  - {{ module: {rng.choice(MODULES)}, class: {rng.choice(CLASSIFICATIONS)} }}"] * rng.randint(0, 1)
     if rng.random() < 0.4:
         path = rng.choice(["*a.md*", "hr/*", "book-hr*", "*1*"])
         lines_of_path = f"module: {rng.choice(['manual', 'vault'])}, path: '{path}'"
-        rules.append(f"  - {{ {lines_of_path}, class: {rng.choice(LABELS)} }}")
+        rules.append(f"  - {{ {lines_of_path}, class: {rng.choice(CLASSIFICATIONS)} }}")
     lines += ["labels:", *rules] if rules else []
     if rng.random() < 0.2:
-        lines.append(f"masks: [{{ module: {rng.choice(MODULES)}, kinds: [email], class: {rng.choice(LABELS)} }}]")
+        lines.append(
+            f"masks: [{{ module: {rng.choice(MODULES)}, kinds: [email], class: {rng.choice(CLASSIFICATIONS)} }}]"
+        )
     if rng.random() < 0.5:
-        lines.append(f"kinds: {{ email: {rng.choice(LABELS)} }}")
+        lines.append(f"kinds: {{ email: {rng.choice(CLASSIFICATIONS)} }}")
     if rng.random() < 0.3:
-        lines.append(f"invariants: [{{ class: {rng.choice(LABELS)}, deny: [read] }}]")
+        lines.append(f"invariants: [{{ class: {rng.choice(CLASSIFICATIONS)}, deny: [read] }}]")
     return "\n".join(lines)
 
 
@@ -69,7 +72,7 @@ def test_whoever_knows_everything_knows_the_classes_that_are_stored(world):
     rng = world.rng
     for number in range(5):
         world.talk.call("manual", "list")
-        rules = parsed(yaml := policy_of(rng, number))
+        rules = parse_policy(yaml := policy_of(rng, number))
         enforce(world.app, yaml)
         labels = world.labels(rules)
         with world.app.database.reading() as rows:
@@ -97,7 +100,7 @@ def test_no_answer_holds_what_is_denied(app, world):
         if number % 40 == 39:
             world.open()
             world.add(rng.choice(MODULES))
-        rules = parsed(yaml := policy_of(rng, number))
+        rules = parse_policy(yaml := policy_of(rng, number))
         enforce(app, yaml)
         labels = world.labels(rules)
         for talk, who in callers.values():
@@ -116,10 +119,10 @@ def test_no_answer_holds_what_is_denied(app, world):
 
 def masked(rules, who, labels) -> bool:
     """Whether an answer that holds records of these classes must not hold an address."""
-    tags = tags_of(rules, who)
+    tags = find_tags(rules, who)
     if not any(decide(rules, tags, label).verdict == "redact" for label in labels):
         return False
-    return "email" in hidden_kinds(rules, tags, [("email", "pii")])
+    return "email" in find_hidden_kinds(rules, tags, [("email", "pii")])
 
 
 def asked(world, talk, way, hidden) -> str:

@@ -10,7 +10,9 @@ from talk import Lines
 
 from tokonoma import catalogue
 
-MODULES = {name: catalogue.load(source) for name, source in catalogue.BUILT_IN.items() if name != "gateway"}
+MODULES = {
+    name: catalogue.load_module(source) for name, source in catalogue.BUILT_IN_MODULES.items() if name != "gateway"
+}
 KEEPING = {name: module for name, module in MODULES.items() if module.tables}
 HOLDS_NO_TEXT = {
     "claim_feedback", "active_context",  # who said which signal when; ids of claims, which are read anew
@@ -33,14 +35,16 @@ def test_a_table_has_a_class_or_is_said_to_have_none(name):
     module = KEEPING[name]
     tables = created(module)
     classed = {table for table, columns in tables.items() if re.search(r"\blabel text not null", columns)}
-    assert classed <= module.records, "a row with a class is read through {visible} only"
-    assert module.unlabelled <= tables.keys()
-    assert tables.keys() - classed - module.unlabelled <= HOLDS_NO_TEXT, "say where its texts get their class from"
-    if module.records:
-        assert module.relabel is not None
+    assert classed <= module.record_tables, "a row with a class is read through {visible} only"
+    assert module.unclassified_tables <= tables.keys()
+    assert tables.keys() - classed - module.unclassified_tables <= HOLDS_NO_TEXT, (
+        "say where its texts get their class from"
+    )
+    if module.record_tables:
+        assert module.reclassify is not None
     leaves = re.compile(r"\b(deleted_at|superseded_by|forgotten_at)\b")
-    if any(leaves.search(tables.get(table, "")) for table in module.records):
-        assert module.shelved is not None, "records that left the index follow a policy, too"
+    if any(leaves.search(tables.get(table, "")) for table in module.record_tables):
+        assert module.unindexed_documents is not None, "records that left the index follow a policy, too"
 
 
 def test_no_row_of_any_record_table_keeps_the_class_of_the_old_policy(app):
@@ -49,7 +53,7 @@ def test_no_row_of_any_record_table_keeps_the_class_of_the_old_policy(app):
     world.talk.call("manual", "list")
     rules = ", ".join(f"{{ module: {name}, class: secret }}" for name in MODULES)
     enforce(app, f"version: 1\nlabels: [{rules}]")
-    records = {table for module in MODULES.values() for table in module.records}
+    records = {table for module in MODULES.values() for table in module.record_tables}
     with app.database.reading() as rows:
         kept = {table: rows.rows(f"select label, count(*) from {table} group by label") for table in records}
         documents = rows.rows("select distinct label from document")

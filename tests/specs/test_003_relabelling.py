@@ -15,8 +15,8 @@ from talk import Http, Lines
 from tokonoma.app import App
 from tokonoma.app import reclassify as relabelling
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.policy_api import Proposal
-from tokonoma.policy.parse import parsed
+from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.policy.parse import parse_policy
 
 RECORDS = 3_000
 PAIRS = 300 if SOAK else 6
@@ -34,15 +34,15 @@ def filled(talk, count=RECORDS):
 
 def accept(app, yaml):
     """It is coming, and nobody leads the records there but this test."""
-    app.relabeller.wake = lambda: None
-    with app.administer("policy.apply") as statements:
-        return app.policing.apply(statements, Proposal(yaml), "owner").version
+    app.reclassifier.wake = lambda: None
+    with app.write_as_owner("policy.apply") as statements:
+        return app.policies.apply(statements, PolicyProposal(yaml), "owner").version
 
 
-def stepped(app, most=relabelling.PIECE):
-    app.policing.prepare()
+def stepped(app, most=relabelling.BATCH_SIZE):
+    app.policies.prepare()
     with app.database.writing() as statements:
-        return app.policing.step(statements, most)
+        return app.policies.step(statements, most)
 
 
 def classes(app) -> dict[tuple[str, str], int]:
@@ -64,21 +64,21 @@ def test_no_transaction_touches_more_than_a_piece_and_others_write_in_between(ap
     filled(talk)
     accept(app, STRICT)
     steps, before = 0, 0
-    while app.policing.progress() and not app.policing.progress().in_force:
+    while app.policies.progress() and not app.policies.progress().in_force:
         assert talk.call("memory", "get", memo_id=talk.call("memory", "save", content="x", namespace="/x")["memo_id"])
         assert talk.call("system", "status")["health"]["policy"]["says"].startswith(
             "0.1.0 is in force; 2.0.0 is coming"
         )
         assert stepped(app)
         now = classes(app).get(("/hr", "secret"), 0)
-        assert 0 <= now - before <= relabelling.PIECE
+        assert 0 <= now - before <= relabelling.BATCH_SIZE
         steps, before = steps + 1, now
     assert before == RECORDS // 2
-    assert steps > RECORDS // relabelling.PIECE
+    assert steps > RECORDS // relabelling.BATCH_SIZE
     assert seen(talk, "/hr") == 0
     while stepped(app):
         pass
-    assert app.policing.progress() is None
+    assert app.policies.progress() is None
     assert talk.call("system", "status")["health"]["policy"]["says"] == "2.0.0 is in force"
 
 
@@ -87,7 +87,7 @@ def test_what_must_be_stricter_is_so_before_the_policy_is_in_force_and_milder_af
     filled(talk, 40)
     accept(app, STRICT)
     counts = []
-    while (progress := app.policing.progress()) is not None and not progress.in_force:
+    while (progress := app.policies.progress()) is not None and not progress.in_force:
         told = talk.call("claims", "policy.get")["data"]
         assert (told["version"], told["relabelling"]["version"]) == ("0.1.0", "2.0.0")
         counts.append(seen(talk, "/hr"))
@@ -119,7 +119,7 @@ def test_what_is_written_meanwhile_has_the_stricter_class_of_both(app):
     accept(app, MILD)
     talk.call("memory", "save", content="newer", namespace="/hr")
     assert classes(app)["/hr", "secret"] == 4, "the old policy still wants it"
-    while not app.policing.progress().in_force:
+    while not app.policies.progress().in_force:
         stepped(app)
     talk.call("memory", "save", content="newest", namespace="/hr")
     assert classes(app)["/hr", "internal"] == 1
@@ -139,7 +139,7 @@ def test_another_policy_may_come_before_the_first_has_arrived(app):
     assert talk.call("claims", "policy.apply", yaml=MILD, expected_version="2.0.0")["data"] == {"version": "3.0.0"}
     assert classes(app) == {("/hr", "internal"): 20, ("/x", "internal"): 20}
     accept(app, STRICT.replace("2", "4", 1))
-    while not app.policing.progress().in_force:
+    while not app.policies.progress().in_force:
         stepped(app, 10)
     stepped(app, 10)
     enforce(app, "version: 5\nlabels: [{ space: /x, class: secret }]")
@@ -152,13 +152,13 @@ def test_who_comes_after_a_killed_process_goes_on(app, database_url, tmp_path):
     accept(app, STRICT)
     stepped(app, 10)
     with pytest.raises(ZeroDivisionError), app.database.writing() as statements:  # as a kill takes it back
-        app.policing.step(statements, 10)
+        app.policies.step(statements, 10)
         raise ZeroDivisionError
     later = App({"home": str(tmp_path / "home"), "database_url": database_url, "durable": False}, {})
     try:
         Lines(later).call("memory", "namespaces")
         pause = threading.Event()
-        while later.policing.progress() is not None:
+        while later.policies.progress() is not None:
             pause.wait(0.01)
         assert classes(later) == {("/hr", "secret"): 100, ("/x", "internal"): 100}
         assert seen(Lines(later), "/hr") == 0
@@ -193,9 +193,9 @@ def test_writers_go_on_and_every_record_arrives(app):
         for each in writers:
             each.join()
     assert errors == []
-    app.relabeller.settle()
+    app.reclassifier.settle()
     yaml = "version: 50\nkinds: { email: pii }"
-    assert app.policing.foreseen(Proposal(yaml))[2].moves == {}
+    assert app.policies.foreseen(PolicyProposal(yaml))[2].moves == {}
 
 
 def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):
@@ -204,15 +204,15 @@ def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):
         pytest.skip("on SQLite one writes at a time, and everybody has a turn")
     filled(Lines(app), 4)
     waits: dict[bool, set[str]] = {True: set(), False: set()}
-    step = app.policing.step
+    step = app.policies.step
 
     def watched(statements, most):
-        waits[app.policing.turning(statements)].add(statements.row("show lock_timeout")[0])
+        waits[app.policies.turning(statements)].add(statements.row("show lock_timeout")[0])
         return step(statements, most)
 
-    monkeypatch.setattr(app.policing, "step", watched)
+    monkeypatch.setattr(app.policies, "step", watched)
     accept(app, STRICT)
-    app.relabeller.settle()
+    app.reclassifier.settle()
     assert waits == {True: {"800ms"}, False: {"200ms"}}
 
 
@@ -236,11 +236,11 @@ def test_on_the_way_nothing_is_shown_that_neither_policy_would_show(app):
         (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", root="/hr", default="/hr")),
     ]
     ways = itertools.cycle(rng.sample(READS, len(READS)))
-    old, yaml = parsed("version: 0.9"), "version: 0.9"
+    old, yaml = parse_policy("version: 0.9"), "version: 0.9"
     enforce(app, yaml)
     labels, shown, looks = world.labels(old), 0, 0
     for number in range(PAIRS):
-        new = parsed(yaml := policy_of(rng, number))
+        new = parse_policy(yaml := policy_of(rng, number))
         accept(app, yaml)
         before, labels = labels, world.labels(new)
         while stepped(app, rng.choice([3, 7, 20])):

@@ -135,9 +135,9 @@ class Oracle:
 def nodes(request, tmp_path_factory):
     """A house with seven items, whose links each example makes anew."""
     if request.param == "sqlite":
-        from tokonoma.store.database import sqlite_url
+        from tokonoma.store.database import format_sqlite_url
 
-        url = sqlite_url(tmp_path_factory.mktemp("graph") / "tokonoma.db")
+        url = format_sqlite_url(tmp_path_factory.mktemp("graph") / "tokonoma.db")
     else:
         server = request.getfixturevalue("postgres")
         url = server.url(server.take())

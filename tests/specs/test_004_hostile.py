@@ -12,7 +12,7 @@ from talk import Lines
 from tokonoma import catalogue
 from tokonoma.app import App
 
-TOOLS = next(shelf for shelf in catalogue.read(catalogue.SHIPPED) if shelf.name == "items").entries
+TOOLS = next(shelf for shelf in catalogue.read_catalogue(catalogue.CATALOGUE_FILE) if shelf.name == "items").entries
 CODES = {1001, 1002, 1003, 1004, 1005, -32602}
 
 odd = st.sampled_from([
@@ -57,9 +57,9 @@ def params(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def house(request, tmp_path_factory):
     if request.param == "sqlite":
-        from tokonoma.store.database import sqlite_url
+        from tokonoma.store.database import format_sqlite_url
 
-        url = sqlite_url(tmp_path_factory.mktemp("hostile") / "tokonoma.db")
+        url = format_sqlite_url(tmp_path_factory.mktemp("hostile") / "tokonoma.db")
     else:
         server = request.getfixturevalue("postgres")
         url = server.url(server.take())

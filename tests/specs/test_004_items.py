@@ -5,7 +5,7 @@ from specs.shelf_of_items import Items
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
+from tokonoma.auth.api_keys import KeyGrant
 
 
 def test_an_item_is_made_and_read_back_as_it_was(talk):
@@ -34,7 +34,7 @@ def test_defaults(items):
 
 
 def test_tools_are_listed_under_the_names_of_the_specification(app):
-    app.front._direct = ("items",)
+    app.dispatcher._direct = ("items",)
     listed = {each["name"] for each in Lines(app).ask("tools/list")["result"]["tools"]}
     assert {
         "create_item", "get_item_detail", "get_items", "update_item", "delete_item", "search_items", "search_suggest",
@@ -148,7 +148,7 @@ def test_history_tells_who_changed_what_newest_first_in_pages(app, items):
     assert {(each["by"], each["transport"]) for each in seen} == {("owner", "stdio")}
     first = seen[-2]["changes"]["content"]
     assert (first["from"], first["to"]) == ("", "x" * 500 + "… (600 characters)")
-    app.keeper.flush()
+    app.journal.flush()
     with app.database.reading() as rows:
         entered = {row[0] for row in rows.rows("select request_id from journal where outcome = 'committed'")}
     assert {each["request_id"] for each in seen} <= entered
@@ -202,7 +202,7 @@ def test_numbers_that_no_item_can_have_are_not_found(items, tool):
 def test_a_key_sees_its_own_items_and_cannot_link_to_others(app, items):
     mine = items.make("the owner's")
     with app.database.writing() as statements:
-        token = keys.create(statements, Grant("guest", root="/team", default="/team"))
+        token = keys.create_key(statements, KeyGrant("guest", root="/team", default="/team"))
     guest = Items(Http(app, token))
     theirs = guest.make("the guest's", tags=["theirs"])
     assert [each["title"] for each in guest.get_items()["items"]] == ["the guest's"]

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from specs.shelf_of_items import items_of
 from talk import Lines
 
-from tokonoma.cli.owner_tools import owned
-from tokonoma.core.cancellation import Stop
-from tokonoma.search.index import counts
+from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.core.cancellation import CancelToken
+from tokonoma.search.index import count_by_module
 from tokonoma.search.reindex import reindex
 
 
@@ -51,18 +51,18 @@ def test_an_export_goes_into_another_house_with_numbers_links_and_trash(app, ite
     items.add_relation(type="issue", id=a["id"], target=b["address"], kind="blocks")
     items.add_relation(type="issue", id=a["id"], target=c["address"])
     items.delete_item(type="issue", id=c["id"])
-    told = owned(app, "items", "export", {})["items"]
+    told = call_owner_tool(app, "items", "export", {})["items"]
     assert [each["id"] for each in told] == [a["id"], b["id"], c["id"]]
     with app.database.writing() as statements:
         for table in ("item_link", "item_tag", "item_hint", "item_change", "item"):
             statements.run(f"delete from {table}")
     for each in told:
         each["id"] += 1000
-    landed = owned(app, "items", "import", {"items": told})["items"]
+    landed = call_owner_tool(app, "items", "import", {"items": told})["items"]
     assert [each["outcome"] for each in landed] == ["saved"] * 3
     links = [{"uid": each["uid"], "links": each["links"]} for each in told]
-    owned(app, "items", "import.links", {"items": links, "accepted": [each["uid"] for each in told]})
-    again = owned(app, "items", "export", {})["items"]
+    call_owner_tool(app, "items", "import.links", {"items": links, "accepted": [each["uid"] for each in told]})
+    again = call_owner_tool(app, "items", "export", {})["items"]
     for each in told:
         for link in each["links"]:
             link["to"] = f"issue-{int(link['to'].partition('-')[2]) + 1000}"
@@ -77,12 +77,12 @@ def test_the_index_can_be_made_anew_from_the_items(app, items):
     with app.database.writing() as statements:
         for (address,) in statements.rows("select address from document where module = 'items'"):
             if json.loads(address.rpartition("/")[2]) % 2:
-                app.searching.index.drop(statements, address)
+                app.search.index.drop(statements, address)
     module = app.registry.module("items")
-    steps = list(reindex(app.database, app.searching.index, [module], app.policy.mark, Stop()))
+    steps = list(reindex(app.database, app.search.index, [module], app.policy.mark, CancelToken()))
     assert steps[-1].finished
     with app.database.reading() as rows:
-        assert counts(rows)["items"] == 119
+        assert count_by_module(rows)["items"] == 119
     assert len(items.search_items(query="lamp tag:t", limit=100, mode="text")["items"]) == 100
 
 

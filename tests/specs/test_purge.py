@@ -4,7 +4,7 @@ from pathlib import Path
 
 from talk import Lines
 
-from tokonoma.cli.owner_tools import owned
+from tokonoma.cli.owner_tools import call_owner_tool
 
 
 def counted(app, *tables) -> list[int]:
@@ -13,7 +13,7 @@ def counted(app, *tables) -> list[int]:
 
 
 def purged(app, module, days=0, **more):
-    return owned(app, module, "purge", {"days": days, **more})
+    return call_owner_tool(app, module, "purge", {"days": days, **more})
 
 
 def test_deleted_items_go_with_their_links_and_history(app):
@@ -67,7 +67,7 @@ def test_contents_that_were_replaced_go_but_for_the_last_one_and_those_that_othe
             talk.call("vault", "write", path=path, content=text, mode="overwrite")
     talk.call("vault", "write", path="b.md", content="one", mode="overwrite")
     talk.call("vault", "write", path="b.md", content="four", mode="overwrite")
-    kept = Path(app.house.places()["vault"]) / ".system" / "versions"
+    kept = Path(app.server_info.places()["vault"]) / ".system" / "versions"
 
     def there() -> set[str]:
         return {file.read_text() for file in kept.rglob("*") if file.is_file()}

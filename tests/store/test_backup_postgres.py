@@ -10,7 +10,7 @@ from store.words import HARD, SETS, STEPS, change, fill, state
 
 from tokonoma.core.errors import Conflict, Refusal, Unready
 from tokonoma.core.module import Migration
-from tokonoma.store.backup import backup, restore
+from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import open_database
 from tokonoma.store.migrate import migrate
 
@@ -45,11 +45,11 @@ def rewritten(source: Path, target: Path, change_manifest) -> Path:
 def test_an_archive_that_does_not_fit_is_refused(postgres_database, tmp_path, change_manifest, reason):
     migrate(postgres_database, "words", STEPS, lambda reason: None)
     fill(postgres_database, ["a"])
-    backup(postgres_database, tmp_path / "x.backup")
+    create_backup(postgres_database, tmp_path / "x.backup")
     change(postgres_database)
     before = state(postgres_database)
     with pytest.raises(Refusal) as refused:
-        restore(postgres_database, rewritten(tmp_path / "x.backup", tmp_path / "y", change_manifest), SETS)
+        restore_backup(postgres_database, rewritten(tmp_path / "x.backup", tmp_path / "y", change_manifest), SETS)
     assert refused.value.reason == reason
     assert state(postgres_database) == before
     with postgres_database.writing() as tx:  # the counter, too, is where it was
@@ -59,10 +59,10 @@ def test_an_archive_that_does_not_fit_is_refused(postgres_database, tmp_path, ch
 def test_other_migrations_are_refused(postgres_database, tmp_path):
     newer = (*STEPS, Migration("002_more", ("create table more (id {identity})",)))
     migrate(postgres_database, "words", STEPS, lambda reason: None)
-    backup(postgres_database, tmp_path / "x.backup")
+    create_backup(postgres_database, tmp_path / "x.backup")
     migrate(postgres_database, "words", newer, lambda reason: None)
     with pytest.raises(Unready) as refused:
-        restore(postgres_database, tmp_path / "x.backup", {"words": newer})
+        restore_backup(postgres_database, tmp_path / "x.backup", {"words": newer})
     assert (refused.value.reason, refused.value.details["sets"]) == ("other_schema", ["words"])
 
 
@@ -82,8 +82,8 @@ def test_tables_that_refer_in_circles_come_back(postgres_database, tmp_path):
         tx.run("insert into a values (1, null)")
         tx.run("insert into b values (2, 1)")
         tx.run("update a set b = 2")
-    backup(postgres_database, tmp_path / "x.backup")
-    restore(postgres_database, tmp_path / "x.backup", {"circle": steps})
+    create_backup(postgres_database, tmp_path / "x.backup")
+    restore_backup(postgres_database, tmp_path / "x.backup", {"circle": steps})
     with postgres_database.reading() as tx:
         assert tx.rows("select a.id, b.id from a join b on a.b = b.id and b.a = a.id") == [(1, 2)]
     with pytest.raises(Conflict), postgres_database.writing() as tx:  # the references hold again
@@ -93,12 +93,12 @@ def test_tables_that_refer_in_circles_come_back(postgres_database, tmp_path):
 def test_an_archive_travels_to_another_server(postgres, postgres_database, tmp_path):
     migrate(postgres_database, "words", STEPS, lambda reason: None)
     fill(postgres_database, HARD)
-    backup(postgres_database, tmp_path / "x.backup")
+    create_backup(postgres_database, tmp_path / "x.backup")
     shutil.move(tmp_path / "x.backup", tmp_path / "moved")
     name = postgres.take()
     other = open_database(postgres.url(name), durable=False)
     migrate(other, "words", STEPS, lambda reason: None)
-    restore(other, tmp_path / "moved", SETS)
+    restore_backup(other, tmp_path / "moved", SETS)
     assert state(other) == state(postgres_database)
     other.close()
     postgres.give(name)

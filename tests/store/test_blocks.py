@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.store.database import Database, open_database
 
@@ -265,8 +265,8 @@ def test_spans_wrap_the_blocks(database_url):
 
 
 def test_a_stop_that_was_set_before_stops_at_once(words):
-    stop = Stop()
-    stop.set("cancelled")
+    stop = CancelToken()
+    stop.cancel("cancelled")
     for block in (words.reading, words.writing):
         with pytest.raises(Unavailable) as refused, block(stop) as tx:
             tx.rows("select 1")

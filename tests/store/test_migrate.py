@@ -9,7 +9,7 @@ import pytest
 from tokonoma.core.errors import Unready
 from tokonoma.core.module import Migration
 from tokonoma.store.database import open_database
-from tokonoma.store.migrate import applied, migrate
+from tokonoma.store.migrate import migrate, read_applied
 
 FIRST = Migration(
     "001_word", ("create table word (id {identity}, text {text} not null)", "create index word_text on word (text)")
@@ -41,7 +41,7 @@ def test_sets_do_not_know_of_each_other(database):
     migrate(database, "words", [FIRST], never)
     migrate(database, "others", [other], never)
     with database.reading() as tx:
-        assert applied(database, tx) == {"words": ["001_word"], "others": ["001_word"]}
+        assert read_applied(database, tx) == {"words": ["001_word"], "others": ["001_word"]}
 
 
 def test_a_step_that_fails_leaves_nothing_behind(database):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Invalid, Unavailable, Unready
 from tokonoma.store.database import open_database
 from tokonoma.store.postgres.pool import CONNECTIONS
@@ -92,7 +92,7 @@ def test_nul_is_refused_in_words(words):
 
 
 def test_more_blocks_than_connections_wait_their_turn_and_can_be_stopped(words):
-    inside, release, stop = threading.Barrier(CONNECTIONS + 1), threading.Event(), Stop()
+    inside, release, stop = threading.Barrier(CONNECTIONS + 1), threading.Event(), CancelToken()
 
     def hold() -> None:
         with words.reading() as tx:
@@ -104,7 +104,7 @@ def test_more_blocks_than_connections_wait_their_turn_and_can_be_stopped(words):
     for each in threads:
         each.start()
     inside.wait()
-    threading.Timer(0.05, stop.set, ["timeout"]).start()
+    threading.Timer(0.05, stop.cancel, ["timeout"]).start()
     with pytest.raises(Unavailable) as refused, words.reading(stop) as tx:
         tx.rows("select 1")
     assert refused.value.reason == "timeout"
@@ -203,9 +203,9 @@ def test_the_mark_of_a_transaction_pooler_is_understood(postgres_at):
     ],
 )
 def test_credentials_are_not_shown(url, shown):
-    from tokonoma.store.postgres.connection import Address
+    from tokonoma.store.postgres.connection import PostgresAddress
 
-    assert Address(url).shown == shown
+    assert PostgresAddress(url).display == shown
 
 
 @pytest.mark.parametrize("url", ["postgresql://x:y@h/d?nonsense=1", "postgresql://[::1/x"])

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from tokonoma.core.errors import Unavailable, Unready
-from tokonoma.store.database import open_database, sqlite_path, sqlite_url
+from tokonoma.store.database import format_sqlite_url, open_database, parse_sqlite_url
 from tokonoma.store.sqlite import checkpoint
 from tokonoma.store.sqlite import connection as sqlite_link
 from tokonoma.store.sqlite.database import SqliteDatabase
@@ -19,7 +19,7 @@ from tokonoma.store.sqlite.database import SqliteDatabase
 
 def test_file_and_folder_are_their_owners_alone(tmp_path):
     path = tmp_path / "new" / "folder" / "x.db"
-    database = open_database(sqlite_url(path), durable=False)
+    database = open_database(format_sqlite_url(path), durable=False)
     with database.writing() as tx:
         tx.run("create table t (a {big})")
     found = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
@@ -37,7 +37,7 @@ def test_the_settings_that_keep_data_safe(tmp_path, durable):
     assert link.pragma("synchronous") == (2 if durable else 0)
     assert link.pragma("foreign_keys") == 1
     assert link.pragma("wal_autocheckpoint") == 0
-    assert sqlite_link.WAIT >= 15
+    assert sqlite_link.MAX_WAIT >= 15
     database.close()
 
 
@@ -48,7 +48,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path, content)
     path = tmp_path / "x.db"
     path.write_bytes(content)
     with pytest.raises(Unavailable) as refused:
-        open_database(sqlite_url(path))
+        open_database(format_sqlite_url(path))
     assert refused.value.reason == "corrupt"
     assert str(path) in refused.value.message
     assert "tokonoma restore" in refused.value.message
@@ -57,16 +57,16 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path, content)
 
 def test_torn_pages_are_found(tmp_path):
     path = tmp_path / "x.db"
-    database = open_database(sqlite_url(path))
+    database = open_database(format_sqlite_url(path))
     with database.writing() as tx:
         tx.run("create table t (a {text})")
-        tx.many("insert into t values (:a)", [{"a": "x" * 500} for _ in range(200)])
+        tx.run_many("insert into t values (:a)", [{"a": "x" * 500} for _ in range(200)])
     database.close()
     with path.open("r+b") as file:
         file.seek(4096 * 3)
         file.write(os.urandom(4096 * 4))
-    database = open_database(sqlite_url(path))
-    assert database.check()
+    database = open_database(format_sqlite_url(path))
+    assert database.find_problems()
     with pytest.raises(Unavailable) as refused, database.reading() as tx:
         tx.rows("select sum(length(a)) from t")
     assert refused.value.reason == "corrupt"
@@ -76,7 +76,7 @@ def test_torn_pages_are_found(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable) as refused:
-        open_database(sqlite_url(tmp_path / "file" / "x.db"))
+        open_database(format_sqlite_url(tmp_path / "file" / "x.db"))
     assert refused.value.reason == "database"
 
 
@@ -141,7 +141,7 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
 @pytest.fixture
 def rounds(monkeypatch):
     """Checkpoints after every ten pages; each round is counted when it is over."""
-    monkeypatch.setattr(checkpoint, "PAGES", 10)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_PAGES", 10)
     done, work = threading.Semaphore(0), checkpoint.Checkpointer._checkpoint
 
     def watched(self) -> None:
@@ -157,7 +157,7 @@ def rounds(monkeypatch):
 def add(database: SqliteDatabase, rows: int) -> int:
     """Write some pages; how many the log holds then."""
     with database.writing() as tx:
-        tx.many("insert into t values (:a)", [{"a": "x" * 1000} for _ in range(rows)])
+        tx.run_many("insert into t values (:a)", [{"a": "x" * 1000} for _ in range(rows)])
     return database._checkpointer._seen
 
 
@@ -182,7 +182,7 @@ def test_the_log_is_folded_in_by_a_thread_of_its_own_and_starts_again(logged, ro
 
 
 def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeypatch):
-    monkeypatch.setattr(checkpoint, "TOO_MANY", 60)
+    monkeypatch.setattr(checkpoint, "BLOCKING_PAGES", 60)
     with logged.reading() as tx:
         assert tx.rows("select count(*) from t") == [(0,)]
         for _ in range(4):  # past the point where readers are waited for, which must not stop the writers
@@ -196,7 +196,7 @@ def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeyp
 
 
 def test_closing_ends_a_write_that_does_not_end(tmp_path):
-    database = open_database(sqlite_url(tmp_path / "x.db"), durable=False)
+    database = open_database(format_sqlite_url(tmp_path / "x.db"), durable=False)
     started, outcome = threading.Event(), []
 
     def write() -> None:
@@ -221,7 +221,7 @@ def test_a_process_that_forgets_to_close_leaves_one_whole_file(tmp_path):
         "database = open_database(sys.argv[1])\n"
         "with database.writing() as tx: tx.run('create table t (a {big})'); tx.run('insert into t values (7)')\n"
     )
-    subprocess.run([sys.executable, "-c", script, sqlite_url(tmp_path / "x.db")], check=True)
+    subprocess.run([sys.executable, "-c", script, format_sqlite_url(tmp_path / "x.db")], check=True)
     assert [each.name for each in tmp_path.iterdir()] == ["x.db"]
     with apsw.Connection(str(tmp_path / "x.db")) as connection:
         assert connection.execute("select a from t").fetchall() == [(7,)]
@@ -246,13 +246,13 @@ def test_no_driver_is_imported_before_a_database_is_opened():
     ],
 )
 def test_urls_name_files(url, path):
-    assert sqlite_path(url) == Path(path)
+    assert parse_sqlite_url(url) == Path(path)
 
 
 @pytest.mark.parametrize("name", ["a b", "a%20b", "床の間", "c#", "q?", "a&b", "'"])
 def test_every_path_has_a_url(name):
     path = Path("/srv") / name / "x.db"
-    assert sqlite_path(sqlite_url(path)) == path
+    assert parse_sqlite_url(format_sqlite_url(path)) == path
 
 
 @pytest.mark.parametrize(

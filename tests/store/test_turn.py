@@ -4,24 +4,24 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Unavailable
-from tokonoma.store.fair_lock import Turn
+from tokonoma.store.fair_lock import FairLock
 
 
-def queued(turn: Turn, served: list[int], number: int, stop: Stop | None = None) -> threading.Thread:
+def queued(turn: FairLock, served: list[int], number: int, stop: CancelToken | None = None) -> threading.Thread:
     """A thread that stands in the queue when this returns."""
     before = len(turn._waiting)
 
     def stand() -> None:
         try:
-            turn.take(stop)
+            turn.acquire(stop)
         except Unavailable as refused:
             served.append(-number)
             assert refused.reason == "cancelled"
             return
         served.append(number)
-        turn.leave()
+        turn.release()
 
     thread = threading.Thread(target=stand)
     thread.start()
@@ -31,66 +31,66 @@ def queued(turn: Turn, served: list[int], number: int, stop: Stop | None = None)
 
 
 def test_turns_are_taken_in_the_order_of_asking():
-    turn, served = Turn(), []
-    turn.take()
+    turn, served = FairLock(), []
+    turn.acquire()
     threads = [queued(turn, served, number) for number in range(1, 9)]
-    turn.leave()
+    turn.release()
     for each in threads:
         each.join()
     assert served == list(range(1, 9))
 
 
 def test_who_is_told_to_stop_leaves_the_queue_and_the_others_move_up():
-    turn, served, stop = Turn(), [], Stop()
-    turn.take()
+    turn, served, stop = FairLock(), [], CancelToken()
+    turn.acquire()
     threads = [queued(turn, served, 1), queued(turn, served, 2, stop), queued(turn, served, 3)]
-    stop.set("cancelled")
+    stop.cancel("cancelled")
     threads[1].join()
-    turn.leave()
+    turn.release()
     for each in threads:
         each.join()
     assert served == [-2, 1, 3]
-    turn.take(wait=0)  # and it is free again
-    turn.leave()
+    turn.acquire(wait=0)  # and it is free again
+    turn.release()
 
 
 def test_who_waits_too_long_is_told_that_the_database_is_busy():
-    turn = Turn()
-    turn.take()
+    turn = FairLock()
+    turn.acquire()
     with pytest.raises(Unavailable) as refused:
-        turn.take(wait=0)
+        turn.acquire(wait=0)
     assert refused.value.reason == "busy"
-    turn.leave()
-    turn.take(wait=0)
+    turn.release()
+    turn.acquire(wait=0)
 
 
 def test_as_many_places_as_there_are():
-    turn = Turn(3)
+    turn = FairLock(3)
     for _ in range(3):
-        turn.take(wait=0)
+        turn.acquire(wait=0)
     with pytest.raises(Unavailable):
-        turn.take(wait=0)
-    turn.leave()
-    turn.take(wait=0)
+        turn.acquire(wait=0)
+    turn.release()
+    turn.acquire(wait=0)
 
 
 def test_stops_and_turns_that_race_leave_the_lock_whole():
-    turn = Turn()
+    turn = FairLock()
     inside, most = [0], [0]
 
     def work(number: int) -> None:
         for each in range(40):
-            stop = Stop()
+            stop = CancelToken()
             if (each + number) % 3 == 0:
-                threading.Timer(0, stop.set, ["cancelled"]).start()
+                threading.Timer(0, stop.cancel, ["cancelled"]).start()
             try:
-                turn.take(stop)
+                turn.acquire(stop)
             except Unavailable:
                 continue
             inside[0] += 1
             most[0] = max(most[0], inside[0])
             inside[0] -= 1
-            turn.leave()
+            turn.release()
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for each in threads:
@@ -98,4 +98,4 @@ def test_stops_and_turns_that_race_leave_the_lock_whole():
     for each in threads:
         each.join()
     assert most[0] == 1
-    turn.take(wait=0)
+    turn.acquire(wait=0)

@@ -22,7 +22,7 @@ HARD = ["", "床の間", "tab\tand\nline", "back\\slash \\N", "quote ' \" %", "x
 def fill(database: Database, texts: list[str]) -> None:
     insert = "insert into word (text, share, raw) values (:text, :share, :raw)"
     with database.writing() as tx:
-        tx.many(
+        tx.run_many(
             insert, [{"text": text, "share": 1 / (n + 3), "raw": bytes(range(256))} for n, text in enumerate(texts)]
         )
         tx.run("insert into pair (a, b, note) select id, null, :null from word", null=None)

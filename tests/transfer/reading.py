@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tokonoma.transfer.carried import Memo, Origin, Relation, Remark
-from tokonoma.transfer.detect import format_of, reader_of
+from tokonoma.transfer.carried import ImportSource, Remark, TransferMemo, TransferRelation
+from tokonoma.transfer.detect import detect_format, find_reader
 
 
 @dataclass
 class Read:
     format: str
-    memos: dict[str, Memo] = field(default_factory=dict)  # by their original id, or ours
+    memos: dict[str, TransferMemo] = field(default_factory=dict)  # by their original id, or ours
     relations: list[tuple[str, str, str]] = field(default_factory=list)  # original ids and the tag
     lost: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -19,18 +19,18 @@ class Read:
 
 
 def read(path: Path, kind: str = "auto", **more: Any) -> Read:
-    origin = Origin(path, format_of(path) if kind == "auto" else kind, **more)
+    origin = ImportSource(path, detect_format(path) if kind == "auto" else kind, **more)
     found = Read(origin.format)
     names: dict[str, str] = {}
-    for each in reader_of(origin)(origin):
+    for each in find_reader(origin)(origin):
         found.carried.append(each)
         if isinstance(each, Remark):
             (found.lost if each.lost else found.notes).append((each.place, each.why))
-        elif isinstance(each, Memo):
+        elif isinstance(each, TransferMemo):
             name = each.metadata.get("imported_id", each.memo_id)
             names[each.memo_id] = name
             found.memos[name] = each
-        elif isinstance(each, Relation):
+        elif isinstance(each, TransferRelation):
             ends = (names.get(each.source, each.source), names.get(each.target, each.target))
             found.relations.append((*ends, each.tag))
     return found
@@ -45,6 +45,6 @@ def files(root: Path, **contents: str | bytes) -> Path:
     return root
 
 
-def own_metadata(memo: Memo) -> dict[str, Any]:
+def own_metadata(memo: TransferMemo) -> dict[str, Any]:
     """Without where it came from."""
     return {key: value for key, value in memo.metadata.items() if not key.startswith("imported_")}

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from tokonoma.transfer.decode import Undecodable, decoded
+from tokonoma.transfer.decode import DecodingError, decode_text
 
 TEXT = "床の間に掛ける軸\n"
 
@@ -21,7 +21,7 @@ TEXT = "床の間に掛ける軸\n"
     ],
 )
 def test_it_is_read_and_said_how(raw, word):
-    text, said = decoded(raw)
+    text, said = decode_text(raw)
     assert text == TEXT
     assert (word in said) if word else said == ""
 
@@ -35,6 +35,6 @@ def test_it_is_read_and_said_how(raw, word):
     ],
 )
 def test_what_is_no_text_is_refused_with_a_reason(raw, why):
-    with pytest.raises(Undecodable) as error:
-        decoded(raw)
+    with pytest.raises(DecodingError) as error:
+        decode_text(raw)
     assert why in str(error.value)

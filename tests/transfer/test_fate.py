@@ -8,13 +8,13 @@ from talk import Http, Lines
 from transfer.houses import house, lines, put
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import Grant
+from tokonoma.auth.api_keys import KeyGrant
 from tokonoma.core.clock import now
-from tokonoma.transfer.carried import Memo, Relation
+from tokonoma.transfer.carried import TransferMemo, TransferRelation
 
 ONE, TWO = (str(uuid.UUID(int=number)) for number in (1, 2))
-OURS = Memo(ONE, "/notes", "text", "t", {"a": 1}, "th", 1000, 2000, None, None, 3)
-THEIRS = Memo(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsidian", "imported_id": "x.md"})
+OURS = TransferMemo(ONE, "/notes", "text", "t", {"a": 1}, "th", 1000, 2000, None, None, 3)
+THEIRS = TransferMemo(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsidian", "imported_id": "x.md"})
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_what_cannot_be_stored_is_skipped_and_the_rest_is_saved(tmp_path, change
 
 def test_relations(app):
     put(app, [OURS, replace(OURS, memo_id=TWO, namespace="/")])
-    bond = Relation("/", ONE, TWO, "causes", 0.5, "why", 1, 2, 2)
+    bond = TransferRelation("/", ONE, TWO, "causes", 0.5, "why", 1, 2, 2)
     cases = [
         (bond, "saved"),
         (bond, "unchanged"),
@@ -146,7 +146,7 @@ def test_the_index_and_the_journal_follow(app):
         assert len(rows.rows("select address from document")) == 1
     # What changes nothing writes nothing.
     put(app, [replace(OURS, version=5)])
-    app.keeper.flush()
+    app.journal.flush()
     with app.database.reading() as rows:
         told = rows.rows("select module, tool, outcome, transport from journal where kind = 'call' order by seq")
     assert told == [("memory", "import", end, "cli") for end in ("committed", "committed", "committed", "ok")]
@@ -162,7 +162,7 @@ def test_what_was_imported_is_found_at_once_and_the_trash_is_not(app):
 
 def test_nobody_else_finds_these_tools(app):
     with app.database.writing() as statements:
-        key = keys.create(statements, Grant("agent", root="/notes"))
+        key = keys.create_key(statements, KeyGrant("agent", root="/notes"))
     for talk in (Lines(app), Http(app, key)):
         assert not {"memory_import", "memory_export"} & {
             tool["name"] for tool in talk.ask("tools/list")["result"]["tools"]

@@ -6,21 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.modules.memory.metadata import checked
-from tokonoma.transfer.carried import Memo, Origin, Relation, Remark, common, part_id
-from tokonoma.transfer.fit import fitted, fitted_relation, pieces
+from tokonoma.modules.memory.metadata import encode_metadata
+from tokonoma.transfer.carried import (
+    ImportSource,
+    Remark,
+    TransferMemo,
+    TransferRelation,
+    find_common_namespace,
+    make_part_id,
+)
+from tokonoma.transfer.fit import fit_memo, fit_relation, split_text
 
 ID = "5b3f9d5a-1111-5222-8333-444455550000"
 
 
 def fit(content="x", **fields):
-    told = list(fitted(Memo(ID, "/", content, **fields)))
-    return [each for each in told if isinstance(each, Memo)], [each for each in told if isinstance(each, Remark)]
+    told = list(fit_memo(TransferMemo(ID, "/", content, **fields)))
+    return [each for each in told if isinstance(each, TransferMemo)], [
+        each for each in told if isinstance(each, Remark)
+    ]
 
 
 def test_a_memo_that_fits_is_left_alone():
-    memo = Memo(ID, "/", "x", "t", {"a": [1, {"b": None}]}, "thread", 1, 2)
-    assert list(fitted(memo)) == [Memo(ID, "/", "x", "t", {"a": [1, {}]}, "thread", 1, 2)]
+    memo = TransferMemo(ID, "/", "x", "t", {"a": [1, {"b": None}]}, "thread", 1, 2)
+    assert list(fit_memo(memo)) == [TransferMemo(ID, "/", "x", "t", {"a": [1, {}]}, "thread", 1, 2)]
 
 
 def test_a_long_text_is_cut_into_memos_of_one_thread():
@@ -33,7 +42,7 @@ def test_a_long_text_is_cut_into_memos_of_one_thread():
     assert [memo.metadata for memo in memos] == [{"part": number, "parts": 3} for number in (1, 2, 3)]
     assert (
         [memo.memo_id for memo in memos]
-        == [ID, part_id(ID, 1), part_id(ID, 2)]
+        == [ID, make_part_id(ID, 1), make_part_id(ID, 2)]
         == sorted(memo.memo_id for memo in memos)
     )
     assert ["3 memos" in each.why and not each.lost for each in remarks] == [True]
@@ -41,7 +50,7 @@ def test_a_long_text_is_cut_into_memos_of_one_thread():
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Zs", "Cc"]), min_size=1), st.integers(4, 40))
 def test_pieces_put_together_are_the_text(text, most):
-    found = pieces(text, most)
+    found = split_text(text, most)
     assert "".join(found) == text
     assert all(len(piece.encode()) <= most for piece in found)
 
@@ -66,7 +75,7 @@ def test_nul_is_taken_out_everywhere():
 def test_deep_metadata_becomes_text_and_large_is_left_out():
     deep = {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": 1}}}}}}}}}
     (memo,), remarks = fit(metadata={"deep": deep, "large": "x" * 70_000, "small": 1, "none": None})
-    checked(dict(memo.metadata))
+    encode_metadata(dict(memo.metadata))
     assert "large" not in memo.metadata
     assert memo.metadata["small"] == 1
     assert memo.metadata["deep"]["a"]["b"]["c"]["d"]["e"]["f"] == {"g": '{"h": {"i": 1}}'}
@@ -81,7 +90,7 @@ def test_times_out_of_reach_are_left_out_and_said(at):
 
 
 def test_a_namespace_too_long_is_skipped():
-    (told,) = fitted(Memo(ID, "/" + "x" * 500, "x"))
+    (told,) = fit_memo(TransferMemo(ID, "/" + "x" * 500, "x"))
     assert isinstance(told, Remark)
     assert told.lost
 
@@ -95,13 +104,13 @@ def test_a_namespace_too_long_is_skipped():
     ],
 )
 def test_a_tag_too_long_stands_in_the_reason(tag, reason, told):
-    *_, relation = fitted_relation(Relation("/", "a", "b", tag, reason=reason))
-    assert isinstance(relation, Relation)
+    *_, relation = fit_relation(TransferRelation("/", "a", "b", tag, reason=reason))
+    assert isinstance(relation, TransferRelation)
     assert (relation.tag, relation.reason) == told
 
 
 def test_a_relation_without_a_tag_is_skipped():
-    assert [type(each) for each in fitted_relation(Relation("/", "a", "b", " "))] == [Remark]
+    assert [type(each) for each in fit_relation(TransferRelation("/", "a", "b", " "))] == [Remark]
 
 
 @pytest.mark.parametrize(
@@ -109,12 +118,12 @@ def test_a_relation_without_a_tag_is_skipped():
     [("/", "/a", "/"), ("/a/b", "/a/c", "/a"), ("/a/b", "/a/b", "/a/b"), ("/ab", "/a", "/"), ("/a", "/a/b", "/a")],
 )
 def test_what_holds_both(one, other, both):
-    assert common(one, other) == both
+    assert find_common_namespace(one, other) == both
 
 
 def test_ids_depend_on_every_part_of_where_it_came_from(tmp_path):
     ids = {
-        Origin(tmp_path, kind, space, name).memo_id(original)
+        ImportSource(tmp_path, kind, space, name).make_memo_id(original)
         for kind in ("obsidian", "mem0")
         for space in ("/", "/x")
         for name in ("", "y")

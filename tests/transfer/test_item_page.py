@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.transfer.item_page import BadPage, digest, file_name, is_page, page, read
+from tokonoma.transfer.item_page import ItemPageError, build_file_name, compute_digest, format_page, is_page, parse_page
 
 text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40)
 line = text.filter(lambda each: each.strip())
@@ -22,7 +22,7 @@ items = st.fixed_dictionaries({
 
 
 def there_and_back(item):
-    return read(page(item).encode().decode(), "x.md")
+    return parse_page(format_page(item).encode().decode(), "x.md")
 
 
 @given(items)
@@ -36,21 +36,21 @@ def test_a_page_says_everything_and_is_read_back_to_the_letter(item):
 @given(items, line)
 def test_an_edit_shows(item, other):
     if other != item["content"]:
-        assert read(page(item).replace("digest:", f"digest: 0 #{item['id']}\n#"), "x.md")["edited"] is True
-        assert digest({**item, "content": other}) != digest(item)
+        assert parse_page(format_page(item).replace("digest:", f"digest: 0 #{item['id']}\n#"), "x.md")["edited"] is True
+        assert compute_digest({**item, "content": other}) != compute_digest(item)
 
 
 @given(items)
 def test_lines_that_git_has_turned_are_turned_back(item):
-    if "\r" not in page(item):
-        turned = page(item).replace("\n", "\r\n")
+    if "\r" not in format_page(item):
+        turned = format_page(item).replace("\n", "\r\n")
         assert is_page(turned)
-        assert read(turned, "x.md")["edited"] is False
+        assert parse_page(turned, "x.md")["edited"] is False
 
 
 @given(line)
 def test_file_names_are_names(title):
-    name = file_name({"type": "docs", "id": 3, "title": title})
+    name = build_file_name({"type": "docs", "id": 3, "title": title})
     assert name.startswith("docs/3 ")
     assert name.count("/") == 1
     assert len(name.encode()) < 200
@@ -69,5 +69,5 @@ BAD = {
 
 @pytest.mark.parametrize(("block", "says"), BAD.values(), ids=BAD)
 def test_what_cannot_be_read_is_said(block, says):
-    with pytest.raises(BadPage, match=says):
-        read(f"---\n{block}\n---\n", "x.md")
+    with pytest.raises(ItemPageError, match=says):
+        parse_page(f"---\n{block}\n---\n", "x.md")

@@ -8,7 +8,7 @@ from transfer.reading import read
 
 from tokonoma.core.errors import Invalid
 from tokonoma.transfer import jsonl
-from tokonoma.transfer.carried import Memo, Relation
+from tokonoma.transfer.carried import TransferMemo, TransferRelation
 
 ONE, TWO = (str(uuid.UUID(int=number)) for number in (1, 2))
 MEMO = {
@@ -22,19 +22,21 @@ MEMO = {
 
 
 def written(path, *lines, first=True, last=True):
-    made = [jsonl.first()] if first else []
+    made = [jsonl.format_header()] if first else []
     made += [line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines]
     memos = sum(isinstance(line, dict) and line.get("type") == "memo" for line in lines)
     relations = sum(isinstance(line, dict) and line.get("type") == "relation" for line in lines)
-    path.write_bytes(b"".join([*made, jsonl.last(memos, relations) if last else b""]))
+    path.write_bytes(b"".join([*made, jsonl.format_footer(memos, relations) if last else b""]))
     return path
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    memo = Memo(ONE, "/a", "x", "t", {"k": [1, None]}, "th", 1, 2, 3, 4, 5, "pii")
-    relation = Relation("/a", ONE, TWO, "tag", 0.25, "why", 1, 2, 3)
+    memo = TransferMemo(ONE, "/a", "x", "t", {"k": [1, None]}, "th", 1, 2, 3, 4, 5, "pii")
+    relation = TransferRelation("/a", ONE, TWO, "tag", 0.25, "why", 1, 2, 3)
     path = tmp_path / "x.jsonl"
-    path.write_bytes(jsonl.first() + jsonl.line(memo) + jsonl.line(relation) + jsonl.last(1, 1))
+    path.write_bytes(
+        jsonl.format_header() + jsonl.format_record(memo) + jsonl.format_record(relation) + jsonl.format_footer(1, 1)
+    )
     told = read(path)
     assert told.format == "tokonoma"
     assert [replaced(each) for each in told.carried] == [replaced(memo), replaced(relation)]
@@ -99,7 +101,7 @@ def test_a_newer_format_is_refused(tmp_path):
 
 
 def test_a_line_too_long_is_skipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("tokonoma.transfer.lines.MOST", 1000)
+    monkeypatch.setattr("tokonoma.transfer.lines.MAX_LINE_BYTES", 1000)
     told = read(written(tmp_path / "x.jsonl", {**MEMO, "content": "x" * 5000}, {**MEMO, "memo_id": TWO}), "tokonoma")
     assert list(told.memos) == [TWO]
     assert told.lost[0][0] == "x.jsonl:2"

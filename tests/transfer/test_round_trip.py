@@ -10,7 +10,7 @@ from transfer.houses import house, lines, put, take, to_file, to_folder
 
 from tokonoma.core.clock import now
 from tokonoma.transfer import write
-from tokonoma.transfer.carried import Memo, Relation, common
+from tokonoma.transfer.carried import TransferMemo, TransferRelation, find_common_namespace
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [
@@ -54,7 +54,7 @@ SPACES = st.lists(
     max_size=3,
 ).map(lambda parts: "/" + "/".join(parts))
 MEMOS = st.builds(
-    Memo,
+    TransferMemo,
     memo_id=st.uuids().map(str),
     namespace=SPACES,
     title=WORDS,
@@ -79,9 +79,9 @@ def stores(draw):
     relations = {}
     for source, target in draw(st.lists(pairs, max_size=8)):
         tag = draw(st.sampled_from(["causes", "関連", "a b", "x]y"]))
-        space = common(source.namespace, target.namespace)
+        space = find_common_namespace(source.namespace, target.namespace)
         weight, reason = draw(st.integers(0, 100)) / 100, draw(TEXTS)
-        bond = Relation(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
+        bond = TransferRelation(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
         relations[bond.source, bond.target, bond.tag] = bond
     return memos, list(relations.values())
 
@@ -108,7 +108,7 @@ def test_a_fresh_house_is_like_the_first(form, tmp_path_factory, store):
 
 
 SOME = [
-    Memo(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
+    TransferMemo(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
     for number, (space, title, content, gone) in enumerate(
         [
             ("/", "軸", "床の間に掛ける", None),
@@ -120,9 +120,9 @@ SOME = [
     )
 ]
 RELATED = [
-    Relation("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
-    Relation("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
-    Relation("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
+    TransferRelation("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
+    TransferRelation("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
+    TransferRelation("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
 ]
 
 
@@ -144,7 +144,7 @@ def test_from_one_database_to_the_other(form, tmp_path, database_url):
 
 
 def test_more_relations_than_a_front_matter_should_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "MOST_RELATIONS", 1)
+    monkeypatch.setattr(write, "MAX_RELATIONS", 1)
     with house(tmp_path / "one") as one:
         put(one, SOME, RELATED)
         before = lines(one)
@@ -156,7 +156,7 @@ def test_more_relations_than_a_front_matter_should_hold(tmp_path, monkeypatch):
 
 
 def test_only_a_namespace_and_only_what_lives(tmp_path):
-    gone = Memo(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
+    gone = TransferMemo(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
     with house(tmp_path / "one") as one:
         put(one, [*SOME, gone], RELATED)
         inside = lines(one, namespace="/notes", trash=False)
@@ -170,9 +170,9 @@ def test_only_a_namespace_and_only_what_lives(tmp_path):
 
 
 def test_pages_follow_each_other(tmp_path):
-    many = [Memo(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
-    related = [Relation("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
-    large = [Memo(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
+    many = [TransferMemo(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
+    related = [TransferRelation("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
+    large = [TransferMemo(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
     with house(tmp_path / "one") as one:
         put(one, [*many, *large], related)
         told = lines(one)

@@ -6,7 +6,7 @@ from tokonoma.transfer import wiki
 
 
 def links(text):
-    return [(link.target, link.tag, link.line) for link in wiki.links(wiki.prose(text))]
+    return [(link.target, link.tag, link.line) for link in wiki.find_links(wiki.blank_code(text))]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_links(text, found):
     ],
 )
 def test_tags(text, found):
-    assert wiki.tags(wiki.prose(text)) == found
+    assert wiki.find_tags(wiki.blank_code(text)) == found
 
 
 @pytest.mark.parametrize(
@@ -59,26 +59,29 @@ def test_tags(text, found):
     ],
 )
 def test_relations_of_basic_memory(line, found):
-    (link,) = wiki.related(wiki.prose(line))
+    (link,) = wiki.find_typed_links(wiki.blank_code(line))
     assert (link.target, link.tag, link.reason) == found
 
 
 def test_two_links_behind_a_sentence_are_both_kept():
-    assert [link.target for link in wiki.related(["- (a) see [[A]] (primary) and [[B]] (second)"])] == ["A", "B"]
+    assert [link.target for link in wiki.find_typed_links(["- (a) see [[A]] (primary) and [[B]] (second)"])] == [
+        "A",
+        "B",
+    ]
 
 
 def test_categories():
-    lines = wiki.prose(
+    lines = wiki.blank_code(
         "- [decision] use SQLite #db (why)\n- [ ] task\n- [x] done\n- [/] half\n- [00:01:02] said\n"
         "- [text](url)\n- [[Wiki]]\n- [決定] 使う\n- [decision] again\n> - [quoted] no\n[not] an item\n"
     )
-    assert wiki.categories(lines) == ["decision", "決定"]
+    assert wiki.find_categories(lines) == ["decision", "決定"]
 
 
 def test_hostile_texts_hold_nothing():
     for text in ("[[" * 50_000, "[" * 100_000, "`" * 100_000, "#" * 100_000, "[a](" * 30_000, "- [" * 30_000):
-        lines = wiki.prose(text)
-        assert list(wiki.links(lines)) == []
-        assert list(wiki.related(lines)) == []
-        wiki.tags(lines)
-        wiki.categories(lines)
+        lines = wiki.blank_code(text)
+        assert list(wiki.find_links(lines)) == []
+        assert list(wiki.find_typed_links(lines)) == []
+        wiki.find_tags(lines)
+        wiki.find_categories(lines)

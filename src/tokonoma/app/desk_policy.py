@@ -3,33 +3,33 @@
 import difflib
 from collections.abc import Collection
 
-from tokonoma.app.policy import Policing
-from tokonoma.app.reclassify_job import Relabeller
+from tokonoma.app.policy import CurrentPolicy
+from tokonoma.app.reclassify_job import ReclassifyJob
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Label, Tx
+from tokonoma.core.desk import Classification, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.core.policy_api import (
+    AccessEffect,
     Decision,
-    Effect,
-    Foreseen,
     Layer,
     LayerRule,
+    PolicyPreview,
+    PolicyProposal,
     PolicyVersion,
-    Progress,
-    Proposal,
-    Retrieval,
+    ReclassifyProgress,
+    RetrievalSettings,
 )
 from tokonoma.pipeline.desk import DeskTx
-from tokonoma.policy.decide import within
+from tokonoma.policy.decide import find_tags_not_held
 
 _DIFF_LINES = 200
 _PATIENCE = 5.0  # seconds: half of what the tool may take
 
 
-class DeskBoundary:
-    def __init__(self, policing: Policing, relabeller: Relabeller, call: Call) -> None:
-        self._policing, self._relabeller, self._call = policing, relabeller, call
-        self._policy = policing.current()
+class CallDeskPolicy:
+    def __init__(self, policing: CurrentPolicy, relabeller: ReclassifyJob, call: Call) -> None:
+        self._current_policy, self._reclassify_job, self._call = policing, relabeller, call
+        self._policy = policing.get_active()
 
     @property
     def version(self) -> str:
@@ -37,74 +37,77 @@ class DeskBoundary:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self._call.seen.tags
+        return self._call.granted_view.tags
 
     @property
-    def retrieval(self) -> Retrieval:
+    def retrieval(self) -> RetrievalSettings:
         return self._policy.rules.retrieval
 
-    def layer(self, layer: Layer) -> LayerRule:
+    def layer_rule(self, layer: Layer) -> LayerRule:
         return self._policy.rules.layers[layer]
 
-    def beyond(self, tags: Collection[str]) -> list[str]:
-        return within(self.tags, tags)
+    def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
+        return find_tags_not_held(self.tags, tags)
 
     def decide(
-        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision:
         return self._policy.decide(tags, label, scope, effect)
 
-    def redacted(self, text: str) -> tuple[str, dict[str, int], Label]:
-        return self._policy.redacted(text)
+    def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
+        return self._policy.redact(text)
 
     def check(self, yaml: str) -> str:
-        from tokonoma.policy.parse import parsed
+        from tokonoma.policy.parse import parse_policy
 
-        return parsed(yaml).version
+        return parse_policy(yaml).version
 
-    def foreseen(self, proposal: Proposal) -> Foreseen:
-        version, policy, changes = self._policing.foreseen(proposal)
-        before, after = self._policy.view_of(self.tags).labels, policy.view(self._call.who).labels
-        old, new = (text.splitlines() for text in (self._policing.kept().yaml, proposal.yaml))
+    def preview(self, proposal: PolicyProposal) -> PolicyPreview:
+        version, policy, changes = self._current_policy.preview(proposal)
+        before, after = (
+            self._policy.view_for_tags(self.tags).classifications,
+            policy.view_for(self._call.principal).classifications,
+        )
+        old, new = (text.splitlines() for text in (self._current_policy.current_version().yaml, proposal.yaml))
         diff = difflib.unified_diff(old, new, "in force", "proposed", lineterm="", n=1)
-        return Foreseen(
+        return PolicyPreview(
             version,
             [line for line, _ in zip(diff, range(_DIFF_LINES), strict=False)],
             changes.records,
             {f"{old} → {new}": count for (old, new), count in sorted(changes.moves.items())},
-            changes.counted(lambda old, new: old not in before and new in after),
-            changes.counted(lambda old, new: old in before and new not in after),
+            changes.count(lambda old, new: old not in before and new in after),
+            changes.count(lambda old, new: old in before and new not in after),
         )
 
     def prepare(self) -> None:
-        self._policing.prepare()
+        self._current_policy.prepare()
 
-    def apply(self, tx: Tx, proposal: Proposal) -> PolicyVersion:
-        self._owner()
+    def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion:
+        self._require_owner()
         assert isinstance(tx, DeskTx)
-        return self._policing.apply(tx.statements, proposal, self._call.who.name)
+        return self._current_policy.apply(tx.statements, proposal, self._call.principal.name)
 
     def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion:
-        self._owner()
+        self._require_owner()
         assert isinstance(tx, DeskTx)
-        return self._policing.rollback(tx.statements, version, expected, self._call.who.name)
+        return self._current_policy.rollback(tx.statements, version, expected, self._call.principal.name)
 
-    def settle(self) -> Progress | None:
-        self._relabeller.settle(_PATIENCE)
-        return self._policing.progress()
+    def reclassify_records(self) -> ReclassifyProgress | None:
+        self._reclassify_job.run_until_done(_PATIENCE)
+        return self._current_policy.progress()
 
-    def progress(self) -> Progress | None:
-        return self._policing.progress()
+    def progress(self) -> ReclassifyProgress | None:
+        return self._current_policy.progress()
 
-    def current(self) -> PolicyVersion:
-        return self._policing.kept()
+    def current_version(self) -> PolicyVersion:
+        return self._current_policy.current_version()
 
-    def named(self, version: str) -> PolicyVersion:
-        return self._policing.named(version)
+    def find_version(self, version: str) -> PolicyVersion:
+        return self._current_policy.find_version(version)
 
-    def history(self, limit: int, before: int | None) -> list[PolicyVersion]:
-        return self._policing.history(limit, before)
+    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]:
+        return self._current_policy.list_versions(limit, before)
 
-    def _owner(self) -> None:
-        if self._call.who.kind != "owner":
+    def _require_owner(self) -> None:
+        if self._call.principal.kind != "owner":
             raise Denied("Only the owner of the server changes its policy.", reason="owner")

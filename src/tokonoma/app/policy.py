@@ -9,26 +9,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from tokonoma.app.reclassify import PIECE, Changes, foreseen, piece
-from tokonoma.core.addresses import parts_of
-from tokonoma.core.desk import Document, Label, Record, Rows, Statements
+from tokonoma.app.reclassify import BATCH_SIZE, ClassificationChanges, preview_changes, reclassify_batch
+from tokonoma.core.addresses import parse_address
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.core.module import Module
 from tokonoma.core.policy import Policy
-from tokonoma.core.policy_api import PolicyVersion, Progress, Proposal
+from tokonoma.core.policy_api import PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.policy import versions as store
-from tokonoma.policy.active import Closed, InForce
-from tokonoma.policy.rules import Rules
-from tokonoma.policy.transition import Passing
-from tokonoma.policy.versions import Head
-from tokonoma.search.index import Index
+from tokonoma.policy.active import ActivePolicy, ClosedPolicy
+from tokonoma.policy.rules import PolicyRules
+from tokonoma.policy.transition import TransitionPolicy
+from tokonoma.policy.versions import PolicyHead
+from tokonoma.search.index import SearchIndex
 
 _REMEMBERED = 1.0  # seconds
 _RESTLESS = 30.0  # seconds; the longest that a policy may take to be applied
 
 
-class Policing:
+class CurrentPolicy:
     """One a process. `module` gives a module by its name, `modules` all of them; `record` what an address leads to;
     `follow` is told that records have to follow a policy; `signers` are those who may approve one, if it has to be
     signed."""
@@ -36,7 +36,7 @@ class Policing:
     def __init__(
         self,
         reading: Callable[[], AbstractContextManager[Rows]],
-        index: Callable[[], Index],
+        index: Callable[[], SearchIndex],
         module: Callable[[str], Module | None],
         modules: Callable[[], Sequence[Module]],
         record: Callable[[Rows, str], Record | None],
@@ -44,96 +44,96 @@ class Policing:
         signers: Sequence[str] = (),
     ) -> None:
         self._reading, self._index, self._record = reading, index, record
-        self._module, self._modules, self._follow, self._signers = module, modules, follow, signers
-        self._current: InForce = Closed()
-        self._head: Head | None = None
-        self._until = self._restless = 0.0
+        self._module, self._modules, self._wake_reclassify, self._signers = module, modules, follow, signers
+        self._current: ActivePolicy = ClosedPolicy()
+        self._head: PolicyHead | None = None
+        self._cached_until = self._uncached_until = 0.0
 
-    def current(self) -> InForce:
+    def get_active(self) -> ActivePolicy:
         """The policy in force; one that allows nothing, where none can be read."""
-        if time.monotonic() >= self._until:
+        if time.monotonic() >= self._cached_until:
             try:
                 with self._reading() as rows:
-                    self._current = self._of(rows)
+                    self._current = self._load(rows)
             except Refusal as error:
-                if not isinstance(self._current, Closed):
-                    self._current = Closed()
-                log("error", "policy", reason=error.reason or error.word)
+                if not isinstance(self._current, ClosedPolicy):
+                    self._current = ClosedPolicy()
+                log("error", "policy", reason=error.reason or error.kind)
             at = time.monotonic()
-            self._until = at + _REMEMBERED if at >= self._restless else 0.0
+            self._cached_until = at + _REMEMBERED if at >= self._uncached_until else 0.0
         return self._current
 
-    def fresh(self, statements: Statements) -> InForce:
+    def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that a transaction is bound by: nobody puts another in force before it ends."""
-        return self._made(statements, store.held(statements))
+        return self._build(statements, store.lock_head_shared(statements))
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Look again with every call for a while: when what was applied will be committed is not known here."""
-        self._until, self._restless = 0.0, time.monotonic() + _RESTLESS
+        self._cached_until, self._uncached_until = 0.0, time.monotonic() + _RESTLESS
 
-    def _of(self, rows: Rows) -> InForce:
-        head = store.head(rows)
+    def _load(self, rows: Rows) -> ActivePolicy:
+        head = store.read_head(rows)
         if head.coming is not None or head.leaving is not None:
-            self._follow()
-        return self._made(rows, head)
+            self._wake_reclassify()
+        return self._build(rows, head)
 
-    def _made(self, rows: Rows, head: Head) -> InForce:
+    def _build(self, rows: Rows, head: PolicyHead) -> ActivePolicy:
         """The policy, or both where records are on their way from one to another."""
-        if head == self._head and not isinstance(self._current, Closed):
+        if head == self._head and not isinstance(self._current, ClosedPolicy):
             return self._current
-        made = in_force(store.version(rows, head.number), head.salt)
+        made = build_policy(store.read_version(rows, head.number), head.salt)
         beside = head.leaving if head.coming is None else head.coming
         if beside is not None:
-            other = in_force(store.version(rows, beside), head.salt)
-            made = Passing(made.rules, head.number, head.salt, other, coming=head.coming is not None)
+            other = build_policy(store.read_version(rows, beside), head.salt)
+            made = TransitionPolicy(made.rules, head.number, head.salt, other, coming=head.coming is not None)
         self._current, self._head = made, head
         return made
 
     # Versions
 
-    def kept(self) -> PolicyVersion:
+    def current_version(self) -> PolicyVersion:
         """The text of the policy in force."""
         with self._reading() as rows:
-            return store.version(rows, store.head(rows).number)
+            return store.read_version(rows, store.read_head(rows).number)
 
-    def history(self, limit: int, before: int | None) -> list[PolicyVersion]:
+    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]:
         with self._reading() as rows:
-            return store.history(rows, limit, before)
+            return store.list_versions(rows, limit, before)
 
-    def named(self, version: str) -> PolicyVersion:
+    def find_version(self, version: str) -> PolicyVersion:
         with self._reading() as rows:
-            return store.named(rows, version)
+            return store.find_version(rows, version)
 
-    def foreseen(self, proposal: Proposal) -> tuple[str, InForce, Changes]:
+    def preview(self, proposal: PolicyProposal) -> tuple[str, ActivePolicy, ClassificationChanges]:
         """The version that it would get, the policy, and what it would change."""
-        rules = self._checked(proposal)
-        policy, modules = InForce(rules, -1, b""), self._modules()
+        rules = self._parse_proposal(proposal)
+        policy, modules = ActivePolicy(rules, -1, b""), self._modules()
         with self._reading() as rows:
-            store.check_expected(store.version(rows, store.head(rows).newest), proposal.expected)
-            changes = foreseen(rows, policy, modules, self._record)
-            return store.free(rows, rules.version), policy, changes
+            store.check_expected(store.read_version(rows, store.read_head(rows).newest), proposal.expected_version)
+            changes = preview_changes(rows, policy, modules, self._record)
+            return store.next_free_version(rows, rules.version), policy, changes
 
-    def apply(self, statements: Statements, proposal: Proposal, by: str) -> PolicyVersion:
+    def apply(self, statements: Statements, proposal: PolicyProposal, by: str) -> PolicyVersion:
         """Accepted: it is coming. `step` leads the records to it."""
-        rules = self._checked(proposal)
-        current = store.version(statements, store.locked(statements).newest)
-        store.check_expected(current, proposal.expected)
-        self.forget()
-        return store.keep(statements, rules.version, proposal.yaml, by, proposal.approver)
+        rules = self._parse_proposal(proposal)
+        current = store.read_version(statements, store.lock_head(statements).newest)
+        store.check_expected(current, proposal.expected_version)
+        self.invalidate()
+        return store.save_version(statements, rules.version, proposal.yaml, by, proposal.approver)
 
     def rollback(self, statements: Statements, version: str, expected: str | None, by: str) -> PolicyVersion:
         """The text of an earlier version, in force again under a version of its own."""
-        current = store.version(statements, store.locked(statements).newest)
+        current = store.read_version(statements, store.lock_head(statements).newest)
         store.check_expected(current, expected)
-        target = store.named(statements, version)
-        self.forget()
-        return store.keep(statements, target.version, target.yaml, by, "", target.version)
+        target = store.find_version(statements, version)
+        self.invalidate()
+        return store.save_version(statements, target.version, target.yaml, by, "", target.version)
 
-    def _checked(self, proposal: Proposal) -> Rules:
-        from tokonoma.policy.parse import parsed
+    def _parse_proposal(self, proposal: PolicyProposal) -> PolicyRules:
+        from tokonoma.policy.parse import parse_policy
         from tokonoma.policy.signature import check_signature
 
-        rules = parsed(proposal.yaml)
+        rules = parse_policy(proposal.yaml)
         check_signature(self._signers, proposal)
         return rules
 
@@ -144,72 +144,72 @@ class Policing:
         inside one that leads records to a policy."""
         self._modules()
 
-    def turning(self, rows: Rows) -> bool:
+    def is_activating(self, rows: Rows) -> bool:
         """Whether the next step puts the policy in force."""
-        walk = store.walk(rows)
+        walk = store.read_state(rows)
         return walk is not None and walk.phase == "turn"
 
-    def step(self, statements: Statements, most: int = PIECE) -> bool:
+    def step(self, statements: Statements, most: int = BATCH_SIZE) -> bool:
         """A piece of the way to the newest policy, in a transaction of its own. False: every record is there."""
-        walk = store.walking(statements)
+        walk = store.lock_state(statements)
         if walk is None:
             return False
         if walk.phase == "turn":
-            store.turn(statements)
-            self.forget()
+            store.activate_coming(statements)
+            self.invalidate()
             return True
         if walk.stage:
-            store.locked(statements)  # what the index does not hold has no row there that keeps writers off
-        head, modules = store.head(statements), self._modules()
-        policy = in_force(store.version(statements, head.newest), head.salt)
-        after = piece(statements, walk, policy, modules, self._record, self.relabel, most)
+            store.lock_head(statements)  # what the index does not hold has no row there that keeps writers off
+        head, modules = store.read_head(statements), self._modules()
+        policy = build_policy(store.read_version(statements, head.newest), head.salt)
+        after = reclassify_batch(statements, walk, policy, modules, self._record, self.apply_classifications, most)
         if after is not None:
-            store.follow(statements, after)
+            store.save_state(statements, after)
         elif walk.phase == "tighten":
-            store.follow(statements, store.Walk("turn", done=walk.done))
+            store.save_state(statements, store.ReclassifyState("turn", done=walk.done))
         else:
-            store.arrived(statements)
-            self.forget()
+            store.finish_transition(statements)
+            self.invalidate()
         return True
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> ReclassifyProgress | None:
         """How far the records are; None where they have arrived."""
         with self._reading() as rows:
-            walk, head = store.walk(rows), store.head(rows)
+            walk, head = store.read_state(rows), store.read_head(rows)
             if walk is None:
                 return None
             total = rows.row("select count(*) from document")
-            newest = store.version(rows, head.newest)
+            newest = store.read_version(rows, head.newest)
         assert total is not None
-        return Progress(newest.version, walk.phase == "loosen", walk.done, max(walk.done, total[0]))
+        return ReclassifyProgress(newest.version, walk.phase == "loosen", walk.done, max(walk.done, total[0]))
 
-    def put(self, statements: Statements, document: Document, policy: Policy) -> Label:
+    def put_document(self, statements: Statements, document: Document, policy: Policy) -> Classification:
         """Into the index, with its class; the module's own row follows where the policy is stricter than its writer."""
-        label = self._index().put(statements, document, policy.mark(document))
-        if label != document.label:
-            self.relabel(statements, {document.address: label})
+        label = self._index().put(statements, document, policy.scan_document(document))
+        if label != document.classification:
+            self.apply_classifications(statements, {document.address: label})
         return label
 
-    def relabel(self, statements: Statements, labels: Mapping[str, Label]) -> None:
-        by_module: dict[str, dict[str, Label]] = {}
+    def apply_classifications(self, statements: Statements, labels: Mapping[str, Classification]) -> None:
+        by_module: dict[str, dict[str, Classification]] = {}
         for address, label in labels.items():
-            by_module.setdefault(parts_of(address)[0], {})[address] = label
+            by_module.setdefault(parse_address(address)[0], {})[address] = label
         for name, changed in by_module.items():
             module = self._module(name)  # None: of a plugin that is no longer there
-            if module is not None and module.relabel is not None:
-                module.relabel(statements, changed)
+            if module is not None and module.reclassify is not None:
+                module.reclassify(statements, changed)
 
 
-def in_force(kept: PolicyVersion, salt: bytes) -> InForce:
+def build_policy(kept: PolicyVersion, salt: bytes) -> ActivePolicy:
     """A stored policy, ready to be asked. Invalid where this program cannot read it: then nothing is allowed."""
     if kept.number == 0:
-        return InForce(salt=salt)
-    from tokonoma.policy.parse import parsed  # YAML: only for who has a policy of their own
+        return ActivePolicy(salt=salt)
+    from tokonoma.policy.parse import parse_policy  # YAML: only for who has a policy of their own
 
-    return InForce(replace(parsed(kept.yaml), version=kept.version), kept.number, salt)
+    return ActivePolicy(replace(parse_policy(kept.yaml), version=kept.version), kept.number, salt)
 
 
-def told_progress(progress: Progress) -> str:
+def format_progress(progress: ReclassifyProgress) -> str:
     """How far the records are, for people."""
     count = f"{progress.done} of about {progress.total} records looked at"
     if progress.in_force:

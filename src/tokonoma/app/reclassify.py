@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tokonoma.core.desk import Document, Label, Record, Row, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements
 from tokonoma.core.module import Module
-from tokonoma.policy.active import InForce
+from tokonoma.policy.active import ActivePolicy
 from tokonoma.policy.rules import strictest
-from tokonoma.policy.versions import Walk
+from tokonoma.policy.versions import ReclassifyState
 
-PIECE = 500
+BATCH_SIZE = 500
 """Records a transaction: others wait for it on SQLite, and for its rows on PostgreSQL."""
 
 _PAGE = """select id, address, space, label, declared, kinds, detectors, title, thread from document
@@ -24,117 +24,140 @@ _LABEL = (
     "update document set label = :label, declared = :declared, kinds = :kinds, detectors = :detectors where id = :id"
 )
 
-Reader = Callable[[Rows, str], Record | None]
-Relabel = Callable[[Statements, Mapping[str, Label]], None]
+RecordReader = Callable[[Rows, str], Record | None]
+ReclassifyRecords = Callable[[Statements, Mapping[str, Classification]], None]
 
 
 @dataclass(slots=True)
-class Changes:
+class ClassificationChanges:
     """How many records there are of each (old class, new class)."""
 
-    pairs: Counter[tuple[Label, Label]] = field(default_factory=Counter[tuple[Label, Label]])
+    pairs: Counter[tuple[Classification, Classification]] = field(
+        default_factory=Counter[tuple[Classification, Classification]]
+    )
 
     @property
     def records(self) -> int:
         return self.pairs.total()
 
     @property
-    def moves(self) -> dict[tuple[Label, Label], int]:
+    def moves(self) -> dict[tuple[Classification, Classification], int]:
         return {pair: count for pair, count in self.pairs.items() if pair[0] != pair[1]}
 
-    def counted(self, of: Callable[[Label, Label], bool]) -> int:
+    def count(self, of: Callable[[Classification, Classification], bool]) -> int:
         return sum(count for pair, count in self.pairs.items() if of(*pair))
 
 
 @dataclass(frozen=True, slots=True)
-class Relabelled:
+class ReclassifiedDocument:
     """One document as the new policy has it."""
 
     id: int | None  # None: it is not in the index
     address: str
-    old: Label
-    new: Label
-    declared: Label
+    old: Classification
+    new: Classification
+    declared: Classification
     kinds: str
-    marked: bool  # by other detectors than before
+    rescanned: bool  # by other detectors than before
 
 
-def foreseen(rows: Rows, policy: InForce, modules: Sequence[Module], record: Reader) -> Changes:
+def preview_changes(
+    rows: Rows, policy: ActivePolicy, modules: Sequence[Module], record: RecordReader
+) -> ClassificationChanges:
     """What a policy would change. Nothing is written."""
-    changes = Changes()
-    for each in _all(rows, policy, modules, record):
+    changes = ClassificationChanges()
+    for each in _reclassify_all(rows, policy, modules, record):
         changes.pairs[each.old, each.new] += 1
     return changes
 
 
-def piece(
-    statements: Statements, walk: Walk, policy: InForce, modules: Sequence[Module], record: Reader, relabel: Relabel,
-    most: int = PIECE,
-) -> Walk | None:  # fmt: skip
+def reclassify_batch(
+    statements: Statements,
+    walk: ReclassifyState,
+    policy: ActivePolicy,
+    modules: Sequence[Module],
+    record: RecordReader,
+    relabel: ReclassifyRecords,
+    most: int = BATCH_SIZE,
+) -> ReclassifyState | None:
     """The next records on the way to a policy; how far it is then, None at the end of this phase."""
     tightens = walk.phase == "tighten"
-    shelves = [module for module in modules if module.shelved is not None] if tightens else []
+    shelves = [module for module in modules if module.unindexed_documents is not None] if tightens else []
     if not walk.stage:
         rows = statements.rows(_PAGE + " {for_update}", after=int(walk.after or 0), most=most)
-        page = [_document(statements, policy, row, record) for row in rows]
+        page = [_reclassify_row(statements, policy, row, record) for row in rows]
         last = str(rows[-1][0]) if rows else ""
     else:
         shelf = next((each for each in shelves if each.name == walk.stage), None)
         found: Sequence[Document] = ()
-        if shelf is not None and shelf.shelved is not None:
-            found = shelf.shelved(statements, walk.after or None, most)
-        page = [_shelved(policy, each) for each in found]
+        if shelf is not None and shelf.unindexed_documents is not None:
+            found = shelf.unindexed_documents(statements, walk.after or None, most)
+        page = [_reclassify_unindexed(policy, each) for each in found]
         last = found[-1].address if found else ""
-    _write(statements, [_tightened(each) for each in page] if tightens else page, policy.scanner.version, relabel)
+    _write_batch(statements, [_tighten(each) for each in page] if tightens else page, policy.scanner.version, relabel)
     done = walk.done + len(page)
     if len(page) == most:
         return replace(walk, after=last, done=done)
     names = ["", *(each.name for each in shelves)]
     left = names[names.index(walk.stage) + 1 :] if walk.stage in names else names[1:]
-    return Walk(walk.phase, left[0], "", done) if left else None
+    return ReclassifyState(walk.phase, left[0], "", done) if left else None
 
 
-def _tightened(each: Relabelled) -> Relabelled:
+def _tighten(each: ReclassifiedDocument) -> ReclassifiedDocument:
     return replace(each, new=strictest([each.old, each.new]))
 
 
-def _write(statements: Statements, page: Sequence[Relabelled], detectors: str, relabel: Relabel) -> None:
+def _write_batch(
+    statements: Statements, page: Sequence[ReclassifiedDocument], detectors: str, relabel: ReclassifyRecords
+) -> None:
     rows = [
         {"id": each.id, "label": each.new, "declared": each.declared, "kinds": each.kinds, "detectors": detectors}
         for each in page
-        if each.id is not None and (each.new != each.old or each.marked)
+        if each.id is not None and (each.new != each.old or each.rescanned)
     ]
     if rows:
-        statements.many(_LABEL, rows)
-    moved: dict[str, Label] = {each.address: each.new for each in page if each.new != each.old}
+        statements.run_many(_LABEL, rows)
+    moved: dict[str, Classification] = {each.address: each.new for each in page if each.new != each.old}
     if moved:
         relabel(statements, moved)
 
 
-def _all(rows: Rows, policy: InForce, modules: Sequence[Module], record: Reader) -> Iterator[Relabelled]:
+def _reclassify_all(
+    rows: Rows, policy: ActivePolicy, modules: Sequence[Module], record: RecordReader
+) -> Iterator[ReclassifiedDocument]:
     after = 0
-    while found := rows.rows(_PAGE, after=after, most=PIECE):
+    while found := rows.rows(_PAGE, after=after, most=BATCH_SIZE):
         after = found[-1][0]
-        yield from [_document(rows, policy, row, record) for row in found]
+        yield from [_reclassify_row(rows, policy, row, record) for row in found]
     for module in modules:
         last: str | None = None
-        while module.shelved is not None and (listed := module.shelved(rows, last, PIECE)):
+        while module.unindexed_documents is not None and (listed := module.unindexed_documents(rows, last, BATCH_SIZE)):
             last = listed[-1].address
-            yield from [_shelved(policy, each) for each in listed]
+            yield from [_reclassify_unindexed(policy, each) for each in listed]
 
 
-def _document(rows: Rows, policy: InForce, row: Row, record: Reader) -> Relabelled:
+def _reclassify_row(rows: Rows, policy: ActivePolicy, row: Row, record: RecordReader) -> ReclassifiedDocument:
     number, address, space, label, declared, kinds, detectors, title, thread = row
-    said: Label = declared or label
+    said: Classification = declared or label
     if detectors == policy.scanner.version:
-        return Relabelled(number, address, label, policy.relabelled(address, space, said, kinds), said, kinds, False)
+        return ReclassifiedDocument(
+            number, address, label, policy.reclassify(address, space, said, kinds), said, kinds, False
+        )
     held = record(rows, address)
     facts = [(key, text) for key, text in rows.rows(_FACTS, id=number)]
-    mark = policy.mark(Document(address, space, held.text if held else "", title, said, facts, thread))
-    return Relabelled(number, address, label, mark.label(said), said, mark.kinds, True)
+    mark = policy.scan_document(Document(address, space, held.text if held else "", title, said, facts, thread))
+    return ReclassifiedDocument(number, address, label, mark.classify(said), said, mark.kinds, True)
 
 
-def _shelved(policy: InForce, each: Document) -> Relabelled:
-    mark = policy.mark(each)
+def _reclassify_unindexed(policy: ActivePolicy, each: Document) -> ReclassifiedDocument:
+    mark = policy.scan_document(each)
     # What its writer said was kept with the document, which is gone: it can only become stricter.
-    return Relabelled(None, each.address, each.label, mark.label(each.label), each.label, mark.kinds, False)
+    return ReclassifiedDocument(
+        None,
+        each.address,
+        each.classification,
+        mark.classify(each.classification),
+        each.classification,
+        mark.kinds,
+        False,
+    )

@@ -8,8 +8,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from tokonoma.app.policy import Policing
-from tokonoma.app.reclassify import PIECE
+from tokonoma.app.policy import CurrentPolicy
+from tokonoma.app.reclassify import BATCH_SIZE
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.store.database import Database
@@ -25,15 +25,15 @@ But who comes behind us may be waited for by those we wait for: we give way befo
 _LATER, _LATEST = 0.02, 5.0  # seconds after a piece that could not be done
 
 
-class Relabeller:
+class ReclassifyJob:
     """One a process; its thread lives while there is something to do."""
 
-    def __init__(self, database: Database, policing: Policing) -> None:
-        self._database, self._policing = database, policing
+    def __init__(self, database: Database, policing: CurrentPolicy) -> None:
+        self._database, self._current_policy = database, policing
         self._guard = threading.Lock()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._most = PIECE
+        self._batch_size = BATCH_SIZE
 
     def wake(self) -> None:
         """There may be something to do."""
@@ -42,11 +42,11 @@ class Relabeller:
                 self._thread = threading.Thread(target=self._run, name="tokonoma-relabel", daemon=True)
                 self._thread.start()
 
-    def settle(self, patience: float | None = None, told: Callable[[], object] | None = None) -> bool:
+    def run_until_done(self, patience: float | None = None, told: Callable[[], object] | None = None) -> bool:
         """In this thread, for so many seconds, calling `told` after each piece. False: there is more to do, and it is
         gone on with beside."""
         until = None if patience is None else time.monotonic() + patience
-        while self._piece():
+        while self._run_batch():
             if told is not None:
                 told()
             if until is not None and time.monotonic() >= until:
@@ -63,33 +63,33 @@ class Relabeller:
 
     def _run(self) -> None:
         try:
-            while not self._closing.is_set() and self._piece():
+            while not self._closing.is_set() and self._run_batch():
                 pass
         except Exception as error:  # the records stay too strict rather than too open; the next who asks tries again
             log("error", "policy.relabel", error=type(error).__name__)
 
-    def _piece(self) -> bool:
+    def _run_batch(self) -> bool:
         """False: nothing is left. A piece that meets a busy writer is tried again, smaller."""
-        self._policing.prepare()
+        self._current_policy.prepare()
         pause, turning = _LATER, False
         while not self._closing.is_set():
             begun = time.monotonic()
             try:
                 with self._database.writing() as statements:
-                    turning = self._policing.turning(statements)
+                    turning = self._current_policy.is_activating(statements)
                     if self._database.kind == "postgresql":
                         statements.run(_WAIT_TO_TURN if turning else _WAIT)
-                    more = self._policing.step(statements, self._most)
+                    more = self._current_policy.step(statements, self._batch_size)
             except Unavailable as error:
                 if error.reason != "busy":
                     raise
                 if not turning:
-                    self._most, pause = max(1, self._most // 4), min(pause * 2, _LATEST)
+                    self._batch_size, pause = max(1, self._batch_size // 4), min(pause * 2, _LATEST)
             except Refusal as error:
-                log("error", "policy.relabel", reason=error.reason or error.word)
+                log("error", "policy.relabel", reason=error.reason or error.kind)
                 raise
             else:
-                self._most = min(PIECE, self._most * 2)
+                self._batch_size = min(BATCH_SIZE, self._batch_size * 2)
                 # As long as it took: on SQLite a file's lock is unfair, and who writes at once again gets it again.
                 self._closing.wait(time.monotonic() - begun if more else 0.0)
                 return more

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma import __version__
-from tokonoma.app.policy import Policing, told_progress
-from tokonoma.app.search import Searching
+from tokonoma.app.policy import CurrentPolicy, format_progress
+from tokonoma.app.search import SearchEngine
 from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Refusal
-from tokonoma.core.module import Entry, Shelf
+from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.journal import verify
-from tokonoma.search.index import counts
+from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
 
 _LOW_DISK = 200 * 2**20
 
 
-class TheHouse:
+class ProcessInfo:
     """`database` opens the store on its first use."""
 
     version = __version__
@@ -31,34 +31,34 @@ class TheHouse:
         settings: Settings,
         registry: Registry,
         database: Callable[[], Database],
-        searching: Callable[[], Searching],
-        policing: Callable[[], Policing],
+        searching: Callable[[], SearchEngine],
+        policing: Callable[[], CurrentPolicy],
         started_at: int,
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
         self._database, self._searching, self._policing = database, searching, policing
         self.started_at = started_at
 
-    def shelves(self, principal: Principal) -> Sequence[Shelf]:
-        return self._registry.shelves(principal)
+    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
+        return self._registry.visible_modules(principal)
 
-    def entry(self, module: str, tool: str, principal: Principal) -> Entry:
-        return self._registry.find(module, tool, principal)
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
+        return self._registry.find_tool(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
         return {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
 
-    def places(self) -> Mapping[str, str]:
+    def locations(self) -> Mapping[str, str]:
         home, settings = self._home, self._settings
-        workspace = settings.text("workspace") or str(home / "workspace")
+        workspace = settings.get_text("workspace") or str(home / "workspace")
         return {
             "home": str(home),
             "settings": str(home / "tokonoma.toml"),
-            "database": self._database().where,
+            "database": self._database().location,
             "backups": str(home / "backups"),
             "workspace": workspace,
-            "manuals": settings.text("manuals_root") or f"{workspace}/manuals",
-            "vault": settings.text("vault_root") or f"{workspace}/vault",
+            "manuals": settings.get_text("manuals_root") or f"{workspace}/manuals",
+            "vault": settings.get_text("vault_root") or f"{workspace}/vault",
         }
 
     def sizes(self) -> Mapping[str, int]:
@@ -66,7 +66,7 @@ class TheHouse:
             database = self._database()
             with database.reading() as rows:
                 entries = rows.row("select count(*) from journal")
-                records, waiting = counts(rows), self._searching().vectors.waiting(rows)
+                records, waiting = count_by_module(rows), self._searching().vectors.count_waiting(rows)
         except Refusal:
             return {}  # the status of a house whose store is away is asked for most urgently
         told = {
@@ -76,9 +76,11 @@ class TheHouse:
         }
         return told | {f"records_{module}": count for module, count in records.items()}
 
-    def recent(self, principal: Principal, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+    def recent_entries(
+        self, principal: Principal, limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
         with self._database().reading() as rows:
-            return verify.recent(rows, principal.name, limit, cursor)
+            return verify.list_recent(rows, principal.name, limit, cursor)
 
     def _store(self) -> dict[str, Any]:
         try:
@@ -101,12 +103,12 @@ class TheHouse:
     def _policy(self) -> dict[str, Any]:
         """Which one is in force, and how far the records have followed it."""
         try:
-            version, progress = self._policing().current().version, self._policing().progress()
+            version, progress = self._policing().get_active().version, self._policing().progress()
         except Refusal as error:
             return {"ok": False, "says": error.message}
         if progress is None:
             return {"ok": version != "none", "says": f"{version} is in force"}
-        says = told_progress(progress)
+        says = format_progress(progress)
         return {"ok": version != "none", "says": says if progress.in_force else f"{version} is in force; {says}"}
 
     def _disk(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tokonoma.journal import chain as strand
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
 from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.store.backup import backup
+from tokonoma.store.backup import create_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate
 
@@ -30,18 +30,18 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 """The tables of the house itself, under the names that their migrations are recorded by."""
 
 
-def opened(home: Path, url: str, *, durable: bool) -> Database:
+def open_store(home: Path, url: str, *, durable: bool) -> Database:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = open_database(url, durable=durable)
     for name, steps in TABLES.items():
-        migrated(database, home, name, steps)
+        migrate_tables(database, home, name, steps)
     return database
 
 
-def migrated(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
+def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
     def backed_up(reason: str) -> None:
         folder = home / "backups"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+        create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
 
     migrate(database, name, steps, backed_up)

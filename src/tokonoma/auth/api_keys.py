@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.core.call import Principal
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.core.module import Migration
-from tokonoma.core.namespaces import inside, normal
+from tokonoma.core.namespaces import is_inside, normalize_namespace
 
 TABLES = (
     Migration(
@@ -39,7 +39,7 @@ _PREFIX = "tkn"
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class KeyGrant:
     """What a new key may reach."""
 
     name: str
@@ -50,11 +50,11 @@ class Grant:
     expires_at: int | None = None
 
 
-def create(statements: Statements, grant: Grant) -> str:
+def create_key(statements: Statements, grant: KeyGrant) -> str:
     """Store a new key and return it: the only time that anybody sees it."""
-    root = normal(grant.root)
-    start = normal(grant.default) if grant.default else root
-    if not inside(start, root):
+    root = normalize_namespace(grant.root)
+    start = normalize_namespace(grant.default) if grant.default else root
+    if not is_inside(start, root):
         raise Conflict(f"The default namespace {start} does not lie inside the root {root}.", reason="default")
     if statements.row("select 1 from api_key where name = :name and revoked_at is null", name=grant.name):
         raise Conflict(f"There is already a key called {grant.name!r}. Revoke it first or choose another name.")
@@ -77,7 +77,7 @@ def create(statements: Statements, grant: Grant) -> str:
     return f"{_PREFIX}_{key_id}_{secret}"
 
 
-def revoke(statements: Statements, name: str) -> None:
+def revoke_key(statements: Statements, name: str) -> None:
     """By name or by id."""
     changed = statements.run(
         "update api_key set revoked_at = :at where (name = :name or id = :name) and revoked_at is null",
@@ -88,21 +88,21 @@ def revoke(statements: Statements, name: str) -> None:
         raise Missing(f"There is no key called {name!r} that could be revoked.")
 
 
-def listed(rows: Rows) -> list[dict[str, Any]]:
+def list_keys(rows: Rows) -> list[dict[str, Any]]:
     """All keys, newest first, without anything that could be used."""
     found = rows.rows(
         """select id, name, root, start, modules, mask, created_at, expires_at, revoked_at
         from api_key order by created_at desc, id"""
     )
-    return [_told(row) for row in found]
+    return [_to_response(row) for row in found]
 
 
-def exist(rows: Rows) -> bool:
+def keys_exist(rows: Rows) -> bool:
     """Whether any key was ever made: from then on a key is required over HTTP, even if all are revoked."""
     return rows.row("select 1 from api_key limit 1") is not None
 
 
-def principal(rows: Rows, token: str) -> Principal:
+def find_principal(rows: Rows, token: str) -> Principal:
     """Who this key belongs to; Unauthenticated if it is unknown, revoked or over, without saying which."""
     refused = Unauthenticated("This API key is not valid. Make one with `tokonoma keys create`.")
     prefix, _, rest = token.partition("_")
@@ -126,7 +126,7 @@ def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _told(row: tuple[Any, ...]) -> dict[str, Any]:
+def _to_response(row: tuple[Any, ...]) -> dict[str, Any]:
     key_id, name, root, start, modules, mask, created_at, expires_at, revoked_at = row
     over = expires_at is not None and expires_at <= now()
     return {
@@ -136,7 +136,7 @@ def _told(row: tuple[Any, ...]) -> dict[str, Any]:
         "default": start,
         "modules": "all" if modules is None else json.loads(modules),
         "mask": json.loads(mask),
-        "created_at": shown(created_at),
-        "expires_at": None if expires_at is None else shown(expires_at),
+        "created_at": format_time(created_at),
+        "expires_at": None if expires_at is None else format_time(expires_at),
         "state": "revoked" if revoked_at is not None else "expired" if over else "active",
     }

@@ -10,47 +10,47 @@ from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Unauthenticated
 
-_MOST = 1024  # credentials remembered
-_REMEMBERED = 1.0  # seconds
+_MAX_REMEMBERED = 1024  # credentials remembered
+_REMEMBER_SECONDS = 1.0  # seconds
 
 
-class Door:
+class Authenticator:
     """What was found is remembered for a second: within that time a revocation, or a first key, is felt everywhere."""
 
     def __init__(self, reading: Callable[[], AbstractContextManager[Rows]], require_key: bool) -> None:
-        self._reading, self._require_key = reading, require_key
+        self._open_read, self._require_key = reading, require_key
         self._known: dict[bytes, tuple[float, Principal]] = {}
-        self._closed = (0.0, False)  # until when it is known whether a key is required
+        self._key_required = (0.0, False)  # until when it is known whether a key is required
 
-    def principal(self, caller: Caller) -> Principal:
+    def authenticate(self, caller: Caller) -> Principal:
         """Whoever holds the key; without one, the owner on this machine while no key exists."""
         if caller.token is not None:
-            return self._holder(caller.token)
-        if not self.required() and is_loopback(caller.remote or ""):
+            return self._find_holder(caller.token)
+        if not self.requires_key() and is_loopback(caller.remote or ""):
             return OWNER
         raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
 
-    def required(self) -> bool:
+    def requires_key(self) -> bool:
         """Whether a caller has to show a key."""
         if self._require_key:
             return True
-        until, required = self._closed
+        until, required = self._key_required
         if time.monotonic() >= until:
-            with self._reading() as rows:
-                required = keys.exist(rows)
-            self._closed = (time.monotonic() + _REMEMBERED, required)
+            with self._open_read() as rows:
+                required = keys.keys_exist(rows)
+            self._key_required = (time.monotonic() + _REMEMBER_SECONDS, required)
         return required
 
-    def _holder(self, token: str) -> Principal:
+    def _find_holder(self, token: str) -> Principal:
         mark = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()  # the secret itself is not kept
         until, found = self._known.get(mark, (0.0, None))
         if found is not None and time.monotonic() < until:
             return found
-        with self._reading() as rows:
-            found = keys.principal(rows, token)
-        if len(self._known) >= _MOST:
+        with self._open_read() as rows:
+            found = keys.find_principal(rows, token)
+        if len(self._known) >= _MAX_REMEMBERED:
             self._known.clear()
-        self._known[mark] = (time.monotonic() + _REMEMBERED, found)
+        self._known[mark] = (time.monotonic() + _REMEMBER_SECONDS, found)
         return found
 
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import orjson
 
-from tokonoma.core.module import Entry, Module, Shelf, Tool
+from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
 
-SHIPPED = Path(__file__).with_name("catalogue.json")
-BUILT_IN = {
+CATALOGUE_FILE = Path(__file__).with_name("catalogue.json")
+BUILT_IN_MODULES = {
     "gateway": "tokonoma.gateway.tools:MODULE",
     "system": "tokonoma.modules.system:MODULE",
     "memory": "tokonoma.modules.memory:MODULE",
@@ -25,31 +25,31 @@ BUILT_IN = {
 }
 
 
-def read(path: Path) -> list[Shelf]:
-    return [_shelf(each) for each in orjson.loads(path.read_bytes())]
+def read_catalogue(path: Path) -> list[ModuleInfo]:
+    return [_parse_module(each) for each in orjson.loads(path.read_bytes())]
 
 
-def dump(shelves: Sequence[Shelf]) -> bytes:
+def dump_catalogue(shelves: Sequence[ModuleInfo]) -> bytes:
     return orjson.dumps(shelves, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def load(source: str) -> Module:
+def load_module(source: str) -> Module:
     """The `Module` value that `package.module:ATTRIBUTE` names."""
     name, _, attribute = source.partition(":")
     return cast("Module", getattr(importlib.import_module(name), attribute))
 
 
-def described(module: Module, source: str) -> Shelf:
+def describe_module(module: Module, source: str) -> ModuleInfo:
     """A module's shelf, made from its code."""
-    return Shelf(module.name, module.summary, source, [_entry(module, tool) for tool in module.tools])
+    return ModuleInfo(module.name, module.summary, source, [_describe_tool(module, tool) for tool in module.tools])
 
 
-def _entry(module: Module, tool: Tool) -> Entry:
-    from tokonoma.catalogue.schemas import description, input_schema, output_schema
-    from tokonoma.catalogue.signature_text import signature_of
+def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
+    from tokonoma.catalogue.schemas import input_schema, output_schema, read_description
+    from tokonoma.catalogue.signature_text import format_signature
 
-    taken, given, told = input_schema(tool), output_schema(tool), description(tool)
-    return Entry(
+    taken, given, told = input_schema(tool), output_schema(tool), read_description(tool)
+    return ToolInfo(
         module=module.name,
         name=tool.name,
         listed=tool.listed or f"{module.name}_{tool.name}".replace(".", "_"),
@@ -60,30 +60,30 @@ def _entry(module: Module, tool: Tool) -> Entry:
         idempotent=tool.idempotent,
         aliases=tool.aliases,
         input=taken,
-        output=enveloped(given) if module.envelope else given,
-        signature=signature_of(tool.name, taken, given, told),
+        output=wrap_in_envelope(given) if module.envelope else given,
+        signature=format_signature(tool.name, taken, given, told),
         time_limit=tool.time_limit,
         payload=tool.payload,
-        raw=tool.raw,
+        raw=tool.sees_secrets,
         envelope=module.envelope,
     )
 
 
-def enveloped(data: Mapping[str, Any]) -> dict[str, Any]:
+def wrap_in_envelope(data: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of an answer that travels in an envelope."""
     words = ("policy_version", "request_id", "trace_id")
     properties = {"data": data, **{word: {"type": "string"} for word in words}}
     return {"type": "object", "properties": properties, "required": ["data", *words]}
 
 
-def _shelf(raw: Mapping[str, Any]) -> Shelf:
-    entries: list[Entry] = []
+def _parse_module(raw: Mapping[str, Any]) -> ModuleInfo:
+    entries: list[ToolInfo] = []
     for each in raw["entries"]:
         each["aliases"] = tuple(each["aliases"])
-        entries.append(Entry(**each))
-    return Shelf(raw["name"], raw["summary"], raw["source"], entries)
+        entries.append(ToolInfo(**each))
+    return ModuleInfo(raw["name"], raw["summary"], raw["source"], entries)
 
 
-def made() -> list[Shelf]:
+def build_catalogue() -> list[ModuleInfo]:
     """The shipped catalogue, made from the code."""
-    return [described(load(source), source) for source in BUILT_IN.values()]
+    return [describe_module(load_module(source), source) for source in BUILT_IN_MODULES.values()]

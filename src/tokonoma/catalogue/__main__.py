@@ -1,5 +1,5 @@
 """`python -m tokonoma.catalogue` rewrites `catalogue.json`."""
 
-from tokonoma.catalogue import SHIPPED, dump, made
+from tokonoma.catalogue import CATALOGUE_FILE, build_catalogue, dump_catalogue
 
-SHIPPED.write_bytes(dump(made()))
+CATALOGUE_FILE.write_bytes(dump_catalogue(build_catalogue()))

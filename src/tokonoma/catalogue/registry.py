@@ -5,27 +5,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.core.addresses import parts_of
+from tokonoma.core.addresses import parse_address
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Desk, Record, Rows
-from tokonoma.core.errors import CODES, Codes, Denied, Missing, Refusal, Unready
+from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready
 from tokonoma.core.log import log
-from tokonoma.core.module import Entry, Module, Shelf, Tool
-from tokonoma.core.suggestions import nearest
+from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.suggestions import find_nearest
 
 if TYPE_CHECKING:
-    from tokonoma.catalogue.schemas import Parser
+    from tokonoma.catalogue.schemas import ParamParser
 
 GATEWAY = "gateway"
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LoadedTool:
     """A tool whose code is loaded."""
 
     module: Module
     tool: Tool
-    parse: "Parser"
+    parse: "ParamParser"
 
 
 class Registry:
@@ -33,146 +33,148 @@ class Registry:
 
     def __init__(
         self,
-        shelves: Iterable[Shelf],
+        shelves: Iterable[ModuleInfo],
         load: Callable[[str], Module],
         prepare: Callable[[Module], None],
         off: frozenset[str] = frozenset(),
     ) -> None:
-        self._shelves = {shelf.name: shelf for shelf in shelves}
-        self._load, self._prepare, self._off = load, prepare, off
-        self._names = {shelf.name: _names(shelf) for shelf in self._shelves.values()}
-        self._listed = {
-            name: entry for names in self._names.values() for name, entry in names.items() if _full(entry, name)
+        self._infos = {shelf.name: shelf for shelf in shelves}
+        self._load, self._prepare, self._disabled = load, prepare, off
+        self._names = {shelf.name: _index_names(shelf) for shelf in self._infos.values()}
+        self._by_full_name = {
+            name: entry for names in self._names.values() for name, entry in names.items() if _is_full_name(entry, name)
         }
         self._modules: dict[str, Module] = {}
-        self._bound: dict[str, Bound] = {}
+        self._loaded_tools: dict[str, LoadedTool] = {}
         self._lock = threading.RLock()
 
-    def shelves(self, who: Principal) -> list[Shelf]:
+    def visible_modules(self, who: Principal) -> list[ModuleInfo]:
         """What this principal sees; the gateway itself is not a module to be called."""
-        seen: list[Shelf] = []
-        for shelf in self._shelves.values():
-            entries = self._visible(shelf, who)
+        seen: list[ModuleInfo] = []
+        for shelf in self._infos.values():
+            entries = self._visible_tools(shelf, who)
             if entries:
                 seen.append(shelf if len(entries) == len(shelf.entries) else replace(shelf, entries=entries))
         return seen
 
-    def find(self, module: str, tool: str, who: Principal) -> Entry:
+    def find_tool(self, module: str, tool: str, who: Principal) -> ToolInfo:
         """The entry for any spelling of a tool's name; what is masked looks as if it did not exist.
 
         Without a module the name is one of `tools/call`: `memory_save`, `memory.save`, `create_item`.
         """
         if not module:
-            return self._named(tool, who)
-        if module in self._off:
+            return self._find_by_full_name(tool, who)
+        if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        shelf = self._shelves.get(module)
-        entries = () if shelf is None else self._visible(shelf, who)
+        shelf = self._infos.get(module)
+        entries = () if shelf is None else self._visible_tools(shelf, who)
         if not entries:
-            raise _unknown("module", "module", module, [each.name for each in self.shelves(who)])
-        entry = self._names[module].get(_key(tool))
+            raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(who)])
+        entry = self._names[module].get(_normalize_name(tool))
         if entry is None or entry not in entries:
-            raise _unknown("tool", f"tool in {module}", tool, [each.name for each in entries])
+            raise _unknown_name("tool", f"tool in {module}", tool, [each.name for each in entries])
         return entry
 
-    def meta(self, name: str) -> Entry:
+    def find_meta_tool(self, name: str) -> ToolInfo:
         """One of the gateway's own tools."""
-        return self._names[GATEWAY][_key(name)]
+        return self._names[GATEWAY][_normalize_name(name)]
 
-    def unlisted(self, module: str, name: str) -> Entry:
+    def find_owner_tool(self, module: str, name: str) -> ToolInfo:
         """One of a module's tools for the owner's own commands; `find` never gives one of these."""
-        if module in self._off:
+        if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        if module not in self._shelves:
-            raise _unknown("module", "module", module, list(self._shelves))
-        tool = next(each for each in self.module(module).unlisted if each.name == name)
-        return Entry(
+        if module not in self._infos:
+            raise _unknown_name("module", "module", module, list(self._infos))
+        tool = next(each for each in self.get_module(module).owner_tools if each.name == name)
+        return ToolInfo(
             module, name, "", tool.title, "", tool.effect, False, tool.idempotent, (), {}, {}, name, tool.time_limit
         )
 
-    def _named(self, name: str, who: Principal) -> Entry:
-        entry = self._listed.get(_key(name))
-        if entry is None or entry not in self._visible(self._shelves[entry.module], who):
-            raise _unknown("tool", "tool", name, [each.listed for shelf in self.shelves(who) for each in shelf.entries])
+    def _find_by_full_name(self, name: str, who: Principal) -> ToolInfo:
+        entry = self._by_full_name.get(_normalize_name(name))
+        if entry is None or entry not in self._visible_tools(self._infos[entry.module], who):
+            raise _unknown_name(
+                "tool", "tool", name, [each.listed for shelf in self.visible_modules(who) for each in shelf.entries]
+            )
         return entry
 
-    def _visible(self, shelf: Shelf, who: Principal) -> Sequence[Entry]:
+    def _visible_tools(self, shelf: ModuleInfo, who: Principal) -> Sequence[ToolInfo]:
         name = shelf.name
-        if name == GATEWAY or name in self._off or name in who.mask:
+        if name == GATEWAY or name in self._disabled or name in who.mask:
             return ()
         if who.modules is not None and name not in who.modules:
             return ()
         return [entry for entry in shelf.entries if entry.path not in who.mask] if who.mask else shelf.entries
 
-    def bound(self, entry: Entry) -> Bound:
+    def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
-        found = self._bound.get(entry.path)
+        found = self._loaded_tools.get(entry.path)
         if found is None:
-            found = self._bind(entry)
+            found = self._bind_tool(entry)
         return found
 
-    def promised(self, entry: Entry) -> Any:
+    def return_type(self, entry: ToolInfo) -> Any:
         """The type of what a tool gives."""
         from typing import get_type_hints
 
-        return get_type_hints(self.bound(entry).tool.run, include_extras=True)["return"]
+        return get_type_hints(self.load_tool(entry).tool.run, include_extras=True)["return"]
 
-    def module(self, name: str) -> Module:
+    def get_module(self, name: str) -> Module:
         found = self._modules.get(name)
         if found is None:
             with self._lock:
                 found = self._modules.get(name)
                 if found is None:
-                    found = self._loaded(self._shelves[name])
+                    found = self._import_module(self._infos[name])
                     self._prepare(found)
                     self._modules[name] = found
         return found
 
-    def known(self, name: str) -> Module | None:
+    def find_module(self, name: str) -> Module | None:
         """None for the module of a plugin that is no longer there."""
-        return self.module(name) if name in self._shelves else None
+        return self.get_module(name) if name in self._infos else None
 
-    def modules(self) -> list[Module]:
+    def load_all(self) -> list[Module]:
         """All of them, loaded; Unready if one cannot be."""
-        return [self.module(name) for name in self._shelves if name != GATEWAY]
+        return [self.get_module(name) for name in self._infos if name != GATEWAY]
 
-    def codes(self, name: str) -> Codes:
+    def error_codes(self, name: str) -> ErrorCodes:
         """The error codes of a module; the house's own for one that is not there."""
-        if name not in self._shelves or name in self._off:
-            return CODES
+        if name not in self._infos or name in self._disabled:
+            return DEFAULT_CODES
         try:
-            return self.module(name).codes
+            return self.get_module(name).codes
         except Refusal:  # it cannot be loaded, or its tables not be made ready: the error to be told is this one
-            return CODES
+            return DEFAULT_CODES
 
-    def record(self, rows: Rows, address: str) -> Record | None:
+    def read_record(self, rows: Rows, address: str) -> Record | None:
         """The Directory: any address → its record."""
-        module = self._owner(address)
+        module = self._owning_module(address)
         return module.read(rows, address) if module is not None and module.read is not None else None
 
-    def fresh(self, desk: Desk, address: str) -> None:
-        module = self._owner(address)
-        if module is not None and module.fresh is not None:
-            module.fresh(desk, address)
+    def refresh(self, desk: Desk, address: str) -> None:
+        module = self._owning_module(address)
+        if module is not None and module.refresh is not None:
+            module.refresh(desk, address)
 
-    def used(self, desk: Desk, address: str, trace_id: str) -> None:
-        module = self._owner(address)
-        if module is not None and module.used is not None:
-            module.used(desk, address, trace_id)
+    def mark_used(self, desk: Desk, address: str, trace_id: str) -> None:
+        module = self._owning_module(address)
+        if module is not None and module.on_used is not None:
+            module.on_used(desk, address, trace_id)
 
-    def _owner(self, address: str) -> Module | None:
-        name, _ = parts_of(address)
-        return self.module(name) if name in self._shelves and name != GATEWAY else None
+    def _owning_module(self, address: str) -> Module | None:
+        name, _ = parse_address(address)
+        return self.get_module(name) if name in self._infos and name != GATEWAY else None
 
-    def guarded(self) -> frozenset[str]:
+    def record_tables(self) -> frozenset[str]:
         """The record tables of the modules loaded so far."""
-        return frozenset(table for module in self._modules.values() for table in module.records)
+        return frozenset(table for module in self._modules.values() for table in module.record_tables)
 
-    def unlabelled(self) -> frozenset[str]:
+    def unclassified_tables(self) -> frozenset[str]:
         """Their tables whose rows hold texts without a class."""
-        return frozenset(table for module in self._modules.values() for table in module.unlabelled)
+        return frozenset(table for module in self._modules.values() for table in module.unclassified_tables)
 
-    def _loaded(self, shelf: Shelf) -> Module:
+    def _import_module(self, shelf: ModuleInfo) -> Module:
         try:
             return self._load(shelf.source)
         except Refusal:
@@ -183,12 +185,12 @@ class Registry:
                 f"The module {shelf.name!r} cannot be loaded. `tokonoma doctor` tells why.", reason="module"
             ) from error
 
-    def _bind(self, entry: Entry) -> Bound:
-        from tokonoma.catalogue.schemas import parser_of  # pydantic is not needed before the first call
+    def _bind_tool(self, entry: ToolInfo) -> LoadedTool:
+        from tokonoma.catalogue.schemas import build_parser  # pydantic is not needed before the first call
 
         with self._lock:
-            module = self.module(entry.module)
-            offered = module.tools if entry.listed else module.unlisted
+            module = self.get_module(entry.module)
+            offered = module.tools if entry.listed else module.owner_tools
             tool = next((each for each in offered if each.name == entry.name), None)
             if tool is None:
                 raise Missing(
@@ -196,10 +198,12 @@ class Registry:
                     f"Run `tokonoma plugins enable {entry.module}` again.",
                     reason="tool",
                 )
-            return self._bound.setdefault(entry.path, Bound(module, tool, parser_of(tool, entry.signature)))
+            return self._loaded_tools.setdefault(
+                entry.path, LoadedTool(module, tool, build_parser(tool, entry.signature))
+            )
 
 
-def listing(entry: Entry) -> Mapping[str, Any]:
+def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
     """An entry in the shape of MCP's `tools/list`."""
     return {
         "name": entry.listed,
@@ -216,25 +220,28 @@ def listing(entry: Entry) -> Mapping[str, Any]:
     }
 
 
-def _names(shelf: Shelf) -> dict[str, Entry]:
-    names: dict[str, Entry] = {}
+def _index_names(shelf: ModuleInfo) -> dict[str, ToolInfo]:
+    names: dict[str, ToolInfo] = {}
     for entry in shelf.entries:
         for name in (entry.name, f"{shelf.name}_{entry.name}", entry.listed, *entry.aliases):
-            names.setdefault(_key(name), entry)
+            names.setdefault(_normalize_name(name), entry)
     return names
 
 
-def _full(entry: Entry, key: str) -> bool:
+def _is_full_name(entry: ToolInfo, key: str) -> bool:
     """Whether a key names the tool without its module: everything but the short name."""
-    return key != _key(entry.name) or key in {_key(entry.listed), *map(_key, entry.aliases)}
+    return key != _normalize_name(entry.name) or key in {
+        _normalize_name(entry.listed),
+        *map(_normalize_name, entry.aliases),
+    }
 
 
-def _key(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace(".", "_")
 
 
-def _unknown(reason: str, kind: str, name: str, known: Sequence[str]) -> Missing:
-    meant = nearest(name, known)
+def _unknown_name(reason: str, kind: str, name: str, known: Sequence[str]) -> Missing:
+    meant = find_nearest(name, known)
     hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else f"There are: {', '.join(known) or 'none'}."
     return Missing(
         f"There is no {kind} called {name[:80]!r}. {hint}", reason=reason, nearest=meant, **{f"{reason}s": known}

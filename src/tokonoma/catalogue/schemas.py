@@ -8,19 +8,19 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from typing_extensions import TypedDict
 
-from tokonoma.core.deferred import Later
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Tool
 
 Schema = dict[str, Any]
-Parser = Callable[[Mapping[str, Any]], dict[str, Any]]
+ParamParser = Callable[[Mapping[str, Any]], dict[str, Any]]
 _EMPTY = inspect.Parameter.empty
 
 
-def parser_of(tool: Tool, signature: str) -> Parser:
+def build_parser(tool: Tool, signature: str) -> ParamParser:
     """A function from raw parameters to checked arguments; it refuses with every problem at once."""
-    parameters = _parameters(tool)
-    adapter = _adapter(tool, parameters)
+    parameters = _read_parameters(tool)
+    adapter = _build_adapter(tool, parameters)
     required = {name for name, (_, default) in parameters.items() if default is _EMPTY}
 
     def parse(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,15 +29,17 @@ def parser_of(tool: Tool, signature: str) -> Parser:
         try:
             return adapter.validate_python(given, strict=True, extra="forbid")
         except ValidationError as error:
-            problems = [_problem(each, parameters) for each in cast("list[Any]", error.errors(include_url=False))]
-            raise Invalid(_sentence(tool, problems), problems=problems, signature=signature) from None
+            problems = [
+                _describe_problem(each, parameters) for each in cast("list[Any]", error.errors(include_url=False))
+            ]
+            raise Invalid(_format_problems(tool, problems), problems=problems, signature=signature) from None
 
     return parse
 
 
 def input_schema(tool: Tool) -> Schema:
-    parameters = _parameters(tool)
-    schema = _plain(_adapter(tool, parameters).json_schema())
+    parameters = _read_parameters(tool)
+    schema = _inline_definitions(_build_adapter(tool, parameters).json_schema())
     schema.pop("title", None)
     properties = schema.setdefault("properties", {})
     for name, (_, default) in parameters.items():
@@ -49,30 +51,30 @@ def input_schema(tool: Tool) -> Schema:
 
 def output_schema(tool: Tool) -> Schema:
     hint = get_type_hints(tool.run, include_extras=True)["return"]
-    if get_origin(hint) is Later:
+    if get_origin(hint) is Deferred:
         (hint,) = get_args(hint)
-    schema = _plain(TypeAdapter(hint).json_schema(mode="serialization"))
+    schema = _inline_definitions(TypeAdapter(hint).json_schema(mode="serialization"))
     if schema.get("type") != "object":
         raise TypeError(f"{tool.name} must return an object: structured content is one")
     schema.pop("title", None)
     return schema
 
 
-def description(tool: Tool) -> str:
+def read_description(tool: Tool) -> str:
     text = inspect.getdoc(tool.run)
     if not text:
         raise TypeError(f"{tool.name} has no docstring: agents read it")
     return " ".join(text.split())
 
 
-def _parameters(tool: Tool) -> dict[str, tuple[Any, Any]]:
+def _read_parameters(tool: Tool) -> dict[str, tuple[Any, Any]]:
     """Name → (type, default) of everything after the desk."""
     hints = get_type_hints(tool.run, include_extras=True)
     signature = list(inspect.signature(tool.run).parameters.values())
     return {each.name: (hints[each.name], each.default) for each in signature[1:]}
 
 
-def _adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> TypeAdapter[dict[str, Any]]:
+def _build_adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> TypeAdapter[dict[str, Any]]:
     fields: dict[str, Any] = {
         name: Required[hint] if default is _EMPTY else NotRequired[hint] for name, (hint, default) in parameters.items()
     }
@@ -82,7 +84,7 @@ def _adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> TypeAdapt
         raise TypeError(f"{tool.name}: {error}") from error
 
 
-def _plain(schema: Schema) -> Schema:
+def _inline_definitions(schema: Schema) -> Schema:
     """The schema with its `$ref`s written out and the generated titles left away: clients differ in what they read."""
     definitions = schema.pop("$defs", {})
 
@@ -117,7 +119,7 @@ def _without_null(schema: Schema) -> Schema:
     return {**rest, "anyOf": options} if options else schema
 
 
-def _problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     place = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         problem: dict[str, Any] = {"field": place, "message": "unknown field"}
@@ -129,7 +131,7 @@ def _problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[st
     return {"field": place, "message": error["msg"][:1].lower() + error["msg"][1:]}
 
 
-def _sentence(tool: Tool, problems: list[dict[str, Any]]) -> str:
+def _format_problems(tool: Tool, problems: list[dict[str, Any]]) -> str:
     told = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
     return f"The parameters of {tool.name} are not right: {told}{more}."

@@ -10,52 +10,52 @@ from typing import Any, cast
 _NAMES = {"string": "str", "integer": "int", "number": "num", "boolean": "bool", "null": "null"}
 
 
-def signature_of(name: str, taken: Mapping[str, Any], given: Mapping[str, Any], description: str) -> str:
+def format_signature(name: str, taken: Mapping[str, Any], given: Mapping[str, Any], description: str) -> str:
     """One line of types, one of description, then a line for each parameter that has something to say."""
     required = set(taken.get("required", ()))
     properties: Mapping[str, Mapping[str, Any]] = taken.get("properties", {})
-    fields = ", ".join(_field(key, schema, key in required) for key, schema in properties.items())
-    lines = [f"{name}({fields}) -> {shape_of(given)}", f"  {description}"]
+    fields = ", ".join(_format_field(key, schema, key in required) for key, schema in properties.items())
+    lines = [f"{name}({fields}) -> {format_type(given)}", f"  {description}"]
     lines += [f"  {key}: {schema['description']}" for key, schema in properties.items() if "description" in schema]
     return "\n".join(lines)
 
 
-def shape_of(schema: Mapping[str, Any]) -> str:
+def format_type(schema: Mapping[str, Any]) -> str:
     """A type in words: `int 1..100`, `[str]`, `{id: str, note?: str}`, `"a"|"b"`."""
     if "const" in schema:
-        return _word(schema["const"])
+        return _format_value(schema["const"])
     if "enum" in schema:
-        return "|".join(_word(each) for each in schema["enum"])
+        return "|".join(_format_value(each) for each in schema["enum"])
     if "anyOf" in schema:
-        return " | ".join(shape_of(each) for each in schema["anyOf"])
+        return " | ".join(format_type(each) for each in schema["anyOf"])
     kind = schema.get("type")
     if kind == "array":
-        return f"[{shape_of(schema.get('items', {}))}]{_bounds(schema, 'minItems', 'maxItems')}"
+        return f"[{format_type(schema.get('items', {}))}]{_format_bounds(schema, 'minItems', 'maxItems')}"
     if kind == "object":
-        return _object(schema)
+        return _format_object(schema)
     if not isinstance(kind, str):
         return "any"
     low, high = ("minLength", "maxLength") if kind == "string" else ("minimum", "maximum")
-    return _NAMES[kind] + _bounds(schema, low, high)
+    return _NAMES[kind] + _format_bounds(schema, low, high)
 
 
-def _object(schema: Mapping[str, Any]) -> str:
+def _format_object(schema: Mapping[str, Any]) -> str:
     required = set(schema.get("required", ()))
-    fields = [_field(key, each, key in required) for key, each in schema.get("properties", {}).items()]
+    fields = [_format_field(key, each, key in required) for key, each in schema.get("properties", {}).items()]
     rest = schema.get("additionalProperties")
     if rest is True and not fields:
         fields.append("*: any")
     elif isinstance(rest, dict):
-        fields.append(f"*: {shape_of(cast('dict[str, Any]', rest))}")
+        fields.append(f"*: {format_type(cast('dict[str, Any]', rest))}")
     return "{" + ", ".join(fields) + "}"
 
 
-def _field(name: str, schema: Mapping[str, Any], required: bool) -> str:
-    default = f" = {_word(schema['default'])}" if "default" in schema else ""
-    return f"{name}{'' if required else '?'}: {shape_of(schema)}{default}"
+def _format_field(name: str, schema: Mapping[str, Any], required: bool) -> str:
+    default = f" = {_format_value(schema['default'])}" if "default" in schema else ""
+    return f"{name}{'' if required else '?'}: {format_type(schema)}{default}"
 
 
-def _bounds(schema: Mapping[str, Any], low: str, high: str) -> str:
+def _format_bounds(schema: Mapping[str, Any], low: str, high: str) -> str:
     least = schema.get(low, schema.get("exclusiveMinimum"))
     most = schema.get(high, schema.get("exclusiveMaximum"))
     if least is None and most is None:
@@ -63,5 +63,5 @@ def _bounds(schema: Mapping[str, Any], low: str, high: str) -> str:
     return f" {'' if least is None else least}..{'' if most is None else most}"
 
 
-def _word(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

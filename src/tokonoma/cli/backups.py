@@ -12,18 +12,18 @@ from tokonoma.app import App
 from tokonoma.app.store import TABLES
 from tokonoma.catalogue import plugins
 from tokonoma.cli import show
-from tokonoma.cli.flags import Group, command
-from tokonoma.cli.session import entered
-from tokonoma.cli.where import shown
+from tokonoma.cli.flags import SettingsGroup, command
+from tokonoma.cli.session import open_app
+from tokonoma.cli.where import redact_database_url
 from tokonoma.core import clock
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.module import Migration
 from tokonoma.store import backup as saving
-from tokonoma.store.contents import Contents
-from tokonoma.store.database import open_database, sqlite_path
+from tokonoma.store.contents import BackupContents
+from tokonoma.store.database import open_database, parse_sqlite_url
 
 
-class BackupGroup(Group):
+class BackupGroup(SettingsGroup):
     """`backup FILE` makes one; only `verify` is a word of its own (a file of that name is written ./verify)."""
 
     def resolve_command(
@@ -44,7 +44,7 @@ def backup(ctx: click.Context, as_json: bool) -> None:
     `backup verify FILE` reads one and says what it holds.
     """
     if ctx.invoked_subcommand is None:
-        _make(ctx, None, as_json)
+        _make_backup(ctx, None, as_json)
 
 
 @backup.command("make", hidden=True)
@@ -53,7 +53,7 @@ def backup(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def make(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Write a backup into FILE."""
-    _make(ctx, file, as_json)
+    _make_backup(ctx, file, as_json)
 
 
 @backup.command("verify")
@@ -61,7 +61,7 @@ def make(ctx: click.Context, file: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def verify(file: Path, as_json: bool) -> None:
     """Read all of a backup and say what it holds."""
-    _tell(saving.verify(file), as_json)
+    _print_contents(saving.verify_backup(file), as_json)
 
 
 @command("restore", "database_url")
@@ -74,26 +74,28 @@ def restore(ctx: click.Context, file: Path, yes: bool, with_unknown: bool) -> No
 
     End servers that are running before, or restart them afterwards.
     """
-    with entered(ctx) as app:
-        contents = saving.verify(file)
-        _tell(contents, as_json=False)
-        where = shown(app.database_url())
+    with open_app(ctx) as app:
+        contents = saving.verify_backup(file)
+        _print_contents(contents, as_json=False)
+        where = redact_database_url(app.database_url())
         if not yes:
             _confirm(where)
-        known = dict(known_tables(app))
+        known = dict(load_known_tables(app))
         if with_unknown:
-            known |= {name: _as_applied(names) for name, names in contents.migrations.items() if name not in known}
-        safety = _restored(app, file, known)
-    show.note(f"Restored into {where}." + (f" What was there before: {safety}" if safety else ""))
+            known |= {
+                name: _placeholder_migrations(names) for name, names in contents.migrations.items() if name not in known
+            }
+        safety = _restore_file(app, file, known)
+    show.print_note(f"Restored into {where}." + (f" What was there before: {safety}" if safety else ""))
 
 
-def _restored(app: App, file: Path, known: Mapping[str, Sequence[Migration]]) -> Path | None:
+def _restore_file(app: App, file: Path, known: Mapping[str, Sequence[Migration]]) -> Path | None:
     """Returns where the copy of what was there lies. The database is opened as it is: it may be a damaged one."""
-    fresh = not exists(app)
+    fresh = not database_exists(app)
     app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = open_database(app.database_url())
     try:
-        safety = saving.restore(database, file, known, safety=_folder(app)).safety
+        safety = saving.restore_backup(database, file, known, safety=_ensure_backup_folder(app)).safety
     finally:
         database.close()
     if fresh and safety is not None:
@@ -102,29 +104,29 @@ def _restored(app: App, file: Path, known: Mapping[str, Sequence[Migration]]) ->
     return safety
 
 
-def _make(ctx: click.Context, file: Path | None, as_json: bool) -> None:
-    with entered(ctx) as app:
-        if not exists(app):
-            raise Missing(f"There is nothing to back up: {shown(app.database_url())} does not exist yet.")
-        name = f"tokonoma-{clock.shown(clock.now()).replace(':', '')}.backup"
-        target = _folder(app) / name if file is None else file / name if file.is_dir() else file
-        show.note(f"Saving {shown(app.database_url())} …")
-        contents = saving.backup(app.database, target.absolute())
+def _make_backup(ctx: click.Context, file: Path | None, as_json: bool) -> None:
+    with open_app(ctx) as app:
+        if not database_exists(app):
+            raise Missing(f"There is nothing to back up: {redact_database_url(app.database_url())} does not exist yet.")
+        name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
+        target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
+        show.print_note(f"Saving {redact_database_url(app.database_url())} …")
+        contents = saving.create_backup(app.database, target.absolute())
     click.echo(str(contents.path), err=as_json)
-    _tell(contents, as_json)
+    _print_contents(contents, as_json)
 
 
-def _tell(contents: Contents, as_json: bool) -> None:
+def _print_contents(contents: BackupContents, as_json: bool) -> None:
     rows = sum(contents.tables.values())
-    at = clock.shown(contents.created_at)
+    at = clock.format_time(contents.created_at)
     if as_json:
-        show.value({**_plain(contents), "created_at": at})
+        show.print_json({**_contents_to_json(contents), "created_at": at})
         return
     held = f"{rows} rows in {len(contents.tables)} tables, {contents.size} bytes"
-    show.note(f"A sound backup of {at} ({contents.kind}): {held}.")
+    show.print_note(f"A sound backup of {at} ({contents.kind}): {held}.")
 
 
-def _plain(contents: Contents) -> dict[str, object]:
+def _contents_to_json(contents: BackupContents) -> dict[str, object]:
     return {
         "path": str(contents.path),
         "kind": contents.kind,
@@ -140,33 +142,33 @@ def _confirm(where: str) -> None:
     click.confirm(f"Replace everything in {where}?", abort=True, err=True)
 
 
-def sqlite_file(app: App) -> Path | None:
+def find_sqlite_file(app: App) -> Path | None:
     """The file of the database, if it is SQLite's."""
     url = app.database_url()
-    return sqlite_path(url) if url.partition(":")[0].lower() == "sqlite" else None
+    return parse_sqlite_url(url) if url.partition(":")[0].lower() == "sqlite" else None
 
 
-def exists(app: App) -> bool:
+def database_exists(app: App) -> bool:
     """Whether there is a database; a server that is asked over the network is taken to have one."""
-    file = sqlite_file(app)
+    file = find_sqlite_file(app)
     return file is None or file.exists()
 
 
-def _folder(app: App) -> Path:
+def _ensure_backup_folder(app: App) -> Path:
     folder = app.home / "backups"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
 
-def known_tables(app: App) -> dict[str, Sequence[Migration]]:
+def load_known_tables(app: App) -> dict[str, Sequence[Migration]]:
     """The tables of the house and of every module, by the names under which their migrations are recorded."""
     known: dict[str, Sequence[Migration]] = dict(TABLES)
-    for shelf in [*catalogue.read(catalogue.SHIPPED), *plugins.read(app.home)]:
+    for shelf in [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *plugins.read_plugins(app.home)]:
         # The package of a plugin may be gone: then its tables are unknown, as they are while it is disabled.
         with suppress(ImportError, AttributeError):
-            known[shelf.name] = catalogue.load(shelf.source).tables
+            known[shelf.name] = catalogue.load_module(shelf.source).tables
     return known
 
 
-def _as_applied(names: Sequence[str]) -> tuple[Migration, ...]:
+def _placeholder_migrations(names: Sequence[str]) -> tuple[Migration, ...]:
     return tuple(Migration(name, ()) for name in names)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Literal
 
-Kind = Literal["cited", "read", "never seen"]
-Range = tuple[int, int]
+CoverageKind = Literal["cited", "read", "never seen"]
+LineSpan = tuple[int, int]
 
 _WIDTH, _LEFT, _TOP = 290, 60, 44
 _NAME = 44  # characters of a name
@@ -13,10 +13,10 @@ _PAPER = "#fffdf8"
 _LINE = 4  # points a line, of a file that is short enough
 _MOST = 1200  # points of the whole strip, at most
 _FONT = 'font-family="sans-serif" font-size="11"'
-_COLOURS: dict[Kind, str] = {"cited": "#2f6f4f", "read": "#c9b458", "never seen": "#c8c4bc"}
+_COLOURS: dict[CoverageKind, str] = {"cited": "#2f6f4f", "read": "#c9b458", "never seen": "#c8c4bc"}
 
 
-def picture(name: str, total: int, seen: Mapping[Kind, Sequence[Range]]) -> str:
+def draw_coverage(name: str, total: int, seen: Mapping[CoverageKind, Sequence[LineSpan]]) -> str:
     """`seen` has the lines of each kind. A line that was cited may have been read, too: it shows as cited."""
     scale = min(float(_LINE), _MOST / total) if total else 1.0
     height = _TOP + max(24.0, total * scale) + 12
@@ -25,15 +25,15 @@ def picture(name: str, total: int, seen: Mapping[Kind, Sequence[Range]]) -> str:
         f"<title>{escape(name)}: lines read and cited</title>",
         f'<rect width="{_WIDTH}" height="{height:.0f}" fill="{_PAPER}"/>',  # it may lie on something dark
         f'<text x="8" y="16">{escape(name if len(name) <= _NAME else "…" + name[1 - _NAME :])}</text>',
-        *_legend(total, seen),
-        *(_bar(kind, each, scale) for kind in reversed(_COLOURS) for each in seen.get(kind, ())),
-        *_numbers(total, scale),
+        *_draw_legend(total, seen),
+        *(_draw_bar(kind, each, scale) for kind in reversed(_COLOURS) for each in seen.get(kind, ())),
+        *_draw_line_numbers(total, scale),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _legend(total: int, seen: Mapping[Kind, Sequence[Range]]) -> list[str]:
+def _draw_legend(total: int, seen: Mapping[CoverageKind, Sequence[LineSpan]]) -> list[str]:
     told: list[str] = []
     for place, (kind, colour) in enumerate(_COLOURS.items()):
         lines = sum(end - start + 1 for start, end in seen.get(kind, ()))
@@ -46,7 +46,7 @@ def _legend(total: int, seen: Mapping[Kind, Sequence[Range]]) -> list[str]:
     return told
 
 
-def _bar(kind: Kind, lines: Range, scale: float) -> str:
+def _draw_bar(kind: CoverageKind, lines: LineSpan, scale: float) -> str:
     start, end = lines
     top, height = _TOP + (start - 1) * scale, max(0.5, (end - start + 1) * scale)
     return (
@@ -55,7 +55,7 @@ def _bar(kind: Kind, lines: Range, scale: float) -> str:
     )
 
 
-def _numbers(total: int, scale: float) -> list[str]:
+def _draw_line_numbers(total: int, scale: float) -> list[str]:
     step = max(1, total // 10)
     shown = sorted({1, *range(step, total + 1, step), total}) if total else []
     return [

@@ -8,7 +8,7 @@ SWITCHES = frozenset(setting.name for setting in SETTINGS if isinstance(setting.
 TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home"}
 
 
-def stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str | bool] | None:
+def parse_stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str | bool] | None:
     """The flags, if this asks for `stdio` in a way that needs no explaining; None leaves it to click.
 
     `tokonoma` alone means `stdio` when its input is a pipe: that is how a client starts a server.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokonoma.cli import show
-from tokonoma.transfer.ship import Said, Tally
+from tokonoma.transfer.ship import ImportTally, RemarkList
 
 _OUTCOMES = ("saved", "changed", "unchanged", "kept", "skipped")
 _ALWAYS = ("saved", "changed", "unchanged")
@@ -18,51 +18,53 @@ _HEADINGS = {
 }
 
 
-class Ticker:
+class ProgressPrinter:
     """Progress on stderr: every second on a terminal, every ten seconds in a log."""
 
     def __init__(self) -> None:
-        self._every = 1.0 if sys.stderr.isatty() else 10.0
-        self._next = time.monotonic() + self._every
-        self._open = False
+        self._interval = 1.0 if sys.stderr.isatty() else 10.0
+        self._next_at = time.monotonic() + self._interval
+        self._line_open = False
 
-    def tick(self, tally: Tally) -> None:
-        self.say(f"{counted(tally.memos.total(), 'memo')}, {counted(tally.relations.total(), 'relation')}")
+    def update(self, tally: ImportTally) -> None:
+        self.print_progress(
+            f"{pluralize(tally.memos.total(), 'memo')}, {pluralize(tally.relations.total(), 'relation')}"
+        )
 
-    def say(self, text: str) -> None:
-        if time.monotonic() < self._next:
+    def print_progress(self, text: str) -> None:
+        if time.monotonic() < self._next_at:
             return
-        self._next = time.monotonic() + self._every
+        self._next_at = time.monotonic() + self._interval
         if sys.stderr.isatty():
             sys.stderr.write(f"\r… {text} ")
             sys.stderr.flush()
-            self._open = True
+            self._line_open = True
         else:
-            show.note(f"… {text}")
+            show.print_note(f"… {text}")
 
-    def end(self) -> None:
-        if self._open:
-            show.note("")
+    def finish(self) -> None:
+        if self._line_open:
+            show.print_note("")
 
 
-def counted(number: int, what: str) -> str:
+def pluralize(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def summary(about: Mapping[str, Any], tally: Tally, stopped: str) -> dict[str, Any]:
+def build_summary(about: Mapping[str, Any], tally: ImportTally, stopped: str) -> dict[str, Any]:
     told = {
         **about,
         "memos": {name: tally.memos[name] for name in _OUTCOMES},
         "relations": {name: tally.relations[name] for name in _OUTCOMES},
     }
     for name in _HEADINGS:
-        said: Said = getattr(tally, name)
+        said: RemarkList = getattr(tally, name)
         told[name] = [{"place": each.place, "why": each.why} for each in said.items]
         told |= {f"{name}_total": said.total} if said.total > len(said.items) else {}
     return told | ({"stopped": stopped} if stopped else {})
 
 
-def report(about: Mapping[str, Any], tally: Tally) -> str:
+def format_report(about: Mapping[str, Any], tally: ImportTally) -> str:
     verb = "Would take in" if about["dry_run"] else "Taken in"
     lines = [f"{verb} from {about['source']} ({about['format']}) into {about['namespace']}:"]
     for name, ended in (("memos", tally.memos), ("relations", tally.relations)):
@@ -70,7 +72,7 @@ def report(about: Mapping[str, Any], tally: Tally) -> str:
         told = ", ".join(f"{ended[outcome]} {outcome}" for outcome in some)
         lines.append(f"  {name:<10} {told}")
     for name, heading in _HEADINGS.items():
-        said: Said = getattr(tally, name)
+        said: RemarkList = getattr(tally, name)
         if said.total:
             lines.append(f"{heading} ({said.total}):")
             lines += [f"  {each.place}: {each.why}" for each in said.items[:_SHOWN]]

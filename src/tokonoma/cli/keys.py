@@ -9,13 +9,13 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys as stored
 from tokonoma.cli import show
 from tokonoma.cli.flags import group
-from tokonoma.cli.session import entered
+from tokonoma.cli.session import open_app
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.suggestions import nearest
+from tokonoma.core.suggestions import find_nearest
 
-_LENGTHS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
 
 
@@ -49,27 +49,27 @@ def create(
     """Make a key called NAME and print it: the only time that anybody sees it."""
     if not _NAME.fullmatch(name):
         raise click.BadParameter("Use letters, digits, `.`, `@`, `-`, `_` and spaces; at most 64.", param_hint="NAME")
-    ends = None if expires is None else moment(expires)
-    with entered(ctx) as app:
-        grant = stored.Grant(
+    ends = None if expires is None else parse_expiry(expires)
+    with open_app(ctx) as app:
+        grant = stored.KeyGrant(
             name=name,
             root=root,
             default=start,
-            modules=None if modules is None else _modules(app, _parts(modules)),
-            mask=_mask(app, _parts(mask or "")),
+            modules=None if modules is None else _require_modules(app, _split_names(modules)),
+            mask=_normalize_mask(app, _split_names(mask or "")),
             expires_at=ends,
         )
-        with app.administer("keys.create") as statements:
-            first = not stored.exist(statements)
-            key = stored.create(statements, grant)
-    until = "never" if ends is None else clock.shown(ends)
+        with app.write_as_owner("keys.create") as statements:
+            first = not stored.keys_exist(statements)
+            key = stored.create_key(statements, grant)
+    until = "never" if ends is None else clock.format_time(ends)
     if as_json:
-        show.value({"name": name, "key": key, "expires_at": None if ends is None else until})
+        show.print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
     else:
         click.echo(key)
-    show.note(f"Keep it now: only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
+    show.print_note(f"Keep it now: only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
     if first:
-        show.note("This is the first key: from now on every HTTP caller has to show one. stdio is not affected.")
+        show.print_note("This is the first key: from now on every HTTP caller has to show one. stdio is not affected.")
 
 
 @keys.command("list", settings=("database_url",))
@@ -77,16 +77,16 @@ def create(
 @click.pass_context
 def list_keys(ctx: click.Context, as_json: bool) -> None:
     """List the keys, newest first. None of them can be shown again."""
-    with entered(ctx) as app, app.database.reading() as rows:
-        found = stored.listed(rows)
+    with open_app(ctx) as app, app.database.reading() as rows:
+        found = stored.list_keys(rows)
     if as_json:
-        show.value(found)
+        show.print_json(found)
         return
     if not found:
-        show.note("There are no keys. Make one with `tokonoma keys create NAME`.")
+        show.print_note("There are no keys. Make one with `tokonoma keys create NAME`.")
         return
     headings = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
-    show.table(headings, [_row(each) for each in found])
+    show.print_table(headings, [_key_row(each) for each in found])
 
 
 @keys.command("revoke", settings=("database_url",))
@@ -94,33 +94,33 @@ def list_keys(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, name: str) -> None:
     """Revoke the key with this NAME or id: it is refused from the next request on."""
-    with entered(ctx) as app, app.administer("keys.revoke") as statements:
-        stored.revoke(statements, name)
-    show.note(f"Revoked {name!r}.")
+    with open_app(ctx) as app, app.write_as_owner("keys.revoke") as statements:
+        stored.revoke_key(statements, name)
+    show.print_note(f"Revoked {name!r}.")
 
 
-def moment(text: str) -> int:
+def parse_expiry(text: str) -> int:
     """`90d`, `12h`, a date or a time, as milliseconds since the epoch; it must lie ahead."""
     length = re.fullmatch(r"(\d{1,6})([mhdw])", text)
     try:
-        found = clock.now() + int(length[1]) * _LENGTHS[length[2]] if length else clock.parsed(text)
+        found = clock.now() + int(length[1]) * _UNIT_MS[length[2]] if length else clock.parse_time(text)
     except (ValueError, OverflowError):
         told = "Write a length like 90d, 12h, 30m or 4w, or a date like 2027-01-31."
         raise click.BadParameter(told, param_hint="--expires") from None
     if found <= clock.now():
-        raise click.BadParameter(f"{clock.shown(found)} has already passed.", param_hint="--expires")
+        raise click.BadParameter(f"{clock.format_time(found)} has already passed.", param_hint="--expires")
     return found
 
 
-def _parts(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _modules(app: App, names: Sequence[str]) -> list[str]:
-    known = [shelf.name for shelf in app.registry.shelves(OWNER)]
+def _require_modules(app: App, names: Sequence[str]) -> list[str]:
+    known = [shelf.name for shelf in app.registry.visible_modules(OWNER)]
     for name in names:
         if name not in known:
-            meant = nearest(name, known)
+            meant = find_nearest(name, known)
             hint = f"Did you mean {meant[0]!r}?" if meant else f"There are: {', '.join(known)}."
             raise Missing(f"There is no module called {name!r}. {hint}", reason="module")
     if not names:
@@ -128,21 +128,21 @@ def _modules(app: App, names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _mask(app: App, names: Sequence[str]) -> list[str]:
+def _normalize_mask(app: App, names: Sequence[str]) -> list[str]:
     """Masks as they are stored: a spelling that would hide nothing must not pass."""
     masked: list[str] = []
     for name in names:
         module, _, tool = name.partition(".")
-        masked += [app.registry.find(module, tool, OWNER).path] if tool else _modules(app, [module])
+        masked += [app.registry.find_tool(module, tool, OWNER).path] if tool else _require_modules(app, [module])
     return masked
 
 
-def _row(key: dict[str, object]) -> tuple[str, ...]:
+def _key_row(key: dict[str, object]) -> tuple[str, ...]:
     names = ("name", "id", "state", "root", "default", "modules", "mask", "expires_at")
-    return tuple(_cell(key[name]) for name in names)
+    return tuple(_format_cell(key[name]) for name in names)
 
 
-def _cell(told: object) -> str:
+def _format_cell(told: object) -> str:
     if isinstance(told, list):
         return ",".join(map(str, told)) or "-"  # pyright: ignore[reportUnknownArgumentType]
     return "never" if told is None else str(told)

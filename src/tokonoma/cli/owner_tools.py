@@ -12,18 +12,20 @@ from tokonoma.core.call import Call, Caller
 from tokonoma.core.errors import Limited
 
 
-def owned(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
+def call_owner_tool(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
     """The value of an unlisted tool, asked by the owner. A limit that is set is waited for; Ctrl-C ends the call."""
     while True:
         try:
-            return _walked(app, module, tool, params)
+            return _run_once(app, module, tool, params)
         except Limited as error:
             threading.Event().wait(float(error.details.get("retry_after", 1)))
 
 
-def _walked(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
+def _run_once(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
     size = len(orjson.dumps(params))
-    call = Call(module, tool, params, Caller("cli"), entry=app.registry.unlisted(module, tool), bytes_in=size)
+    call = Call(
+        module, tool, params, Caller("cli"), tool_info=app.registry.find_owner_tool(module, tool), bytes_in=size
+    )
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
     app.run(call, lambda _, error: ended.put(error))
     while True:
@@ -31,7 +33,7 @@ def _walked(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
             error = ended.get()
             break
         except KeyboardInterrupt:
-            call.stop.set("cancelled")
+            call.cancel_token.cancel("cancelled")
     if error is not None:
         raise error
     return call.value

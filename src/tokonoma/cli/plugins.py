@@ -4,15 +4,15 @@ from typing import Any
 
 import click
 
-from tokonoma.catalogue.plugins import read
-from tokonoma.catalogue.plugins.discover import Offer, offers
-from tokonoma.catalogue.plugins.enable import disable as forget
-from tokonoma.catalogue.plugins.enable import enable as keep
-from tokonoma.catalogue.plugins.enable import trouble
+from tokonoma.catalogue.plugins import read_plugins
+from tokonoma.catalogue.plugins.discover import PluginOffer, list_offers
+from tokonoma.catalogue.plugins.enable import disable_plugin as forget
+from tokonoma.catalogue.plugins.enable import enable_plugin as keep
+from tokonoma.catalogue.plugins.enable import find_problem
 from tokonoma.cli import show
 from tokonoma.cli.flags import group
-from tokonoma.cli.session import entered
-from tokonoma.core.module import Shelf
+from tokonoma.cli.session import open_app
+from tokonoma.core.module import ModuleInfo
 
 
 @group("plugins")
@@ -28,15 +28,15 @@ def plugins() -> None:
 @click.pass_context
 def list_plugins(ctx: click.Context, as_json: bool) -> None:
     """List the modules of installed packages, and the state of each: available, enabled, or what is wrong."""
-    with entered(ctx) as app:
-        found = _states(read(app.home), offers())
+    with open_app(ctx) as app:
+        found = _describe_plugins(read_plugins(app.home), list_offers())
     if as_json:
-        show.value(found)
+        show.print_json(found)
         return
     if not found:
-        show.note("No installed package offers a module, and none is enabled.")
+        show.print_note("No installed package offers a module, and none is enabled.")
         return
-    show.table(
+    show.print_table(
         ("MODULE", "PACKAGE", "VERSION", "STATE"),
         [(each["name"], each["package"], each["version"], each["state"]) for each in found],
     )
@@ -47,10 +47,10 @@ def list_plugins(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def enable(ctx: click.Context, name: str) -> None:
     """Check the module NAME and make it part of the house. Run it again after its package was updated."""
-    with entered(ctx) as app:
+    with open_app(ctx) as app:
         shelf = keep(app.home, name)
     tools = ", ".join(entry.name for entry in shelf.entries)
-    show.note(f"Enabled {name!r}: {tools}. Servers that already run see it after a restart.")
+    show.print_note(f"Enabled {name!r}: {tools}. Servers that already run see it after a restart.")
 
 
 @plugins.command("disable")
@@ -58,13 +58,13 @@ def enable(ctx: click.Context, name: str) -> None:
 @click.pass_context
 def disable(ctx: click.Context, name: str) -> None:
     """Take the module NAME out of the house. What it has stored stays."""
-    with entered(ctx) as app:
+    with open_app(ctx) as app:
         forget(app.home, name)
-    show.note(f"Disabled {name!r}. What it has stored stays; enabling it again brings it back.")
+    show.print_note(f"Disabled {name!r}. What it has stored stays; enabling it again brings it back.")
 
 
-def _states(enabled: list[Shelf], offered: list[Offer]) -> list[dict[str, Any]]:
-    states = {shelf.name: trouble(shelf, offered) for shelf in enabled}
+def _describe_plugins(enabled: list[ModuleInfo], offered: list[PluginOffer]) -> list[dict[str, Any]]:
+    states = {shelf.name: find_problem(shelf, offered) for shelf in enabled}
     found: list[dict[str, Any]] = []
     for offer in offered:
         what, remedy = states.pop(offer.name, ("available", ""))

@@ -8,15 +8,15 @@ import click
 import orjson
 
 from tokonoma.app import App
-from tokonoma.app.policy import told_progress
+from tokonoma.app.policy import format_progress
 from tokonoma.cli import show
-from tokonoma.cli.call import ask
+from tokonoma.cli.call import send_request
 from tokonoma.cli.flags import group
-from tokonoma.cli.session import entered
+from tokonoma.cli.session import open_app
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.desk import LABELS
-from tokonoma.policy.decide import decide, tags_of
-from tokonoma.policy.parse import parsed
+from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.policy.decide import decide, find_tags
+from tokonoma.policy.parse import parse_policy
 
 
 @group("policy")
@@ -33,25 +33,25 @@ def policy() -> None:
 @click.pass_context
 def show_policy(ctx: click.Context, version: str | None, history: bool) -> None:
     """Print the policy in force, or the one with this VERSION."""
-    with entered(ctx) as app:
+    with open_app(ctx) as app:
         if history:
-            told = _called(ctx, app, "policy.history", {"limit": 100})
-            rows = [_row(each) for each in told["items"]]
-            show.table(("VERSION", "APPLIED", "BY", "APPROVED BY", "TEXT OF"), rows)
+            told = _call_policy_tool(ctx, app, "policy.history", {"limit": 100})
+            rows = [_history_row(each) for each in told["items"]]
+            show.print_table(("VERSION", "APPLIED", "BY", "APPROVED BY", "TEXT OF"), rows)
             return
-        told = _called(ctx, app, "policy.get", {} if version is None else {"version": version})
-        progress = app.policing.progress() if version is None else None
+        told = _call_policy_tool(ctx, app, "policy.get", {} if version is None else {"version": version})
+        progress = app.policies.progress() if version is None else None
     click.echo(told["yaml"], nl=not told["yaml"].endswith("\n"))
-    show.note(f"Version {told['version']}." if progress is None else f"{told_progress(progress)}.")
+    show.print_note(f"Version {told['version']}." if progress is None else f"{format_progress(progress)}.")
 
 
 @policy.command("check")
 @click.argument("file")
 def check(file: str) -> None:
     """Check a policy and say every problem with its line; the exit code is 1 if there is one. Nothing is applied."""
-    rules = parsed(_text(file))
-    show.note(
-        f"Fine: version {rules.version}, {len(rules.labels)} labels, {len(rules.detectors)} detectors of its own."
+    rules = parse_policy(_read_file(file))
+    show.print_note(
+        f"Fine: version {rules.version}, {len(rules.placements)} labels, {len(rules.detectors)} detectors of its own."
     )
 
 
@@ -67,15 +67,15 @@ def apply(
 ) -> None:
     """Put the policy in FILE in force: first records that it wants to be stricter become so, then it holds, then those
     that may be milder follow. Servers may run on; whoever is interrupted leaves the rest to the next."""
-    asked = {"yaml": _text(file), "expected_version": expected, "approver": approver, "signature": signature}
+    asked = {"yaml": _read_file(file), "expected_version": expected, "approver": approver, "signature": signature}
     given = {key: value for key, value in asked.items() if value is not None}
-    with entered(ctx) as app:
-        told = _called(ctx, app, "policy.apply", {**given, "dry_run": dry_run})
-        _followed(app)
+    with open_app(ctx) as app:
+        told = _call_policy_tool(ctx, app, "policy.apply", {**given, "dry_run": dry_run})
+        _wait_for_reclassification(app)
     if dry_run:
-        _preview(told)
+        _print_preview(told)
     else:
-        show.note(f"In force: {told['version']}.")
+        show.print_note(f"In force: {told['version']}.")
 
 
 @policy.command("diff", settings=("database_url",))
@@ -83,8 +83,8 @@ def apply(
 @click.pass_context
 def diff(ctx: click.Context, file: str) -> None:
     """Compare the policy in force with FILE, and tell what applying it would change."""
-    with entered(ctx) as app:
-        _preview(_called(ctx, app, "policy.apply", {"yaml": _text(file), "dry_run": True}))
+    with open_app(ctx) as app:
+        _print_preview(_call_policy_tool(ctx, app, "policy.apply", {"yaml": _read_file(file), "dry_run": True}))
 
 
 @policy.command("rollback", settings=("database_url",))
@@ -94,10 +94,10 @@ def diff(ctx: click.Context, file: str) -> None:
 def rollback(ctx: click.Context, version: str, expected: str | None) -> None:
     """Put the text of an earlier VERSION in force again, under a version of its own."""
     asked = {"version": version} | ({"expected_version": expected} if expected else {})
-    with entered(ctx) as app:
-        told = _called(ctx, app, "policy.rollback", asked)
-        _followed(app)
-    show.note(f"In force: {told['version']}, with the text of {version}.")
+    with open_app(ctx) as app:
+        told = _call_policy_tool(ctx, app, "policy.rollback", asked)
+        _wait_for_reclassification(app)
+    show.print_note(f"In force: {told['version']}, with the text of {version}.")
 
 
 @policy.command("test", settings=("database_url",))
@@ -108,65 +108,67 @@ def rollback(ctx: click.Context, version: str, expected: str | None) -> None:
 @click.pass_context
 def test(ctx: click.Context, text: str, name: str, file: str | None, as_json: bool) -> None:
     """Show what the detectors find in TEXT, the class that it would get, and who may see it. Nothing is stored."""
-    from tokonoma.policy.active import InForce
+    from tokonoma.policy.active import ActivePolicy
 
-    with entered(ctx) as app:
-        current = InForce(parsed(_text(file))) if file else app.policy
-    redacted, found, label = current.redacted(text if text != "-" else sys.stdin.read())
+    with open_app(ctx) as app:
+        current = ActivePolicy(parse_policy(_read_file(file))) if file else app.policy
+    redacted, found, label = current.redact(text if text != "-" else sys.stdin.read())
     who = OWNER if name == "owner" else Principal(name, "key")
-    tags = tags_of(current.rules, who)
-    verdicts = {each: decide(current.rules, tags, each).verdict for each in LABELS}
+    tags = find_tags(current.rules, who)
+    verdicts = {each: decide(current.rules, tags, each).verdict for each in CLASSIFICATIONS}
     told = {
         "policy_version": current.version, "found": found, "class": label, "redacted": redacted, "tags": list(tags),
         "verdict": verdicts[label],
     }  # fmt: skip
     if as_json:
-        show.value(told)
+        show.print_json(told)
         return
     click.echo(redacted)
     counts = ", ".join(f"{count} × {kind}" for kind, count in found.items()) or "nothing"
-    show.note(f"Found {counts}. Class {label}: {verdicts[label]} for {name} ({', '.join(tags) or 'no tags'}).")
+    show.print_note(f"Found {counts}. Class {label}: {verdicts[label]} for {name} ({', '.join(tags) or 'no tags'}).")
 
 
-def _called(ctx: click.Context, app: App, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+def _call_policy_tool(ctx: click.Context, app: App, tool: str, params: dict[str, Any]) -> dict[str, Any]:
     """Through the whole pipeline, so that the journal holds it."""
-    answer = ask(app, "call", {"module": "claims", "tool_name": tool, "params": params})
+    answer = send_request(app, "call", {"module": "claims", "tool_name": tool, "params": params})
     told = orjson.loads(answer.content[0]["text"])
     if answer.is_error:
-        show.note(f"tokonoma: {told['error']['message']}")
+        show.print_note(f"tokonoma: {told['error']['message']}")
         for problem in told["error"]["details"].get("problems", []):
-            show.note(f"  line {problem['line']}, column {problem['column']}: {problem['key']}: {problem['message']}")
+            show.print_note(
+                f"  line {problem['line']}, column {problem['column']}: {problem['key']}: {problem['message']}"
+            )
         ctx.exit(1)
     return told["data"]
 
 
-def _followed(app: App) -> None:
+def _wait_for_reclassification(app: App) -> None:
     """Until every record has followed, with how far it is on a terminal."""
 
     def tell() -> None:
-        progress = app.policing.progress()
+        progress = app.policies.progress()
         if progress is not None and sys.stderr.isatty():
-            click.echo(f"\r{told_progress(progress)}", nl=False, err=True)
+            click.echo(f"\r{format_progress(progress)}", nl=False, err=True)
 
-    app.relabeller.settle(told=tell)
+    app.reclassifier.run_until_done(told=tell)
     if sys.stderr.isatty():
         click.echo(err=True)
 
 
-def _preview(told: dict[str, Any]) -> None:
+def _print_preview(told: dict[str, Any]) -> None:
     seen = told["preview"]
     click.echo("\n".join(seen["diff"]) or "The texts are the same.")
     moves = ", ".join(f"{count} {move}" for move, count in seen["relabelled"].items()) or "no record changes its class"
     sight = f"for you {seen['vanish']} vanish, {seen['appear']} appear"
-    show.note(f"It would be {told['version']}. Of {seen['records']} records: {moves}; {sight}.")
+    show.print_note(f"It would be {told['version']}. Of {seen['records']} records: {moves}; {sight}.")
 
 
-def _row(each: dict[str, Any]) -> tuple[str, ...]:
+def _history_row(each: dict[str, Any]) -> tuple[str, ...]:
     names = ("version", "applied_at", "applied_by", "approver", "rolled_back_to")
     return tuple(str(each.get(name, "-")) for name in names)
 
 
-def _text(file: str) -> str:
+def _read_file(file: str) -> str:
     if file == "-":
         return sys.stdin.read()
     try:

@@ -7,9 +7,9 @@ from typing import Any, cast
 import click
 
 from tokonoma import __version__
-from tokonoma.cli.flags import Group, flags_of
+from tokonoma.cli.flags import SettingsGroup, get_flags
 from tokonoma.core.errors import Refusal
-from tokonoma.core.suggestions import nearest
+from tokonoma.core.suggestions import find_nearest
 
 # name → where it is, and what it does in a line. `--help` shows these without importing any of them.
 COMMANDS = {
@@ -39,7 +39,7 @@ COMMANDS = {
 }
 
 
-class Program(Group):
+class Program(SettingsGroup):
     """Refusals of any command end here: their message and no traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,7 +59,7 @@ class Program(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            meant = nearest(args[0], COMMANDS, 1)
+            meant = find_nearest(args[0], COMMANDS, 1)
             ctx.fail(f"There is no command {args[0]!r}." + (f" Did you mean {meant[0]!r}?" if meant else ""))
         return super().resolve_command(ctx, args)
 
@@ -68,26 +68,26 @@ class Program(Group):
             return super().invoke(ctx)
         except Refusal as error:
             click.echo(f"tokonoma: {error.message}", err=True)
-            code = _code(error)
+            code = _exit_code(error)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click knows what to do with these
         except OSError as error:
             click.echo(f"tokonoma: {error}", err=True)
             code = 1
         except Exception as error:
-            _internal(ctx, error)
+            _report_internal_error(ctx, error)
             code = 1
         raise click.exceptions.Exit(code)
 
 
-def _code(error: Refusal) -> int:
+def _exit_code(error: Refusal) -> int:
     """A flag with a value that cannot be right is a mistake in the command, as an unknown flag would be."""
     return 2 if "setting" in error.details and error.message.startswith("flag ") else 1
 
 
-def _internal(ctx: click.Context, error: Exception) -> None:
+def _report_internal_error(ctx: click.Context, error: Exception) -> None:
     """A mistake of ours: where it happened, and how to see more. Its text may hold what somebody stored."""
-    if flags_of(ctx).get("log_level") == "debug":
+    if get_flags(ctx).get("log_level") == "debug":
         traceback.print_exception(error)
         return
     place = traceback.extract_tb(error.__traceback__)[-1]

@@ -11,16 +11,16 @@ import click
 
 from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.backups import exists
+from tokonoma.cli.backups import database_exists
 from tokonoma.cli.flags import command
-from tokonoma.cli.session import entered
-from tokonoma.cli.where import shown
+from tokonoma.cli.session import open_app
+from tokonoma.cli.where import redact_database_url
 from tokonoma.core.call import OWNER
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.module import Module
-from tokonoma.core.suggestions import nearest
-from tokonoma.search.reindex import Step, forget, reindex
+from tokonoma.core.suggestions import find_nearest
+from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")
@@ -32,30 +32,30 @@ def reindex_command(ctx: click.Context, only: str | None, from_start: bool) -> N
 
     Ctrl-C interrupts it; the next time it goes on where it was.
     """
-    with entered(ctx) as app:
-        if not exists(app):
-            raise Missing(f"There is nothing to index: {shown(app.database_url())} does not exist yet.")
-        modules = _modules(app, only)
+    with open_app(ctx) as app:
+        if not database_exists(app):
+            raise Missing(f"There is nothing to index: {redact_database_url(app.database_url())} does not exist yet.")
+        modules = _select_modules(app, only)
         if from_start:
-            forget(app.database, modules)
-        with _interruptible() as stop:
-            told = _told(reindex(app.database, app.searching.index, modules, app.policy.mark, stop), stop)
+            restart_reindex(app.database, modules)
+        with _cancel_on_interrupt() as stop:
+            told = _run_steps(reindex(app.database, app.search.index, modules, app.policy.scan_document, stop), stop)
     for module, count in told.items():
         click.echo(f"{module}: {count} records")
     if not told:
-        show.note("No module keeps records here.")
+        show.print_note("No module keeps records here.")
 
 
-def _modules(app: App, only: str | None) -> list[Module]:
-    names = [shelf.name for shelf in app.registry.shelves(OWNER)]
+def _select_modules(app: App, only: str | None) -> list[Module]:
+    names = [shelf.name for shelf in app.registry.visible_modules(OWNER)]
     if only is not None and only not in names:
-        meant = nearest(only, names, 1)
+        meant = find_nearest(only, names, 1)
         hint = f"Did you mean {meant[0]!r}?" if meant else f"There are: {', '.join(names)}."
         raise Missing(f"There is no module called {only!r}. {hint}", reason="module", nearest=meant)
-    return [app.registry.module(name) for name in names if only in (None, name)]
+    return [app.registry.get_module(name) for name in names if only in (None, name)]
 
 
-def _told(steps: Iterable[Step], stop: Stop) -> dict[str, int]:
+def _run_steps(steps: Iterable[ReindexProgress], stop: CancelToken) -> dict[str, int]:
     """Progress on a terminal; the records of each module."""
     done: dict[str, int] = {}
     try:
@@ -76,13 +76,13 @@ def _told(steps: Iterable[Step], stop: Stop) -> dict[str, int]:
 
 
 @contextmanager
-def _interruptible() -> Generator[Stop]:
+def _cancel_on_interrupt() -> Generator[CancelToken]:
     """The page that is being written is taken back, and nothing else is lost."""
-    stop = Stop()
+    stop = CancelToken()
 
     def asked(_number: int, _frame: FrameType | None) -> None:
         # Not here and now: this thread may hold the lock that asking takes.
-        Thread(target=stop.set, args=("cancelled",), daemon=True).start()
+        Thread(target=stop.cancel, args=("cancelled",), daemon=True).start()
 
     before = signal.signal(signal.SIGINT, asked)
     try:

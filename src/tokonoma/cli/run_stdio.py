@@ -8,13 +8,13 @@ from typing import Any
 from tokonoma.app import App
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.server.stdio import claim, serve
+from tokonoma.server.stdio import claim_streams, serve
 
-_REST = 0.4
+_CLOSE_SECONDS = 0.4
 """Seconds for workers that `serve` could not wait for: end of input ends the process within two seconds."""
 
 
-def speak(flags: Mapping[str, Any]) -> int:
+def run_stdio(flags: Mapping[str, Any]) -> int:
     """Serve stdio; returns the exit code."""
     try:
         app = App(flags)
@@ -23,15 +23,15 @@ def speak(flags: Mapping[str, Any]) -> int:
         return 1
     if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         print("tokonoma speaks MCP here; clients start it themselves. See `tokonoma install --help`.", file=sys.stderr)
-    stdin, stdout = claim()
+    stdin, stdout = claim_streams()
     try:
-        serve(app.front, stdin, stdout, after_list=lambda: _warm_beside(app))
+        serve(app.dispatcher, stdin, stdout, after_list=lambda: _warm_in_background(app))
     finally:
-        app.close(_REST)
+        app.close(_CLOSE_SECONDS)
     return 0
 
 
-def _warm_beside(app: App) -> None:
+def _warm_in_background(app: App) -> None:
     """The list is out, and nobody waits: open the store for the first call."""
     threading.Thread(target=_warm, args=(app,), name="warm", daemon=True).start()
 
@@ -40,4 +40,4 @@ def _warm(app: App) -> None:
     try:
         app.warm()
     except Refusal as error:  # the first call meets the same refusal and answers with it
-        log("warning", "warm", reason=error.reason or error.word)
+        log("warning", "warm", reason=error.reason or error.kind)

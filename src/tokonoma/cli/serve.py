@@ -10,14 +10,14 @@ import click
 from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.flags import command, flags_of
-from tokonoma.cli.run_stdio import speak
-from tokonoma.cli.session import entered
+from tokonoma.cli.flags import command, get_flags
+from tokonoma.cli.run_stdio import run_stdio
+from tokonoma.cli.session import open_app
 from tokonoma.core.errors import Denied, Unready
 from tokonoma.core.log import log
 
 if TYPE_CHECKING:
-    from tokonoma.server.http.app import Endpoint
+    from tokonoma.server.http.app import HttpApp
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
@@ -27,7 +27,7 @@ def stdio(ctx: click.Context) -> None:
 
     The caller is the owner. Ends when its input ends.
     """
-    ctx.exit(speak(flags_of(ctx)))
+    ctx.exit(run_stdio(get_flags(ctx)))
 
 
 @command(
@@ -42,20 +42,20 @@ def serve(ctx: click.Context) -> None:
     """
     from tokonoma.server.http.run import run  # uvicorn: 70 ms that no other command pays
 
-    with entered(ctx, serves=True) as app:
-        host = app.settings.text("host")
-        _not_open_to_all(app, host)
+    with open_app(ctx, serves=True) as app:
+        host = app.settings.get_text("host")
+        _refuse_open_network(app, host)
         app.warm(serves=True)
-        endpoint = _endpoint(app, host)
-        listener = _listener(host, app.settings.number("port"))
+        endpoint = _build_endpoint(app, host)
+        listener = _open_listener(host, app.settings.get_int("port"))
         port: int = listener.getsockname()[1]
-        run(endpoint, listener, on_started=lambda: _say(app, host, port))
+        run(endpoint, listener, on_started=lambda: _announce(app, host, port))
 
 
-def _not_open_to_all(app: App, host: str) -> None:
+def _refuse_open_network(app: App, host: str) -> None:
     from tokonoma.server.http.security import is_loopback
 
-    if not is_loopback(host) and not app.door.required():
+    if not is_loopback(host) and not app.authenticator.requires_key():
         raise Denied(
             f"{host} can be reached from other machines, and nobody would have to show a key. "
             "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
@@ -63,25 +63,25 @@ def _not_open_to_all(app: App, host: str) -> None:
         )
 
 
-def _endpoint(app: App, host: str) -> "Endpoint":
-    from tokonoma.server.http.app import asgi
+def _build_endpoint(app: App, host: str) -> "HttpApp":
+    from tokonoma.server.http.app import create_app
     from tokonoma.server.http.security import LOOPBACK, is_loopback
     from tokonoma.telemetry.metrics import Metrics
 
     app.metrics = Metrics(__version__)
-    allowed = app.settings.names("allowed_hosts")
+    allowed = app.settings.get_names("allowed_hosts")
     # Host names guard an open door on this machine against web pages. Where keys are required, no page has one.
     names = None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed}
-    return asgi(
-        app.front,
+    return create_app(
+        app.dispatcher,
         host_names=names,
-        origins=app.settings.names("allowed_origins"),
-        ready=lambda: [f"{name}: {part['says']}" for name, part in app.house.health().items() if not part["ok"]],
-        metrics=app.metrics.text,
+        origins=app.settings.get_names("allowed_origins"),
+        ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
+        metrics=app.metrics.render,
     )
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _open_listener(host: str, port: int) -> socket.socket:
     from tokonoma.server.http.run import listen
 
     try:
@@ -96,12 +96,12 @@ def _listener(host: str, port: int) -> socket.socket:
         raise Unready(f"Cannot listen on {host}:{port}: {reason}.", reason="listen") from error
 
 
-def _say(app: App, host: str, port: int) -> None:
+def _announce(app: App, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
     url = f"http://{shown}:{port}/mcp"
-    required = app.door.required()
+    required = app.authenticator.requires_key()
     if not sys.stderr.isatty():
         log("info", "serving", url=url, version=__version__, key_required=required)
         return
     who = "every caller needs a key" if required else "callers on this machine need no key"
-    show.note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")
+    show.print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")

@@ -14,21 +14,21 @@ import click
 from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli import show
-from tokonoma.cli.backups import exists
+from tokonoma.cli.backups import database_exists
 from tokonoma.cli.flags import command
-from tokonoma.cli.import_report import Ticker, counted, report, summary
-from tokonoma.cli.owner_tools import owned
-from tokonoma.cli.session import entered
-from tokonoma.cli.where import shown
+from tokonoma.cli.import_report import ProgressPrinter, build_summary, format_report, pluralize
+from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.session import open_app
+from tokonoma.cli.where import redact_database_url
 from tokonoma.core import clock
 from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing, Refusal
 from tokonoma.transfer import jsonl
-from tokonoma.transfer.carried import Memo, Origin, Relation
-from tokonoma.transfer.detect import FORMATS, format_of, reader_of
-from tokonoma.transfer.ship import Shipment, as_params
-from tokonoma.transfer.write import NewFolder, new_file
+from tokonoma.transfer.carried import ImportSource, TransferMemo, TransferRelation
+from tokonoma.transfer.detect import FORMATS, detect_format, find_reader
+from tokonoma.transfer.ship import Importer, to_params
+from tokonoma.transfer.write import ExportFolder, create_file
 
 
 @command("export", "database_url")
@@ -42,22 +42,22 @@ def export(ctx: click.Context, target: str, kind: str, namespace: str, trash: bo
 
     `-` writes JSON lines to stdout. Nothing that is already there is overwritten. `tokonoma import` reads both.
     """
-    space = spaces.resolved(namespace, OWNER)
+    space = spaces.resolve_namespace(namespace, OWNER)
     if kind == "markdown" and target == "-":
         raise click.BadParameter("Markdown goes into a folder; - takes JSON lines only.", param_hint="TARGET")
-    with entered(ctx) as app:
-        if not exists(app):
-            raise Missing(f"There is nothing to export: {shown(app.database_url())} does not exist yet.")
+    with open_app(ctx) as app:
+        if not database_exists(app):
+            raise Missing(f"There is nothing to export: {redact_database_url(app.database_url())} does not exist yet.")
         asked = {"namespace": space, "trash": trash}
         if kind == "markdown":
-            memos, relations = _to_folder(app, NewFolder(Path(target)), asked)
+            memos, relations = _export_to_folder(app, ExportFolder(Path(target)), asked)
         elif target == "-":
-            memos, relations = _to_file(app, sys.stdout.buffer, asked)
+            memos, relations = _export_to_file(app, sys.stdout.buffer, asked)
         else:
-            with new_file(Path(target)) as file:
-                memos, relations = _to_file(app, file, asked)
+            with create_file(Path(target)) as file:
+                memos, relations = _export_to_file(app, file, asked)
     where = "" if target == "-" else f" to {target}"
-    show.note(f"Exported {counted(memos, 'memo')} and {counted(relations, 'relation')}{where}.")
+    show.print_note(f"Exported {pluralize(memos, 'memo')} and {pluralize(relations, 'relation')}{where}.")
 
 
 @command("import", "database_url")
@@ -76,43 +76,43 @@ def import_memos(
     The same source can be imported again: what has not changed there stays as it is here. The exit code is 1 if
     something could not be taken in.
     """
-    space = spaces.resolved(namespace, OWNER)
-    with _path(source) as path, entered(ctx) as app:
-        found = format_of(path) if kind == "auto" else kind
-        origin = Origin(path, found, space, _name(path) if name is None else name)
-        reader = reader_of(origin)
-        ticker = Ticker()
-        shipment = Shipment(partial(_sent, app, dry_run), ticker.tick, rehearsal=dry_run)
+    space = spaces.resolve_namespace(namespace, OWNER)
+    with _open_source(source) as path, open_app(ctx) as app:
+        found = detect_format(path) if kind == "auto" else kind
+        origin = ImportSource(path, found, space, _default_source_name(path) if name is None else name)
+        reader = find_reader(origin)
+        ticker = ProgressPrinter()
+        shipment = Importer(partial(_send_batch, app, dry_run), ticker.update, rehearsal=dry_run)
         stopped = ""
         try:
             shipment.run(reader(origin))
         except (Refusal, KeyboardInterrupt) as error:
             stopped = error.message if isinstance(error, Refusal) else "It was stopped."
-        ticker.end()
+        ticker.finish()
     about = {"source": source, "format": found, "namespace": space, "dry_run": dry_run}
     if as_json:
-        show.value(summary(about, shipment.tally, stopped))
+        show.print_json(build_summary(about, shipment.tally, stopped))
     else:
-        click.echo(report(about, shipment.tally))
+        click.echo(format_report(about, shipment.tally))
     if stopped:
         raise Invalid(f"{stopped} What stands above was done; importing again goes on from there.")
     ctx.exit(1 if shipment.tally.skipped.total else 0)
 
 
-def _sent(
-    app: App, dry_run: bool, memos: Sequence[Memo], relations: Sequence[Relation], coming: Sequence[str]
+def _send_batch(
+    app: App, dry_run: bool, memos: Sequence[TransferMemo], relations: Sequence[TransferRelation], coming: Sequence[str]
 ) -> dict[str, Any]:
     params = {
-        "memos": [as_params(each) for each in memos],
-        "relations": [as_params(each) for each in relations],
+        "memos": [to_params(each) for each in memos],
+        "relations": [to_params(each) for each in relations],
         "dry_run": dry_run,
         "coming": list(coming),
     }
-    return owned(app, "memory", "import", params)
+    return call_owner_tool(app, "memory", "import", params)
 
 
 @contextmanager
-def _path(source: str) -> Generator[Path]:
+def _open_source(source: str) -> Generator[Path]:
     """The source; what comes through a pipe is kept in a file for as long as it is read."""
     if source == "-":
         with TemporaryDirectory(prefix="tokonoma-") as folder:
@@ -129,66 +129,66 @@ def _path(source: str) -> Generator[Path]:
     yield path
 
 
-def _name(path: Path) -> str:
+def _default_source_name(path: Path) -> str:
     """Two vaults may both have a README.md. Of files only --source-name tells: their names often hold a date."""
     return path.resolve().name if path.is_dir() else path.resolve().parent.name if path.suffix == ".md" else ""
 
 
-def _to_file(app: App, file: BinaryIO, asked: dict[str, Any]) -> tuple[int, int]:
+def _export_to_file(app: App, file: BinaryIO, asked: dict[str, Any]) -> tuple[int, int]:
     memos = relations = 0
-    ticker = Ticker()
-    file.write(jsonl.first(version=__version__, exported_at=clock.shown(clock.now()), **asked))
-    for page in _memos(app, asked):
-        file.writelines(jsonl.line(each) for each in page)
+    ticker = ProgressPrinter()
+    file.write(jsonl.format_header(version=__version__, exported_at=clock.format_time(clock.now()), **asked))
+    for page in _read_memo_pages(app, asked):
+        file.writelines(jsonl.format_record(each) for each in page)
         memos += len(page)
-        ticker.say(counted(memos, "memo"))
-    for related in _relations(app, asked):
-        file.writelines(jsonl.line(each) for each, _ in related)
+        ticker.print_progress(pluralize(memos, "memo"))
+    for related in _read_relation_pages(app, asked):
+        file.writelines(jsonl.format_record(each) for each, _ in related)
         relations += len(related)
-        ticker.say(counted(relations, "relation"))
-    file.write(jsonl.last(memos, relations))
-    ticker.end()
+        ticker.print_progress(pluralize(relations, "relation"))
+    file.write(jsonl.format_footer(memos, relations))
+    ticker.finish()
     return memos, relations
 
 
-def _to_folder(app: App, folder: NewFolder, asked: dict[str, Any]) -> tuple[int, int]:
+def _export_to_folder(app: App, folder: ExportFolder, asked: dict[str, Any]) -> tuple[int, int]:
     memos = relations = 0
-    ticker = Ticker()
+    ticker = ProgressPrinter()
     try:
-        for page in _memos(app, asked):
-            of: dict[str, list[tuple[Relation, str]]] = {}
-            for related in _relations(app, {**asked, "sources": [memo.memo_id for memo in page]}):
+        for page in _read_memo_pages(app, asked):
+            of: dict[str, list[tuple[TransferRelation, str]]] = {}
+            for related in _read_relation_pages(app, {**asked, "sources": [memo.memo_id for memo in page]}):
                 for relation, title in related:
                     of.setdefault(relation.source, []).append((relation, title))
                     relations += 1
             for memo in page:
-                folder.put(memo, of.get(memo.memo_id, ()))
+                folder.write_memo(memo, of.get(memo.memo_id, ()))
             memos += len(page)
-            ticker.say(counted(memos, "memo"))
+            ticker.print_progress(pluralize(memos, "memo"))
         folder.close()
     except BaseException:
-        show.note(f"{folder.root} holds only a part of the export.")
+        show.print_note(f"{folder.root} holds only a part of the export.")
         raise
-    ticker.end()
+    ticker.finish()
     return memos, relations
 
 
-def _memos(app: App, asked: dict[str, Any]) -> Iterator[list[Memo]]:
+def _read_memo_pages(app: App, asked: dict[str, Any]) -> Iterator[list[TransferMemo]]:
     after: str | None = ""
     while after is not None:
-        page = owned(app, "memory", "export", {**asked, "after": after})
+        page = call_owner_tool(app, "memory", "export", {**asked, "after": after})
         if page["memos"]:
-            yield [Memo(**each) for each in page["memos"]]
+            yield [TransferMemo(**each) for each in page["memos"]]
         after = page.get("next")
 
 
-def _relations(app: App, asked: dict[str, Any]) -> Iterator[list[tuple[Relation, str]]]:
+def _read_relation_pages(app: App, asked: dict[str, Any]) -> Iterator[list[tuple[TransferRelation, str]]]:
     after: list[str] | None = ["", "", "", ""]
     while after is not None:
-        page = owned(app, "memory", "export.relations", {**asked, "after": after})
-        yield [_titled(**each) for each in page["relations"]]
+        page = call_owner_tool(app, "memory", "export.relations", {**asked, "after": after})
+        yield [_split_title(**each) for each in page["relations"]]
         after = page.get("next")
 
 
-def _titled(target_title: str, **relation: Any) -> tuple[Relation, str]:
-    return Relation(**relation), target_title
+def _split_title(target_title: str, **relation: Any) -> tuple[TransferRelation, str]:
+    return TransferRelation(**relation), target_title

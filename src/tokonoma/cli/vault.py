@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from tokonoma.cli import show
-from tokonoma.cli.call import asked
-from tokonoma.cli.coverage_picture import Kind, Range, picture
+from tokonoma.cli.call import call_tool
+from tokonoma.cli.coverage_picture import CoverageKind, LineSpan, draw_coverage
 from tokonoma.cli.flags import group
-from tokonoma.cli.owner_tools import owned
-from tokonoma.cli.session import entered
+from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.session import open_app
 
 
 @group("vault")
@@ -24,15 +24,15 @@ def vault() -> None:
 @click.pass_context
 def ls(ctx: click.Context, folder: str | None, glob: str | None) -> None:
     """List the files, with their lines and when they were changed."""
-    with entered(ctx) as app:
-        page = asked(app, "vault", "ls", relative_dir=folder, glob=glob)  # it shows how far new files are indexed
+    with open_app(ctx) as app:
+        page = call_tool(app, "vault", "ls", relative_dir=folder, glob=glob)  # it shows how far new files are indexed
         found = page["items"]
         while "next_cursor" in page:
             wanted = {"relative_dir": folder, "glob": glob, "cursor": page["next_cursor"]}
-            page = owned(app, "vault", "files", wanted)
+            page = call_owner_tool(app, "vault", "files", wanted)
             found += page["items"]
     rows = [(each["path"], str(each.get("lines", "-")), str(each["size"]), each["changed_at"]) for each in found]
-    show.table(("FILE", "LINES", "BYTES", "CHANGED"), rows)
+    show.print_table(("FILE", "LINES", "BYTES", "CHANGED"), rows)
 
 
 @vault.command("read")
@@ -40,13 +40,13 @@ def ls(ctx: click.Context, folder: str | None, glob: str | None) -> None:
 @click.pass_context
 def read(ctx: click.Context, place: str) -> None:
     """Print lines of a file, up to 20 000 characters."""
-    path, lines = _place(place)
-    told: dict[str, Any] = {"full": True} if lines is None else {"range": _range(*lines)}
-    with entered(ctx) as app:
-        part = asked(app, "vault", "read", path=path, limits={"max_chars": 20_000}, **told)
+    path, lines = _parse_place(place)
+    told: dict[str, Any] = {"full": True} if lines is None else {"range": _to_range(*lines)}
+    with open_app(ctx) as app:
+        part = call_tool(app, "vault", "read", path=path, limits={"max_chars": 20_000}, **told)
     click.echo(part["text"], nl=not part["text"].endswith("\n"))
     if "next_range" in part:
-        show.note(f"… go on with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
+        show.print_note(f"… go on with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
 
 
 @vault.command("find")
@@ -56,20 +56,20 @@ def read(ctx: click.Context, place: str) -> None:
 @click.pass_context
 def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
     """List the sections about QUERY, best first, and what was looked through."""
-    with entered(ctx) as app:
-        found = asked(app, "vault", "find", query=query, scope={"glob": glob} if glob else None)
-        page = asked(app, "vault", "hits", trace_id=found["trace_id"], limit=limit)
+    with open_app(ctx) as app:
+        found = call_tool(app, "vault", "find", query=query, scope={"glob": glob} if glob else None)
+        page = call_tool(app, "vault", "hits", trace_id=found["trace_id"], limit=limit)
     rows = [
         (f"{each['ref']['path']}:{each['ref']['start_line']}", f"{each['score']:.2f}", each["title"])
         for each in page["items"]
     ]
     if rows:
-        show.table(("WHERE", "SCORE", "TITLE"), rows)
+        show.print_table(("WHERE", "SCORE", "TITLE"), rows)
     summary = found["summary"]
     left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
-    show.note(
-        f"{page['total'] or 'None'} of {show.counted(summary['scanned_nodes'], 'section')}"
-        f" in {show.counted(summary['scanned_files'], 'file')}{left}."
+    show.print_note(
+        f"{page['total'] or 'None'} of {show.pluralize(summary['scanned_nodes'], 'section')}"
+        f" in {show.pluralize(summary['scanned_files'], 'file')}{left}."
     )
 
 
@@ -81,14 +81,14 @@ def find(ctx: click.Context, query: str, glob: str | None, limit: int) -> None:
 @click.pass_context
 def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: int) -> None:
     """Print lines that hold QUERY, as FILE:LINE:TEXT."""
-    with entered(ctx) as app:
-        page = asked(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
+    with open_app(ctx) as app:
+        page = call_tool(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
     for each in page["items"]:
         click.echo(f"{each['path']}:{each['line']}:{each['text']}")
     if not page["items"]:
-        show.note(f"No line of {show.counted(page['searched_files'], 'file')} holds it.")
+        show.print_note(f"No line of {show.pluralize(page['searched_files'], 'file')} holds it.")
     if page["has_more"]:
-        show.note("… and more; --limit shows up to 200")
+        show.print_note("… and more; --limit shows up to 200")
 
 
 @vault.command("history")
@@ -96,13 +96,13 @@ def search(ctx: click.Context, query: str, mode: str, glob: str | None, limit: i
 @click.pass_context
 def history(ctx: click.Context, path: str) -> None:
     """List what was done to a file, newest first, with the versions that can be restored."""
-    with entered(ctx) as app:
-        items = asked(app, "vault", "history", path=path, limit=200)["items"]
+    with open_app(ctx) as app:
+        items = call_tool(app, "vault", "history", path=path, limit=200)["items"]
     rows = [
         (each["at"], each["action"], each["by"], str(each["bytes"]), each.get("previous_version", "")[:16])
         for each in items
     ]
-    show.table(("AT", "ACTION", "BY", "BYTES", "BEFORE IT"), rows)
+    show.print_table(("AT", "ACTION", "BY", "BYTES", "BEFORE IT"), rows)
 
 
 @vault.command("restore")
@@ -111,8 +111,8 @@ def history(ctx: click.Context, path: str) -> None:
 @click.pass_context
 def restore(ctx: click.Context, path: str, version: str) -> None:
     """Put an earlier version in place again; what is there now is kept."""
-    with entered(ctx) as app:
-        done = asked(app, "vault", "restore", path=path, version=version)
+    with open_app(ctx) as app:
+        done = call_tool(app, "vault", "restore", path=path, version=version)
     click.echo(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
 
 
@@ -123,17 +123,19 @@ def restore(ctx: click.Context, path: str, version: str) -> None:
 @click.pass_context
 def coverage(ctx: click.Context, path: str, target: str | None, as_json: bool) -> None:
     """Say how much of a file was read and cited, and which lines nobody has seen."""
-    with entered(ctx) as app:
-        told = owned(app, "vault", "lines", {"path": path})
+    with open_app(ctx) as app:
+        told = call_owner_tool(app, "vault", "lines", {"path": path})
     if target is not None:
-        seen: dict[Kind, list[Range]] = {
-            "cited": _pairs(told["cited"]), "read": _pairs(told["read"]), "never seen": _pairs(told["never_seen"]),
-        }  # fmt: skip
-        drawn = picture(told["path"], told["total_lines"], seen)
+        seen: dict[CoverageKind, list[LineSpan]] = {
+            "cited": _to_pairs(told["cited"]),
+            "read": _to_pairs(told["read"]),
+            "never seen": _to_pairs(told["never_seen"]),
+        }
+        drawn = draw_coverage(told["path"], told["total_lines"], seen)
         Path(target).write_text(drawn, encoding="utf-8")
-        show.note(f"{target} shows {told['path']}.")
+        show.print_note(f"{target} shows {told['path']}.")
     if as_json:
-        show.value(told)
+        show.print_json(told)
         return
     unseen = told["never_seen"]
     shown = ", ".join(f"{each['start_line']}-{each['end_line']}" for each in unseen[:10]) or "none"
@@ -150,19 +152,19 @@ def coverage(ctx: click.Context, path: str, target: str | None, as_json: bool) -
 @click.pass_context
 def audit(ctx: click.Context, artifact: str, source: str) -> None:
     """Check ARTIFACT against SOURCE: elements without lines, without a way to them, references not answered."""
-    with entered(ctx) as app:
-        told = asked(app, "vault", "audit", artifact_path=artifact, source_path=source)
+    with open_app(ctx) as app:
+        told = call_tool(app, "vault", "audit", artifact_path=artifact, source_path=source)
     rows = [(kind, each["id"], each["title"]) for kind in ("rootless", "orphan") for each in told[kind]]
     rows += [("one_way", each["from_id"], each["to_id"]) for each in told["one_way"]]
-    show.table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
-    show.note(
+    show.print_table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
+    show.print_note(
         f"{told['elements']} elements, {told['evidence_ratio']:.0%} with lines of their source; "
         f"{told['coverage_ratio']:.0%} of the source is cited."
     )
     ctx.exit(1 if told["needs_forced_full_scan"] else 0)
 
 
-def _place(place: str) -> tuple[str, tuple[int, int] | None]:
+def _parse_place(place: str) -> tuple[str, tuple[int, int] | None]:
     """`notes/a.md:3-9` → path, first and last line."""
     path, colon, lines = place.rpartition(":")
     first, dash, last = lines.partition("-")
@@ -171,9 +173,9 @@ def _place(place: str) -> tuple[str, tuple[int, int] | None]:
     return path, (int(first), int(last) if dash else int(first))
 
 
-def _range(start: int, end: int) -> dict[str, int]:
+def _to_range(start: int, end: int) -> dict[str, int]:
     return {"start_line": start, "end_line": end}
 
 
-def _pairs(ranges: list[dict[str, int]]) -> list[tuple[int, int]]:
+def _to_pairs(ranges: list[dict[str, int]]) -> list[tuple[int, int]]:
     return [(each["start_line"], each["end_line"]) for each in ranges]

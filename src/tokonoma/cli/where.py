@@ -8,9 +8,9 @@ import orjson
 from tokonoma.app import App
 from tokonoma.cli import show
 from tokonoma.cli.flags import command, group
-from tokonoma.cli.session import entered
+from tokonoma.cli.session import open_app
 from tokonoma.config.settings import SETTINGS, Setting
-from tokonoma.store.database import sqlite_path
+from tokonoma.store.database import parse_sqlite_url
 
 
 @command("where", "database_url")
@@ -18,10 +18,10 @@ from tokonoma.store.database import sqlite_path
 @click.pass_context
 def where(ctx: click.Context, as_json: bool) -> None:
     """Show where things lie: home, settings, database, backups, files."""
-    with entered(ctx) as app:
-        found = places(app)
+    with open_app(ctx) as app:
+        found = find_places(app)
     if as_json:
-        show.value(found)
+        show.print_json(found)
         return
     for name, place in found.items():
         click.echo(f"{name:<10} {place}")
@@ -41,49 +41,49 @@ def config() -> None:
 @click.pass_context
 def show_settings(ctx: click.Context, origin: bool, as_json: bool) -> None:
     """Show every setting in force. Passwords are left out."""
-    with entered(ctx) as app:
-        found = {setting.name: _value(app, setting) for setting in SETTINGS}
+    with open_app(ctx) as app:
+        found = {setting.name: _public_value(app, setting) for setting in SETTINGS}
         origins = app.settings.origins
     if as_json:
         told = {name: {"value": value, "origin": origins[name]} for name, value in found.items()} if origin else found
-        show.value(told)
+        show.print_json(told)
     elif origin:
-        rows = [(each.name, _written(found[each.name]), origins[each.name], each.says) for each in SETTINGS]
-        show.table(("SETTING", "VALUE", "FROM", "MEANING"), rows)
+        rows = [(each.name, _format_value(found[each.name]), origins[each.name], each.description) for each in SETTINGS]
+        show.print_table(("SETTING", "VALUE", "FROM", "MEANING"), rows)
     else:
-        show.table(("SETTING", "VALUE"), [(name, _written(value)) for name, value in found.items()])
+        show.print_table(("SETTING", "VALUE"), [(name, _format_value(value)) for name, value in found.items()])
 
 
 @config.command("path")
 @click.pass_context
 def path(ctx: click.Context) -> None:
     """Print the path of tokonoma.toml, whether it exists or not."""
-    with entered(ctx) as app:
+    with open_app(ctx) as app:
         file = app.home / "tokonoma.toml"
     click.echo(str(file))
     if not file.exists():
-        show.note("It does not exist yet: every setting is a line like `port = 9000` in it.")
+        show.print_note("It does not exist yet: every setting is a line like `port = 9000` in it.")
 
 
-def _value(app: App, setting: Setting) -> object:
+def _public_value(app: App, setting: Setting) -> object:
     value = app.settings.values[setting.name]
     if setting.secret and value:
-        return shown(str(value)) if setting.name == "database_url" else "(set)"
+        return redact_database_url(str(value)) if setting.name == "database_url" else "(set)"
     return list(value) if isinstance(value, tuple) else value
 
 
-def _written(value: object) -> str:
+def _format_value(value: object) -> str:
     """As it would stand in tokonoma.toml."""
     return orjson.dumps(value).decode()
 
 
-def places(app: App) -> dict[str, str]:
-    text, home = app.settings.text, app.home
+def find_places(app: App) -> dict[str, str]:
+    text, home = app.settings.get_text, app.home
     workspace = text("workspace") or str(home / "workspace")
     return {
         "home": str(home),
         "settings": str(home / "tokonoma.toml"),
-        "database": shown(app.database_url()),
+        "database": redact_database_url(app.database_url()),
         "backups": str(home / "backups"),
         "plugins": str(home / "plugins.json"),
         "workspace": workspace,
@@ -92,10 +92,10 @@ def places(app: App) -> dict[str, str]:
     }
 
 
-def shown(url: str) -> str:
+def redact_database_url(url: str) -> str:
     """A database as people may see it: no user, no password, no parameters."""
     if url.partition(":")[0].lower() == "sqlite":
-        return str(sqlite_path(url))
+        return str(parse_sqlite_url(url))
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2] or (parse_qs(parts.query).get("host") or ["localhost"])[0]
     return f"{parts.scheme}://{host}{parts.path}"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma import __version__
-from tokonoma.config.settings import Settings, resolved
+from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.core.errors import Invalid, Unready
-from tokonoma.core.tracing import Spans
+from tokonoma.core.tracing import Tracer
 
 
-def home_of(flag: str | None, environ: Mapping[str, str]) -> Path:
+def find_home(flag: str | None, environ: Mapping[str, str]) -> Path:
     """TOKONOMA_HOME, or the platform's user data folder."""
     told = flag or environ.get("TOKONOMA_HOME")
     if told:
@@ -23,7 +23,7 @@ def home_of(flag: str | None, environ: Mapping[str, str]) -> Path:
     return user_data_path("tokonoma", appauthor=False)
 
 
-def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
+def load_settings(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     file = home / "tokonoma.toml"
     told: dict[str, Any] = {}
     if file.exists():
@@ -33,12 +33,12 @@ def settings_of(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]
             told = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
-    return resolved(flags, environ, told)
+    return resolve_settings(flags, environ, told)
 
 
-def telemetry_of(settings: Settings) -> Spans | None:
+def open_tracer(settings: Settings) -> Tracer | None:
     """Where spans go, if anybody collects them."""
-    if not settings.flag("telemetry"):
+    if not settings.get_flag("telemetry"):
         return None
     try:
         from tokonoma.telemetry.otel import OtelSpans

@@ -9,23 +9,23 @@ from tokonoma.core.errors import Invalid
 _ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
 
 
-class Directory(Protocol):
+class Addresses(Protocol):
     """The registry joins the modules' `read` into one."""
 
-    def record(self, rows: Rows, address: str) -> Record | None: ...
+    def read_record(self, rows: Rows, address: str) -> Record | None: ...
 
-    def fresh(self, desk: Desk, address: str) -> None:
+    def refresh(self, desk: Desk, address: str) -> None:
         """What the record is made of may have changed behind the index: its module looks."""
         ...
 
-    def used(self, desk: Desk, address: str, trace_id: str) -> None: ...
+    def mark_used(self, desk: Desk, address: str, trace_id: str) -> None: ...
 
 
-def address_of(module: str, name: str) -> str:
+def format_address(module: str, name: str) -> str:
     return f"tokonoma://{module}/{name}"
 
 
-def parts_of(address: str) -> tuple[str, str]:
+def parse_address(address: str) -> tuple[str, str]:
     """`tokonoma://items/12` → `("items", "12")`."""
     found = _ADDRESS.fullmatch(address)
     if found is None:

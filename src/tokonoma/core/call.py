@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 
 if TYPE_CHECKING:
-    from tokonoma.core.module import Entry
-    from tokonoma.core.policy import View
+    from tokonoma.core.module import ToolInfo
+    from tokonoma.core.policy import PolicyView
 
 Progress = Callable[[float, float | None, str | None], None]
 """progress, total, message"""
@@ -67,35 +67,35 @@ class Call:
     bytes_in: int = 0
     bytes_out: int = 0
 
-    stop: Stop = field(default_factory=Stop)
+    cancel_token: CancelToken = field(default_factory=CancelToken)
     trace_id: str = ""
     span_id: str = ""
-    principal: Principal | None = None
-    entry: "Entry | None" = None
+    identified: Principal | None = None
+    tool_info: "ToolInfo | None" = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # params after the parse stage
     body: bytes = b""  # the value as JSON, as it left the guard
     value: Any = None  # what the tool returned; stages on the way back may replace it
-    view: "View | None" = None  # what its principal may see, after the guard stage
-    marked: bool = False  # it has read records of which something must be masked
+    view: "PolicyView | None" = None  # what its principal may see, after the guard stage
+    has_masked_records: bool = False  # it has read records of which something must be masked
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
-    found: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
+    detections: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 
     @property
-    def who(self) -> Principal:
+    def principal(self) -> Principal:
         """The principal, after the identify stage."""
-        assert self.principal is not None, "identify has not run"
-        return self.principal
+        assert self.identified is not None, "identify has not run"
+        return self.identified
 
     @property
-    def chosen(self) -> "Entry":
+    def chosen_tool(self) -> "ToolInfo":
         """The catalogue entry, after the choose stage."""
-        assert self.entry is not None, "choose has not run"
-        return self.entry
+        assert self.tool_info is not None, "choose has not run"
+        return self.tool_info
 
     @property
-    def seen(self) -> "View":
+    def granted_view(self) -> "PolicyView":
         """What the principal may see, after the guard stage."""
         assert self.view is not None, "guard has not run"
         return self.view

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from tokonoma.core.errors import Unavailable
 
 
-class Stop:
+class CancelToken:
     """One per call. `set` runs the hook of whatever is blocking right now (an SQL statement, an outgoing request)."""
 
     __slots__ = ("_hooks", "_lock", "reason")
@@ -17,7 +17,7 @@ class Stop:
         self._hooks: list[Callable[[], object]] = []
         self.reason = ""
 
-    def set(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         """Ask the call to end; `reason` is `cancelled` or `timeout`. Only the first asking counts."""
         with self._lock:
             if self.reason:
@@ -30,13 +30,13 @@ class Stop:
     def check(self) -> None:
         """Raise if the call was asked to end; long loops call this between two steps."""
         if self.reason:
-            raise self.error()
+            raise self.to_error()
 
-    def error(self) -> Unavailable:
+    def to_error(self) -> Unavailable:
         words = {"timeout": "The call ran past its time limit and was stopped; nothing was changed."}
         return Unavailable(words.get(self.reason, "The call was cancelled; nothing was changed."), reason=self.reason)
 
-    def hook(self, hook: Callable[[], object]) -> None:
+    def on_cancel(self, hook: Callable[[], object]) -> None:
         """From now on `set` also calls `hook`; at once, if the call was already asked to end."""
         with self._lock:
             if not self.reason:
@@ -45,7 +45,7 @@ class Stop:
         hook()
 
     @contextmanager
-    def hooked(self, hook: Callable[[], object]) -> Generator[None]:
+    def attach_during(self, hook: Callable[[], object]) -> Generator[None]:
         """While the block runs, `set` also calls `hook`."""
         self.attach(hook)
         try:

@@ -12,12 +12,12 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def shown(milliseconds: int) -> str:
+def format_time(milliseconds: int) -> str:
     """2026-07-28T09:30:00.123Z"""
     return (_BARE + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds") + "Z"
 
 
-def parsed(text: str) -> int:
+def parse_time(text: str) -> int:
     """The inverse of `shown`; takes any RFC 3339 time, and a date as its midnight in UTC. Else ValueError."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:

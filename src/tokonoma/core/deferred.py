@@ -6,11 +6,11 @@ from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
-Settled = Callable[[T | None, BaseException | None], None]
+DeferredCallback = Callable[[T | None, BaseException | None], None]
 """value, error: the value counts only where the error is None"""
 
 
-class Later(Generic[T]):
+class Deferred(Generic[T]):
     """A tool annotated `-> Later[X]` answers with an X."""
 
     __slots__ = ("_error", "_lock", "_settled", "_value", "_waiting")
@@ -20,19 +20,19 @@ class Later(Generic[T]):
         self._settled = False
         self._value: T | None = None
         self._error: BaseException | None = None
-        self._waiting: list[Settled[T]] = []
+        self._waiting: list[DeferredCallback[T]] = []
 
-    def settle(self, value: T | None = None, error: BaseException | None = None) -> None:
+    def resolve(self, value: T | None = None, error: BaseException | None = None) -> None:
         """Give the value or the error, once; a second settling is ignored (a time-out may race an answer)."""
         with self._lock:
             if self._settled:
                 return
             self._settled, self._value, self._error = True, value, error
-            waiting, self._waiting = self._waiting, cast(list[Settled[T]], [])
+            waiting, self._waiting = self._waiting, cast(list[DeferredCallback[T]], [])
         for each in waiting:
             each(value, error)
 
-    def then(self, settled: Settled[T]) -> None:
+    def then(self, settled: DeferredCallback[T]) -> None:
         """Call `settled(value, error)` once there is one: now, if it is already there."""
         with self._lock:
             if not self._settled:

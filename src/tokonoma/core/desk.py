@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
-    from tokonoma.core.policy_api import Boundary
-    from tokonoma.core.query import Hits, Query, Where
-    from tokonoma.core.server_info import House
+    from tokonoma.core.policy_api import DeskPolicy
+    from tokonoma.core.query import Hits, Query, SearchFilter
+    from tokonoma.core.server_info import ServerInfo
 
-Label = Literal["public", "internal", "pii", "secret"]
-LABELS: tuple[Label, ...] = ("public", "internal", "pii", "secret")  # from open to closed
+Classification = Literal["public", "internal", "pii", "secret"]
+CLASSIFICATIONS: tuple[Classification, ...] = ("public", "internal", "pii", "secret")  # from open to closed
 
 Row = tuple[Any, ...]
 
@@ -22,10 +22,10 @@ class Document:
     """A record's row in the shared index. `facts` are what it can be filtered by: nested keys joined by dots."""
 
     address: str
-    space: str
+    namespace: str
     text: str
     title: str = ""
-    label: Label = "internal"
+    classification: Classification = "internal"
     facts: Sequence[tuple[str, "str | float | bool"]] = ()  # a key may come several times
     thread: str = ""  # records of one thread lend each other weight, in the order in which they were first put
     at: int = 0  # the record's own time, in milliseconds; 0: when it was put
@@ -38,12 +38,14 @@ class Record:
 
     address: str
     module: str
-    space: str
-    label: Label
+    namespace: str
+    classification: Classification
     title: str
     text: str
     revision: int | str | None = None
-    holds: frozenset[Label] = frozenset()  # the classes of its parts, if they have their own: all must be seen
+    part_classifications: frozenset[Classification] = (
+        frozenset()
+    )  # the classes of its parts, if they have their own: all must be seen
 
 
 class Rows(Protocol):
@@ -60,20 +62,20 @@ class Statements(Rows, Protocol):
         """Execute one statement; returns the number of rows changed."""
         ...
 
-    def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None: ...
+    def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None: ...
 
 
 class Tx(Statements, Protocol):
     """A desk's transaction: also keeps the shared index in step with the module's own tables."""
 
-    def put(self, document: Document) -> Label:
+    def put(self, document: Document) -> Classification:
         """The class that it got: at least the one that was said, stricter if the policy says so. The module's own row
         follows by itself."""
         ...
 
     def drop(self, address: str) -> None: ...
 
-    def label(self, label: Label, space: str, *texts: str) -> Label:
+    def classify(self, label: Classification, space: str, *texts: str) -> Classification:
         """The class of texts that are no document of their own, such as a relation's reason."""
         ...
 
@@ -84,10 +86,10 @@ class Desk(Protocol):
     @property
     def principal(self) -> "Principal": ...
     @property
-    def house(self) -> "House": ...
+    def server(self) -> "ServerInfo": ...
 
     @property
-    def boundary(self) -> "Boundary":
+    def policy(self) -> "DeskPolicy":
         """What the policy in force says."""
         ...
 
@@ -95,7 +97,7 @@ class Desk(Protocol):
         """One transaction, one commit; the call's journal entry is stored in it."""
         ...
 
-    def upkeep(self) -> AbstractContextManager[Tx]:
+    def write_derived(self) -> AbstractContextManager[Tx]:
         """A transaction beside the call's own, as many as it takes, without an entry: for what is derived from files,
         and for what became of a file after the call's entry was stored. Nothing that a caller says is written here."""
         ...
@@ -110,11 +112,11 @@ class Desk(Protocol):
         """Any module's record, guarded; Missing if there is none that this caller may see."""
         ...
 
-    def used(self, address: str, trace_id: str) -> None:
+    def mark_used(self, address: str, trace_id: str) -> None:
         """The record was used because of this search of its module's; Missing if the module knows no such search."""
         ...
 
-    def find(self, query: "Query", where: "Where") -> "Hits":
+    def find(self, query: "Query", where: "SearchFilter") -> "Hits":
         """Search the shared index; walls, classes and `where` filter before anything is ranked."""
         ...
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 class Refusal(Exception):
     """A refusal says what is wrong (`message`), why in one word (`reason`), and what would help (`details`)."""
 
-    word: ClassVar[str] = "invalid"
+    kind: ClassVar[str] = "invalid"
 
     def __init__(self, message: str, *, reason: str = "", **details: Any) -> None:
         super().__init__(message)
@@ -32,43 +32,43 @@ class Refusal(Exception):
 
 
 class Invalid(Refusal):
-    word = "invalid"
+    kind = "invalid"
 
 
 class Unauthenticated(Refusal):
-    word = "unauthenticated"
+    kind = "unauthenticated"
 
 
 class Denied(Refusal):
-    word = "denied"
+    kind = "denied"
 
 
 class Missing(Refusal):
-    word = "missing"
+    kind = "missing"
 
 
 class Conflict(Refusal):
-    word = "conflict"
+    kind = "conflict"
 
 
 class Expired(Refusal):
-    word = "expired"
+    kind = "expired"
 
 
 class Limited(Refusal):
-    word = "limited"
+    kind = "limited"
 
 
 class Unready(Refusal):
-    word = "unready"
+    kind = "unready"
 
 
 class Unavailable(Refusal):
-    word = "unavailable"
+    kind = "unavailable"
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedCode:
     """A code of a specification that counts its errors: told with `data {type, details, timestamp}`, not `details`."""
 
     number: int
@@ -78,10 +78,10 @@ class Numbered:
         return f"{self.number} {self.type}"
 
 
-Codes = Mapping[str, str | int | Numbered]
+ErrorCodes = Mapping[str, str | int | NumberedCode]
 """A module's table from `word` or `word.reason` to the code that its specification names."""
 
-CODES: Codes = {
+DEFAULT_CODES: ErrorCodes = {
     "invalid": "INVALID_ARGUMENT",
     "unauthenticated": "UNAUTHENTICATED",
     "denied": "PERMISSION_DENIED",
@@ -98,13 +98,13 @@ CODES: Codes = {
 }
 
 
-def code_of(error: BaseException, codes: Codes) -> str | int | Numbered:
+def find_error_code(error: BaseException, codes: ErrorCodes) -> str | int | NumberedCode:
     """The outer code of an error: the module's own word first, then the house's."""
     if not isinstance(error, Refusal):
-        return codes.get("internal", CODES["internal"])
-    exact = f"{error.word}.{error.reason}"
-    for key in (exact, error.word):
-        for table in (codes, CODES):
+        return codes.get("internal", DEFAULT_CODES["internal"])
+    exact = f"{error.kind}.{error.reason}"
+    for key in (exact, error.kind):
+        for table in (codes, DEFAULT_CODES):
             if key in table:
                 return table[key]
-    return CODES["internal"]
+    return DEFAULT_CODES["internal"]

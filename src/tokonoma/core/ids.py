@@ -19,12 +19,12 @@ def uuid7() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def trace_ids() -> tuple[str, str]:
+def new_trace_ids() -> tuple[str, str]:
     """For a trace and a span: 16 and 8 random bytes in hexadecimal. Never for secrets."""
     both = f"{_bits(192):048x}"
     return both[:32], both[32:]
 
 
-def hex_id(size: int) -> str:
+def random_hex(size: int) -> str:
     """`size` random bytes in hexadecimal. Never for secrets."""
     return f"{_bits(8 * size):0{2 * size}x}"

@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import Any
 
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 
 _LEVELS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 _lock = threading.Lock()
@@ -22,7 +22,9 @@ def log(level: str, event: str, **fields: Any) -> None:
     """One line. Never pass bodies or secrets: only names, ids, sizes and codes."""
     if _LEVELS[level] < _threshold:
         return
-    line = json.dumps({"at": shown(now()), "level": level, "event": event, **fields}, ensure_ascii=False, default=str)
+    line = json.dumps(
+        {"at": format_time(now()), "level": level, "event": event, **fields}, ensure_ascii=False, default=str
+    )
     with _lock:
         try:
             sys.stderr.write(line + "\n")

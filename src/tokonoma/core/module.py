@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tokonoma.core.desk import Desk, Document, Label, Record, Rows, Statements
-from tokonoma.core.errors import CODES, Codes
+from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements
+from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes
 
 if TYPE_CHECKING:
-    from tokonoma.core.server_info import House
+    from tokonoma.core.server_info import ServerInfo
 
 Effect = Literal["read", "write", "destroy"]
-Listing = Callable[[Rows, str | None, int], Sequence[Document]]
+ListDocuments = Callable[[Rows, str | None, int], Sequence[Document]]
 """A page of a module's records as it would put them: after this address (None: from the first), at most so many, by
 address in the order of code points."""
 
@@ -29,7 +29,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
-    raw: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
+    sees_secrets: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
 
 
@@ -50,22 +50,34 @@ class Module:
     summary: str
     tools: tuple[Tool, ...]
     tables: tuple[Migration, ...] = ()
-    records: frozenset[str] = frozenset()  # tables whose rows carry `space` and `label`: read through {visible} only
+    record_tables: frozenset[str] = (
+        frozenset()
+    )  # tables whose rows carry `space` and `label`: read through {visible} only
     read: Callable[[Rows, str], Record | None] | None = None
-    documents: Listing | None = None  # for a reindex; None: it puts nothing into the index
-    unlabelled: frozenset[str] = frozenset()  # tables with texts but no class, such as older versions of records
-    relabel: Callable[[Statements, Mapping[str, Label]], None] | None = None  # address → the class it has from now on
-    shelved: Listing | None = None  # records that the index does not hold, such as a trash: they have a class too
+    documents: ListDocuments | None = None  # for a reindex; None: it puts nothing into the index
+    unclassified_tables: frozenset[str] = (
+        frozenset()
+    )  # tables with texts but no class, such as older versions of records
+    reclassify: Callable[[Statements, Mapping[str, Classification]], None] | None = (
+        None  # address → the class it has from now on
+    )
+    unindexed_documents: ListDocuments | None = (
+        None  # records that the index does not hold, such as a trash: they have a class too
+    )
     envelope: bool = False  # its answers travel as {data, policy_version, request_id, trace_id}
-    codes: Codes = field(default_factory=lambda: CODES)
-    unlisted: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
-    housed: "Callable[[House], Module] | None" = None  # this module, told where its house keeps things
-    fresh: "Callable[[Desk, str], None] | None" = None  # before a record is read: the index follows what it is made of
-    used: "Callable[[Desk, str, str], None] | None" = None  # address, trace: a record that a search led to was used
+    codes: ErrorCodes = field(default_factory=lambda: DEFAULT_CODES)
+    owner_tools: tuple[
+        Tool, ...
+    ] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
+    bind: "Callable[[ServerInfo], Module] | None" = None  # this module, told where its house keeps things
+    refresh: "Callable[[Desk, str], None] | None" = (
+        None  # before a record is read: the index follows what it is made of
+    )
+    on_used: "Callable[[Desk, str, str], None] | None" = None  # address, trace: a record that a search led to was used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class ToolInfo:
     """A tool as the catalogue knows it, before its module has been imported."""
 
     module: str
@@ -91,10 +103,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class ModuleInfo:
     """A module as the catalogue knows it: where its `Module` value lives, and its entries."""
 
     name: str
     summary: str
     source: str  # "package.module:ATTRIBUTE"
-    entries: Sequence[Entry]
+    entries: Sequence[ToolInfo]

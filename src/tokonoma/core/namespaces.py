@@ -4,7 +4,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid
 
 
-def normal(path: str) -> str:
+def normalize_namespace(path: str) -> str:
     """An absolute path without empty or dotted parts; Invalid for anything above the top."""
     parts: list[str] = []
     for part in path.split("/"):
@@ -21,11 +21,11 @@ def normal(path: str) -> str:
     return "/" + "/".join(parts)
 
 
-def inside(space: str, root: str) -> bool:
+def is_inside(space: str, root: str) -> bool:
     return root == "/" or space == root or space.startswith(root + "/")
 
 
-def resolved(asked: str | None, who: Principal) -> str:
+def resolve_namespace(asked: str | None, who: Principal) -> str:
     """Where `asked` leads for this principal: empty → default, `/x` → from the root, else from the default."""
     if not asked:
         return who.default
@@ -38,10 +38,10 @@ def resolved(asked: str | None, who: Principal) -> str:
             depth.pop()
         elif part not in ("", "."):
             depth.append(part)
-    return normal(who.root + "/" + "/".join(depth))
+    return normalize_namespace(who.root + "/" + "/".join(depth))
 
 
-def shown(space: str, who: Principal) -> str:
+def format_namespace(space: str, who: Principal) -> str:
     """A space as this principal knows it: relative to its own root."""
     if who.root == "/":
         return space

@@ -48,15 +48,15 @@ _SPACES = re.compile(r"\s+")
 _SPACE_BESIDE = re.compile(f" (?=[{HAN}ぁ-ヿ])|(?<=[{HAN}ぁ-ヿ]) ")
 
 
-class _Plain(dict[str, str]):
+class _Replacements(dict[str, str]):
     """Odd character → what stands for it; each is worked out once."""
 
     def __missing__(self, odd: str) -> str:
-        plain = self[odd] = _plain(odd)
+        plain = self[odd] = _find_replacement(odd)
         return plain
 
 
-def _plain(odd: str) -> str:
+def _find_replacement(odd: str) -> str:
     if odd in _DASHES:
         return "-"
     if odd in _APOSTROPHES:
@@ -72,15 +72,15 @@ def _plain(odd: str) -> str:
     return LETTERS.get(base, base) if base.isalpha() else odd
 
 
-_plains = _Plain(KANA | KANJI | LETTERS)
+_replacements = _Replacements(KANA | KANJI | LETTERS)
 
 
-def tidy(text: str) -> str:
+def normalize_case(text: str) -> str:
     """One spelling for what differs in width, accents, dashes, long vowels, kana and kanji variants. Case is kept."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", _UNCOMMON.sub(_fewer_marks, text))
-    text = _ODD.sub(_plain_of, text)
+    text = unicodedata.normalize("NFKC", _UNCOMMON.sub(_limit_marks, text))
+    text = _ODD.sub(_replace_match, text)
     if "ヴ" in text or "ゔ" in text:
         text = _VU.sub(lambda found: VU[found[0]], text)
     if "(" in text:
@@ -88,30 +88,30 @@ def tidy(text: str) -> str:
     return _LONG_END.sub("", _JOINED.sub("", text))
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """The first form: tidy and without case. fold(fold(text)) == fold(text)."""
     if text.isascii():
         return text.lower()
     # Folding case can undo a composition and composing can bring a capital back: both settle within a few rounds.
     for _ in range(4):
-        before, text = text, tidy(text).casefold()
+        before, text = text, normalize_case(text).casefold()
         if text == before:
             break
     return text
 
 
-def loosen(text: str) -> str:
+def normalize_loose(text: str) -> str:
     """The second form: what a patient reader still takes for the same word. loosen(loosen(text)) == loosen(text)."""
-    text = _SPACES.sub(" ", _PUNCTUATION.sub("", fold(text))).strip()
+    text = _SPACES.sub(" ", _PUNCTUATION.sub("", normalize(text))).strip()
     text = _OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
     return _LONG_END.sub("", text.translate(SOUNDS))
 
 
-def _plain_of(found: re.Match[str]) -> str:
-    return _plains[found[0]]
+def _replace_match(found: re.Match[str]) -> str:
+    return _replacements[found[0]]
 
 
-def _fewer_marks(found: re.Match[str]) -> str:
+def _limit_marks(found: re.Match[str]) -> str:
     kept: list[str] = []
     marks = 0
     for character in found[0]:

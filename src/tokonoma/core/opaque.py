@@ -3,9 +3,9 @@
 from typing import Annotated
 
 
-class PlainMark:
+class OpaqueMarker:
     """Stands in an annotation; pydantic passes over what it does not know."""
 
 
-PLAIN = PlainMark()
-Plain = Annotated[str, PLAIN]
+OPAQUE = OpaqueMarker()
+Opaque = Annotated[str, OPAQUE]

@@ -10,10 +10,10 @@ from functools import lru_cache
 
 from tokonoma.core.errors import Invalid
 
-Parts = tuple[str, ...]
+PathParts = tuple[str, ...]
 
-LONGEST = 1024  # characters of a path
-DEEPEST = 32  # folders in each other
+MAX_PATH_LENGTH = 1024  # characters of a path
+MAX_PATH_DEPTH = 32  # folders in each other
 _LONGEST_PART = 255  # bytes, as file systems have it
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")  # letters that show nothing
@@ -21,55 +21,55 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
-def parted(path: str, field: str = "path") -> Parts:
+def split_path(path: str, field: str = "path") -> PathParts:
     """The parts of a path, composed (NFC); none for the root itself. Invalid says what is wrong with it."""
-    if len(path) > LONGEST:
-        raise _wrong(f"has more than {LONGEST} characters", field)
+    if len(path) > MAX_PATH_LENGTH:
+        raise _invalid_path(f"has more than {MAX_PATH_LENGTH} characters", field)
     path = path.replace("\\", "/")
     if path.startswith("/"):
-        raise _wrong("is absolute; give it relative to the root, like notes/today.md", field)
+        raise _invalid_path("is absolute; give it relative to the root, like notes/today.md", field)
     if _SCHEME.match(path):
-        raise _wrong("begins with a drive or a scheme; give it relative to the root, like notes/today.md", field)
+        raise _invalid_path("begins with a drive or a scheme; give it relative to the root, like notes/today.md", field)
     parts = tuple(unicodedata.normalize("NFC", part) for part in path.split("/") if part not in ("", "."))
     for place, part in enumerate(parts):
-        trouble = _trouble(part, first=place == 0)
+        trouble = _find_problem(part, first=place == 0)
         if trouble:
-            raise _wrong(trouble, field)
-    if len(parts) > DEEPEST:
-        raise _wrong(f"has more than {DEEPEST} parts", field)
+            raise _invalid_path(trouble, field)
+    if len(parts) > MAX_PATH_DEPTH:
+        raise _invalid_path(f"has more than {MAX_PATH_DEPTH} parts", field)
     return parts
 
 
-def file_parts(path: str, field: str = "path") -> Parts:
+def split_file_path(path: str, field: str = "path") -> PathParts:
     """`parted`, of what must name a file: at least one part, and no slash at the end."""
-    parts = parted(path, field)
+    parts = split_path(path, field)
     if not parts or path.replace("\\", "/").endswith(("/", "/.")):
-        raise _wrong("names no file; name one, like notes/today.md", field)
+        raise _invalid_path("names no file; name one, like notes/today.md", field)
     return parts
 
 
-def joined(parts: Parts) -> str:
+def join_path(parts: PathParts) -> str:
     return "/".join(parts)
 
 
-def same(name: str) -> str:
+def name_key(name: str) -> str:
     """Equal for two names that some file system takes for one: composed and without case."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def ruled(parts: Parts) -> Parts:
+def rule_keys(parts: PathParts) -> PathParts:
     """The parts as rules compare them: without case, and without differences of width and compatibility."""
-    return tuple(same(unicodedata.normalize("NFKC", part)) for part in parts)
+    return tuple(name_key(unicodedata.normalize("NFKC", part)) for part in parts)
 
 
 @lru_cache(maxsize=65_536)  # a walk meets the same names again and again
 @lru_cache(maxsize=32_768)  # a folder's names are looked at before every answer
-def acceptable(name: str) -> bool:
+def is_acceptable_name(name: str) -> bool:
     """Whether a name that lies on a disk could also be asked for."""
-    return "/" not in name and "\\" not in name and name not in ("", ".") and not _trouble(name, first=False)
+    return "/" not in name and "\\" not in name and name not in ("", ".") and not _find_problem(name, first=False)
 
 
-def _trouble(part: str, *, first: bool) -> str:
+def _find_problem(part: str, *, first: bool) -> str:
     if unicodedata.normalize("NFKC", part) in ("..", "."):
         return "holds `..`; give a path that goes down only"
     if any(unicodedata.category(letter) in _UNSEEN or letter in _BLANK for letter in part):
@@ -85,5 +85,5 @@ def _trouble(part: str, *, first: bool) -> str:
     return ""
 
 
-def _wrong(trouble: str, field: str) -> Invalid:
+def _invalid_path(trouble: str, field: str) -> Invalid:
     return Invalid(f"The path in `{field}` {trouble}.", reason="path", field=field)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from tokonoma.core.desk import Label, Tx
+    from tokonoma.core.desk import Classification, Tx
 
 Layer = Literal["session", "project", "principle"]
 LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
 Verdict = Literal["deny", "redact", "allow"]
-Effect = Literal["read", "write"]
+AccessEffect = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LayerRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
+class RetrievalSettings:
     alpha: float | None = None  # None: by the look of the query
     k_txt: int = 48
     k_vec: int = 96
@@ -52,17 +52,17 @@ class PolicyVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PolicyProposal:
     """A policy that somebody wants to be in force."""
 
     yaml: str
-    expected: str | None = None
+    expected_version: str | None = None
     approver: str = ""
     signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReclassifyProgress:
     """How far the records have followed a policy. Before it is in force, those that must be stricter become so; then
     those that may be milder."""
 
@@ -73,7 +73,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class PolicyPreview:
     """What a policy would change: the lines that differ, and how many records change class or visibility."""
 
     version: str
@@ -84,7 +84,7 @@ class Foreseen:
     vanish: int
 
 
-class Boundary(Protocol):
+class DeskPolicy(Protocol):
     @property
     def version(self) -> str: ...
     @property
@@ -93,19 +93,19 @@ class Boundary(Protocol):
         ...
 
     @property
-    def retrieval(self) -> Retrieval: ...
+    def retrieval(self) -> RetrievalSettings: ...
 
-    def layer(self, layer: Layer) -> LayerRule: ...
+    def layer_rule(self, layer: Layer) -> LayerRule: ...
 
-    def beyond(self, tags: Collection[str]) -> list[str]:
+    def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
         """Those that the caller does not hold."""
         ...
 
     def decide(
-        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision: ...
 
-    def redacted(self, text: str) -> "tuple[str, dict[str, int], Label]":
+    def redact(self, text: str) -> "tuple[str, dict[str, int], Classification]":
         """Every find masked; how many there were of each kind; the class that they mean."""
         ...
 
@@ -113,22 +113,22 @@ class Boundary(Protocol):
         """The version that it asks for; Invalid tells every problem with its place."""
         ...
 
-    def foreseen(self, proposal: Proposal) -> Foreseen: ...
+    def preview(self, proposal: PolicyProposal) -> PolicyPreview: ...
     def prepare(self) -> None:
         """To be called before the transaction in which a policy comes into force."""
         ...
 
-    def apply(self, tx: "Tx", proposal: Proposal) -> PolicyVersion: ...
+    def apply(self, tx: "Tx", proposal: PolicyProposal) -> PolicyVersion: ...
     def rollback(self, tx: "Tx", version: str, expected: str | None) -> PolicyVersion: ...
-    def settle(self) -> Progress | None:
+    def reclassify_records(self) -> ReclassifyProgress | None:
         """After `apply` or `rollback` was committed: lead the records to it, for as long as a caller can wait. How far
         they are if that was not long enough; they go on by themselves."""
         ...
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> ReclassifyProgress | None:
         """How far the records are; None where they have arrived."""
         ...
 
-    def current(self) -> PolicyVersion: ...
-    def named(self, version: str) -> PolicyVersion: ...
-    def history(self, limit: int, before: int | None) -> list[PolicyVersion]: ...
+    def current_version(self) -> PolicyVersion: ...
+    def find_version(self, version: str) -> PolicyVersion: ...
+    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]: ...

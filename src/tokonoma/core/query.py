@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tokonoma.core.desk import Label
+from tokonoma.core.desk import Classification
 
 Mode = Literal["hybrid", "text", "vector"]
 Metric = Literal["cosine", "l2"]
@@ -22,39 +22,39 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class AllOf:
     """All of these; none: always true."""
 
-    parts: tuple["Test", ...]
+    parts: tuple["Predicate", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class AnyOf:
     """One of these at least; none: never true."""
 
-    parts: tuple["Test", ...]
+    parts: tuple["Predicate", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Neither:
+class NoneOf:
     """The opposite: a record that lacks the fact altogether passes, too."""
 
-    part: "Test"
+    part: "Predicate"
 
 
-Test = Condition | Both | Either | Neither
+Predicate = Condition | AllOf | AnyOf | NoneOf
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class SearchFilter:
     """Filtered inside the query, before anything is ranked. The caller's root and classes are added by the desk."""
 
     modules: tuple[str, ...] = ()  # none: all
-    space: str | None = None  # this one and those below it
-    conditions: tuple[Test, ...] = ()
+    namespace: str | None = None  # this one and those below it
+    conditions: tuple[Predicate, ...] = ()
     since: int | None = None  # milliseconds, of the record's own time
     until: int | None = None
-    labels: tuple[Label, ...] | None = None  # of the classes that the caller sees, only these
+    classifications: tuple[Classification, ...] | None = None  # of the classes that the caller sees, only these
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +64,33 @@ class Query:
     mode: Mode = "hybrid"
     metric: Metric = "cosine"
     limit: int = 10
-    minimum: float | None = None  # similarity below which a vector hit does not count
+    min_similarity: float | None = None  # similarity below which a vector hit does not count
     neighbours: bool = True  # two records on each side in the same thread lend weight
-    timely: bool = False  # a time that the text names is looked for in the records' own time
+    boost_dates: bool = False  # a time that the text names is looked for in the records' own time
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
-    patient: bool = True  # what was saved a moment ago is embedded first, if that is soon done
+    wait_for_embedding: bool = True  # what was saved a moment ago is embedded first, if that is soon done
     explain: bool = False  # say how each score came about
     expect: str | None = None  # an address: if it is not among the hits, say why not
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SearchScope:
     """The walls around the caller: its root, and the classes that the policy lets it see."""
 
     root: str
-    labels: tuple[Label, ...]
+    classifications: tuple[Classification, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     address: str
     module: str
-    space: str
+    namespace: str
     title: str
     score: float  # 0..1; what the order follows
     text_score: float | None = None
     similarity: float | None = None  # of the vectors, by the metric asked for
-    parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # with `explain`
+    score_parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # with `explain`
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +98,4 @@ class Hits:
     items: Sequence[Hit]
     mode: Mode  # the legs that were really used: hybrid becomes text where there are no vectors
     why_not: str | None = None  # with `expect`: not indexed, filtered (by what), not yet embedded, below the line
-    waiting: int = 0  # records whose vector is still to be made
+    pending_vectors: int = 0  # records whose vector is still to be made

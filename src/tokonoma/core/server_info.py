@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tokonoma.core.call import Principal
-from tokonoma.core.module import Entry, Shelf
+from tokonoma.core.module import ModuleInfo, ToolInfo
 
 
-class House(Protocol):
+class ServerInfo(Protocol):
     """Handed to desks by the composition root."""
 
     @property
@@ -17,11 +17,11 @@ class House(Protocol):
         """Milliseconds since the epoch."""
         ...
 
-    def shelves(self, principal: Principal) -> Sequence[Shelf]:
+    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
         """The modules that this principal can see, each with the entries that it can see."""
         ...
 
-    def entry(self, module: str, tool: str, principal: Principal) -> Entry:
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
         """One tool by any of its names; Missing names the nearest ones."""
         ...
 
@@ -29,7 +29,7 @@ class House(Protocol):
         """Each part of the house with `ok` and a word on what to do if it is not."""
         ...
 
-    def places(self) -> Mapping[str, str]:
+    def locations(self) -> Mapping[str, str]:
         """Where things lie: home, database, settings, workspace. Credentials are taken out."""
         ...
 
@@ -37,6 +37,8 @@ class House(Protocol):
         """Bytes and rows of what is stored."""
         ...
 
-    def recent(self, principal: Principal, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+    def recent_entries(
+        self, principal: Principal, limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
         """The newest journal entries of this principal, and the cursor of the next page."""
         ...

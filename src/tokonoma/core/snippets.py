@@ -6,21 +6,21 @@ _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _STEP = 200
 
 
-def snippet(text: str, query: str, size: int) -> tuple[str, bool]:
+def extract_snippet(text: str, query: str, size: int) -> tuple[str, bool]:
     """The text itself if it is short; else the window of about `size` characters with most of the query in it."""
     if len(text) <= size:
         return text, False
-    wanted = _wanted(query)
+    wanted = _split_query(query)
     if not wanted:
         return text[:size], True
     folded = text.casefold()
     if len(folded) != len(text):  # a few letters grow when folded: then places would not match
         folded = text.lower() if len(text.lower()) == len(text) else text
-    start = _best(folded, wanted, size)
+    start = _find_window(folded, wanted, size)
     return text[start : start + size], True
 
 
-def _wanted(query: str) -> set[str]:
+def _split_query(query: str) -> set[str]:
     """What to look for: words of alphabets whole, and pairs of characters where words are not set apart."""
     found: set[str] = set()
     for word in _WORDS.findall(query.casefold()[:2000]):
@@ -31,7 +31,7 @@ def _wanted(query: str) -> set[str]:
     return found
 
 
-def _best(folded: str, wanted: set[str], size: int) -> int:
+def _find_window(folded: str, wanted: set[str], size: int) -> int:
     """Where the window begins that holds most different wanted pieces; the first of equals."""
     places: list[tuple[int, str]] = []
     for piece in wanted:

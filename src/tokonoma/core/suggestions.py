@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def find_nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that a person may have meant, best first."""
     import difflib  # 10 ms to import, and only a mistake needs it
 

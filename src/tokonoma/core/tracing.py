@@ -23,7 +23,7 @@ class Span(Protocol):
     def end(self, error: BaseException | None = None) -> None: ...
 
 
-class Spans(Protocol):
+class Tracer(Protocol):
     def start(self, name: str, parent: str | None = None) -> Span:
         """`parent` is a W3C traceparent; without one the span begins a trace."""
         ...
@@ -33,12 +33,12 @@ class Spans(Protocol):
         ...
 
 
-def traceparent(trace_id: str, span_id: str) -> str:
+def format_traceparent(trace_id: str, span_id: str) -> str:
     return f"00-{trace_id}-{span_id}-01"
 
 
 @contextmanager
-def timed(spans: Spans, name: str, parent: str | None) -> Generator[Span]:
+def record_span(spans: Tracer, name: str, parent: str | None) -> Generator[Span]:
     span = spans.start(name, parent)
     try:
         yield span

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from tokonoma.embed.embedder import Unsound
+from tokonoma.embed.embedder import UnusableAnswer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -11,19 +11,19 @@ Result = TypeVar("Result")
 _ENOUGH = 3  # texts that fail alone before any succeeds: no more are tried
 
 
-def sift(
+def bisect_failures(
     items: list[Item], embed: Callable[[list[Item]], list[Result]]
-) -> tuple[list[tuple[Item, Result]], list[tuple[Item, Unsound]]]:
+) -> tuple[list[tuple[Item, Result]], list[tuple[Item, UnusableAnswer]]]:
     """Those that could be embedded, and those that could not. If there is none of the first kind, it may well be the
     provider's fault, and items may be missing from both."""
     good: list[tuple[Item, Result]] = []
-    bad: list[tuple[Item, Unsound]] = []
+    bad: list[tuple[Item, UnusableAnswer]] = []
     left = [items] if items else []
     while left and (good or len(bad) < _ENOUGH):
         part = left.pop()
         try:
             good += zip(part, embed(part), strict=True)
-        except Unsound as error:
+        except UnusableAnswer as error:
             if len(part) == 1:
                 bad.append((part[0], error))
             else:

@@ -11,68 +11,68 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.builtin_tokenize import Cutter
-from tokonoma.embed.builtin_weights import Weights, read_weights
-from tokonoma.embed.config import Recipe
-from tokonoma.embed.embedder import Kind
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer
+from tokonoma.embed.builtin_weights import ModelWeights, read_weights
+from tokonoma.embed.config import ModelConfig
+from tokonoma.embed.embedder import TextKind
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-NAME = "tokonoma-ja-en-2"
+MODEL_NAME = "tokonoma-ja-en-2"
 DIMENSION = 256
-REACH = 400
+CHUNK_LENGTH = 400
 """Characters that one vector speaks for: on passages and manuals alike, longer texts are found better in pieces."""
 
-_FILE = Path(__file__).parent / "data" / f"{NAME}.bin"
+_FILE = Path(__file__).parent / "data" / f"{MODEL_NAME}.bin"
 
 
 class BuiltinEmbedder:
     dimension = DIMENSION
-    batch = 256
-    reach = REACH
+    batch_size = 256
+    chunk_length = CHUNK_LENGTH
 
-    def __init__(self, model: str = f"builtin:{NAME}", path: Path = _FILE) -> None:
+    def __init__(self, model: str = f"builtin:{MODEL_NAME}", path: Path = _FILE) -> None:
         self.model = model
         self._path = path
-        self._loaded: tuple[Cutter, Weights] | None = None
+        self._loaded: tuple[SubwordTokenizer, ModelWeights] | None = None
         self._guard = threading.Lock()
 
-    def embed(self, texts: Sequence[str], kind: Kind, patience: float | None = None) -> "Vectors":
+    def embed(self, texts: Sequence[str], kind: TextKind, patience: float | None = None) -> "Vectors":
         import numpy as np
 
         cutter, weights = self._loaded or self._load()
         rows = np.empty((len(texts), DIMENSION), np.float32)
         for place, text in enumerate(texts):
-            numbers = cutter.cut(text)
+            numbers = cutter.tokenize(text)
             row = weights.scales[numbers] @ weights.matrix[numbers].astype(np.float32)
             length = float(np.sqrt(row @ row))
-            rows[place] = row / length if length > 1e-6 else _by_itself(text)
+            rows[place] = row / length if length > 1e-6 else _build_fallback_vector(text)
         return rows
 
     def close(self) -> None:
         self._loaded = None
 
-    def _load(self) -> tuple[Cutter, Weights]:
+    def _load(self) -> tuple[SubwordTokenizer, ModelWeights]:
         with self._guard:
             if self._loaded is None:
                 weights = read_weights(self._path)
-                self._loaded = Cutter(weights.pieces, weights.scores.tolist()), weights
+                self._loaded = SubwordTokenizer(weights.pieces, weights.scores.tolist()), weights
             return self._loaded
 
 
-def builtin_embedder(recipe: Recipe) -> BuiltinEmbedder:
+def build_builtin_embedder(recipe: ModelConfig) -> BuiltinEmbedder:
     """The recipe must name this very model, or none: vectors of another one are kept under another name."""
-    if recipe.model not in ("", NAME) or recipe.dimension not in (0, DIMENSION):
+    if recipe.model not in ("", MODEL_NAME) or recipe.dimension not in (0, DIMENSION):
         raise Unready(
-            f"This version comes with the embedding model {NAME} of {DIMENSION} dimensions, and no other."
+            f"This version comes with the embedding model {MODEL_NAME} of {DIMENSION} dimensions, and no other."
             " Leave embed_model and embed_dimension empty, or choose another embed_provider.",
             reason="embedder",
         )
     return BuiltinEmbedder(recipe.name)
 
 
-def _by_itself(text: str) -> "Vectors":
+def _build_fallback_vector(text: str) -> "Vectors":
     """A text without a known piece is like itself and like nothing else."""
     import numpy as np
 

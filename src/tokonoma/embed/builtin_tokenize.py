@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-MARK = "▁"
+WORD_MARK = "▁"
 
 _JAPANESE = "ぁ-ゖァ-ヺー々〆〇一-鿿㐀-䶿豈-﫿\U00020000-\U0003134f"
 _CHUNK = re.compile(rf"[{_JAPANESE}]+|[0-9A-Za-zÀ-ÖØ-öø-ɏ]+[+#]*|(?:(?![{_JAPANESE}])[^\W_])+")
@@ -20,7 +20,7 @@ _UNKNOWN = -25.0  # below any piece: an unknown letter is passed over only where
 _REMEMBERED = 50_000  # words whose cut is kept; when there are more, all are forgotten
 
 
-def chunks(text: str) -> list[str]:
+def split_chunks(text: str) -> list[str]:
     """What is cut on its own: words in Latin letters as they are written, and runs of Japanese."""
     return _CHUNK.findall(_LONG_VOWEL.sub("", unicodedata.normalize("NFKC", text)))
 
@@ -29,12 +29,12 @@ def is_japanese(chunk: str) -> bool:
     return _FIRST_JAPANESE.match(chunk) is not None
 
 
-def humps(word: str) -> list[str]:
+def split_camel_case(word: str) -> list[str]:
     """`JSONResponse` → `json`, `response`."""
     return [part.lower() for part in _HUMP.split(word)]
 
 
-class Cutter:
+class SubwordTokenizer:
     """Texts to numbers of pieces. Safe for several threads: what it remembers is only ever replaced."""
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]) -> None:
@@ -46,14 +46,14 @@ class Cutter:
                 self._longest[piece[0]] = len(piece)
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def cut(self, text: str) -> list[int]:
+    def tokenize(self, text: str) -> list[int]:
         found: list[int] = []
-        for chunk in chunks(text):
+        for chunk in split_chunks(text):
             known = self._known.get(chunk)
-            found += self._chunk(chunk) if known is None else known
+            found += self._tokenize_chunk(chunk) if known is None else known
         return found
 
-    def likeliest(self, run: str) -> tuple[list[int], float]:
+    def segment(self, run: str) -> tuple[list[int], float]:
         """The pieces of a run, and the logarithm of how likely they are together."""
         size = len(run)
         best = [0.0] + [float("-inf")] * size
@@ -76,20 +76,20 @@ class Cutter:
             end = back[end]
         return found[::-1], best[size]
 
-    def _chunk(self, chunk: str) -> tuple[int, ...]:
+    def _tokenize_chunk(self, chunk: str) -> tuple[int, ...]:
         if is_japanese(chunk):
-            found = tuple(self.likeliest(chunk)[0])
+            found = tuple(self.segment(chunk)[0])
             if len(chunk) > 12:  # whole clauses do not come back
                 return found
         else:
-            found = self._word(chunk)
+            found = self._tokenize_word(chunk)
         if len(self._known) >= _REMEMBERED:
             self._known = {}
         self._known[chunk] = found
         return found
 
-    def _word(self, word: str) -> tuple[int, ...]:
-        whole = self._numbers.get(MARK + word.lower())
+    def _tokenize_word(self, word: str) -> tuple[int, ...]:
+        whole = self._numbers.get(WORD_MARK + word.lower())
         if whole is not None:
             return (whole,)
-        return tuple(number for part in humps(word) for number in self.likeliest(MARK + part)[0])
+        return tuple(number for part in split_camel_case(word) for number in self.segment(WORD_MARK + part)[0])

@@ -22,15 +22,15 @@ _ALIGNED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    about: dict[str, Any]
+class ModelWeights:
+    metadata: dict[str, Any]
     pieces: list[str]
     scores: "NDArray[np.float32]"
     scales: "NDArray[np.float32]"
     matrix: "NDArray[np.int8]"
 
 
-def read_weights(path: Path) -> Weights:
+def read_weights(path: Path) -> ModelWeights:
     """The matrix stays on disk until a row of it is needed."""
     import numpy as np
 
@@ -41,28 +41,28 @@ def read_weights(path: Path) -> Weights:
     count, dimension = int(about["pieces"]), int(about["dimension"])
     at = len(first)
     pieces = data[at : at + about["bytes"]].decode("utf-8").split("\n")
-    at += _padded(about["bytes"])
+    at += _pad_size(about["bytes"])
     scores = np.frombuffer(data, np.dtype("<f4"), count, at)
-    at += _padded(4 * count)
+    at += _pad_size(4 * count)
     scales = np.frombuffer(data, np.dtype("<f4"), count, at)
-    at += _padded(4 * count)
+    at += _pad_size(4 * count)
     matrix = np.frombuffer(data, np.int8, count * dimension, at).reshape(count, dimension)
-    return Weights(about, pieces, scores, scales, matrix)
+    return ModelWeights(about, pieces, scores, scales, matrix)
 
 
-def write_weights(path: Path, weights: Weights) -> None:
+def write_weights(path: Path, weights: ModelWeights) -> None:
     text = "\n".join(weights.pieces).encode("utf-8")
     count, dimension = weights.matrix.shape
-    about = {**weights.about, "pieces": count, "dimension": dimension, "bytes": len(text)}
+    about = {**weights.metadata, "pieces": count, "dimension": dimension, "bytes": len(text)}
     first = json.dumps(about, ensure_ascii=False).encode("utf-8")
-    first += b" " * (_padded(len(first) + 1) - len(first) - 1) + b"\n"
+    first += b" " * (_pad_size(len(first) + 1) - len(first) - 1) + b"\n"
     blocks = (text, weights.scores.astype("<f4").tobytes(), weights.scales.astype("<f4").tobytes())
     with path.open("wb") as file:
         file.write(first)
         for block in blocks:
-            file.write(block.ljust(_padded(len(block)), b"\0"))
+            file.write(block.ljust(_pad_size(len(block)), b"\0"))
         file.write(weights.matrix.tobytes())
 
 
-def _padded(size: int) -> int:
+def _pad_size(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED

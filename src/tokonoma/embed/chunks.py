@@ -2,7 +2,7 @@
 
 import re
 
-MOST = 64
+MAX_CHUNKS = 64
 """Pieces of one text. What lies behind them is found by words."""
 
 _OVERLAP = 0.1
@@ -10,13 +10,13 @@ _ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[。．！？!?]|\.\s|\n"), re.com
 """Where a text may be cut, best first: between paragraphs, sentences, words."""
 
 
-def pieces(text: str, reach: int) -> list[str]:
+def split_text(text: str, reach: int) -> list[str]:
     """The text itself, if one vector can speak for it; nothing, if it is blank."""
     text = text.strip()
     found: list[str] = []
     start = 0
-    while start < len(text) and len(found) < MOST:
-        end = _end(text, start, reach)
+    while start < len(text) and len(found) < MAX_CHUNKS:
+        end = _find_end(text, start, reach)
         found.append(text[start:end].strip())
         if end >= len(text):
             break
@@ -24,7 +24,7 @@ def pieces(text: str, reach: int) -> list[str]:
     return [piece for piece in found if piece]
 
 
-def _end(text: str, start: int, reach: int) -> int:
+def _find_end(text: str, start: int, reach: int) -> int:
     """Within the last third that fits, the best place to cut."""
     most = start + reach
     if most >= len(text):

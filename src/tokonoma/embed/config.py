@@ -12,7 +12,7 @@ PROVIDERS: tuple[str, ...] = get_args(Provider)
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ModelConfig:
     """What decides where a text's vector lies: two recipes with the same name give vectors that can be compared."""
 
     provider: str
@@ -31,39 +31,39 @@ class Recipe:
             name += "+" + hashlib.sha256(prefixes.encode()).hexdigest()[:8]
         return name
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def prefixed(self, text: str, kind: str) -> str:
+    def add_prefix(self, text: str, kind: str) -> str:
         return (self.query_prefix if kind == "query" else self.document_prefix) + text
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class EndpointConfig:
     url: str  # up to and without `/embeddings`
     key: str = field(default="", repr=False)
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """Without whatever somebody may have hidden in the address."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname or ''}" + (f":{parts.port}" if parts.port else "") + parts.path
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ProviderAccess:
     """How models are reached now."""
 
-    endpoints: tuple[Endpoint, ...] = ()
-    patience: float = 30.0  # seconds for one request
-    batch: int = 64
-    reach: int = 2_000
+    endpoints: tuple[EndpointConfig, ...] = ()
+    timeout: float = 30.0  # seconds for one request
+    batch_size: int = 64
+    chunk_length: int = 2_000
     folder: str = ""  # of a local model's files; empty: the library finds or downloads them
 
 
-def endpoints_of(urls: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Endpoint, ...]:
+def parse_endpoints(urls: tuple[str, ...], keys: tuple[str, ...]) -> tuple[EndpointConfig, ...]:
     """The n-th key is the n-th address's. A key that stands alone is also given to other paths of the same server."""
-    found: list[Endpoint] = []
+    found: list[EndpointConfig] = []
     for place, url in enumerate(urls):
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
@@ -73,12 +73,12 @@ def endpoints_of(urls: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Endpoint
                 reason="embed_url",
             )
         key = keys[place] if place < len(keys) else ""
-        if not key and len(keys) == 1 and _server(url) == _server(urls[0]):
+        if not key and len(keys) == 1 and _parse_server(url) == _parse_server(urls[0]):
             key = keys[0]
-        found.append(Endpoint(url.rstrip("/").removesuffix("/embeddings"), key))
+        found.append(EndpointConfig(url.rstrip("/").removesuffix("/embeddings"), key))
     return tuple(found)
 
 
-def _server(url: str) -> tuple[str, str | None, int | None]:
+def _parse_server(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # numpy is imported inside functions: a process that never needs a vector must not pay for it.
 
-Kind = Literal["document", "query"]
+TextKind = Literal["document", "query"]
 """Some models want to know what a text is for."""
 
 PROBE = "Tokonoma asks which model this is. 床の間は、どのモデルかを尋ねます。"
@@ -22,7 +22,7 @@ PROBE = "Tokonoma asks which model this is. 床の間は、どのモデルかを
 _SAME = 0.95  # the same model in another precision, or on other hardware, stays above; another model is far below
 
 
-class Away(Unavailable):
+class ProviderUnavailable(Unavailable):
     """The provider does not answer, or asks for patience. The same texts may be sent again later."""
 
     def __init__(self, message: str, *, reason: str = "embedder", retry_after: float | None = None) -> None:
@@ -30,7 +30,7 @@ class Away(Unavailable):
         self.retry_after = retry_after
 
 
-class Unsound(Unavailable):
+class UnusableAnswer(Unavailable):
     """The provider answered, and the answer cannot be used: nothing of it is stored."""
 
     def __init__(self, message: str) -> None:
@@ -51,23 +51,23 @@ class Embedder(Protocol):
         ...
 
     @property
-    def batch(self) -> int:
+    def batch_size(self) -> int:
         """How many texts it takes at once."""
         ...
 
     @property
-    def reach(self) -> int:
+    def chunk_length(self) -> int:
         """How many characters one vector speaks for; longer texts are cut into pieces."""
         ...
 
-    def embed(self, texts: Sequence[str], kind: Kind, patience: float | None = None) -> "Vectors":
+    def embed(self, texts: Sequence[str], kind: TextKind, patience: float | None = None) -> "Vectors":
         """One row of length 1 for each text, in order, or Away or Unsound. `patience`: seconds, for one who waits."""
         ...
 
     def close(self) -> None: ...
 
 
-def checked(answer: Any, count: int, dimension: int | None) -> "Vectors":
+def check_vectors(answer: Any, count: int, dimension: int | None) -> "Vectors":
     """The answer as rows of length 1; Unsound if it is not exactly what was asked for."""
     import numpy as np
 
@@ -75,20 +75,22 @@ def checked(answer: Any, count: int, dimension: int | None) -> "Vectors":
         with np.errstate(all="ignore"):
             rows = np.asarray(answer, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:  # ragged, or no numbers
-        raise Unsound("The vectors of the embedding provider are not rows of numbers of one length.") from error
+        raise UnusableAnswer("The vectors of the embedding provider are not rows of numbers of one length.") from error
     if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] == 0:
-        raise Unsound(f"The embedding provider gave an answer of shape {rows.shape} for {count} texts.")
+        raise UnusableAnswer(f"The embedding provider gave an answer of shape {rows.shape} for {count} texts.")
     if dimension is not None and rows.shape[1] != dimension:
-        raise Unsound(f"The embedding provider gave {rows.shape[1]} numbers a vector where {dimension} were expected.")
+        raise UnusableAnswer(
+            f"The embedding provider gave {rows.shape[1]} numbers a vector where {dimension} were expected."
+        )
     if not np.isfinite(rows).all():
-        raise Unsound("The embedding provider gave numbers that are not finite.")
+        raise UnusableAnswer("The embedding provider gave numbers that are not finite.")
     # In 64 bits: the squares of large numbers do not fit into 32.
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     if not (lengths > 1e-12).all():
-        raise Unsound("The embedding provider gave a vector without a direction.")
+        raise UnusableAnswer("The embedding provider gave a vector without a direction.")
     return (rows / lengths[:, None]).astype(np.float32)
 
 
-def same_model(one: "Vectors", other: "Vectors") -> bool:
+def is_same_model(one: "Vectors", other: "Vectors") -> bool:
     """Whether two vectors of the probe can be of the same model."""
     return one.shape == other.shape and float(one @ other) >= _SAME

@@ -3,29 +3,34 @@
 import threading
 from collections.abc import Callable
 
-from tokonoma.embed.config import Access, Recipe
+from tokonoma.embed.config import ModelConfig, ProviderAccess
 from tokonoma.embed.embedder import Embedder
 
 
-class Embedders:
+class EmbedderCache:
     """`make` is providers.embedder_of. A model that is no longer set up is reached as far as today's access goes: a
     question never goes to an address that was taken out of the settings."""
 
-    def __init__(self, recipe: Recipe, access: Access, make: Callable[[Recipe, Access], Embedder | None]) -> None:
-        self.recipe = recipe
+    def __init__(
+        self,
+        recipe: ModelConfig,
+        access: ProviderAccess,
+        make: Callable[[ModelConfig, ProviderAccess], Embedder | None],
+    ) -> None:
+        self.config = recipe
         self._access, self._make = access, make
-        self._made: dict[Recipe, Embedder | None] = {}
+        self._made: dict[ModelConfig, Embedder | None] = {}
         self._guard = threading.Lock()
 
-    def of(self, recipe: Recipe) -> Embedder | None:
+    def get(self, recipe: ModelConfig) -> Embedder | None:
         """None where the recipe asks for none; Unready where it cannot be followed."""
         with self._guard:
             if recipe not in self._made:
                 self._made[recipe] = self._make(recipe, self._access)
             return self._made[recipe]
 
-    def current(self) -> Embedder:
-        found = self.of(self.recipe)
+    def get_current(self) -> Embedder:
+        found = self.get(self.config)
         assert found is not None, "no worker is started for the provider `none`"
         return found
 

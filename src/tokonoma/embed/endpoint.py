@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from tokonoma.core.clock import now
-from tokonoma.embed.config import Endpoint
-from tokonoma.embed.embedder import Away, Unsound
+from tokonoma.embed.config import EndpointConfig
+from tokonoma.embed.embedder import ProviderUnavailable, UnusableAnswer
 
 if TYPE_CHECKING:
     import httpx
@@ -20,22 +20,22 @@ _TEXTS = (400, 413, 422)  # something is wrong with these texts, and perhaps not
 _LATER = (408, 409, 425, 429)
 
 
-class Line:
-    def __init__(self, place: int, endpoint: Endpoint) -> None:
-        self.place, self.endpoint = place, endpoint
+class EmbeddingEndpoint:
+    def __init__(self, place: int, endpoint: EndpointConfig) -> None:
+        self.position, self.config = place, endpoint
         self._failures = 0
         self._until = 0.0
 
     @property
-    def resting(self) -> bool:
+    def is_resting(self) -> bool:
         return time.monotonic() < self._until
 
-    def failed(self, retry_after: float | None) -> None:
+    def record_failure(self, retry_after: float | None) -> None:
         rest = min(_REST * 2**self._failures, _MOST_REST) if retry_after is None else retry_after
         self._failures = min(self._failures + 1, 10)
         self._until = time.monotonic() + rest
 
-    def worked(self) -> None:
+    def record_success(self) -> None:
         self._failures, self._until = 0, 0.0
 
     def post(self, client: "httpx.Client", body: dict[str, Any], until: float) -> list[Any]:
@@ -43,52 +43,54 @@ class Line:
         hold the key."""
         import httpx
 
-        where = self.endpoint.shown
+        where = self.config.display_url
         left = max(until - time.monotonic(), 0.001)
         headers = {"content-type": "application/json"}
-        if self.endpoint.key:
-            headers["authorization"] = f"Bearer {self.endpoint.key}"
+        if self.config.key:
+            headers["authorization"] = f"Bearer {self.config.key}"
         try:
             with client.stream(
                 "POST",
-                f"{self.endpoint.url}/embeddings",
+                f"{self.config.url}/embeddings",
                 content=orjson.dumps(body),
                 headers=headers,
                 timeout=httpx.Timeout(left, connect=min(left, 10.0)),
             ) as response:
-                self._status(response)
-                text = self._read(response, until)
+                self._check_status(response)
+                text = self._read_body(response, until)
         except httpx.TimeoutException as error:
-            raise Away(f"The embedding endpoint {where} did not answer in time.") from error
+            raise ProviderUnavailable(f"The embedding endpoint {where} did not answer in time.") from error
         except httpx.HTTPError as error:
-            raise Away(f"The embedding endpoint {where} cannot be reached.") from error
+            raise ProviderUnavailable(f"The embedding endpoint {where} cannot be reached.") from error
         except RuntimeError as error:  # the client was closed while we asked
-            raise Away("The embedder is closed.") from error
-        return _rows(text, len(body["input"]), where)
+            raise ProviderUnavailable("The embedder is closed.") from error
+        return _parse_rows(text, len(body["input"]), where)
 
-    def _status(self, response: "httpx.Response") -> None:
-        status, where = response.status_code, self.endpoint.shown
+    def _check_status(self, response: "httpx.Response") -> None:
+        status, where = response.status_code, self.config.display_url
         if status == 200:
             return
         if status in _TEXTS:
-            raise Unsound(f"The embedding endpoint {where} refused the texts (status {status}).")
-        after = _retry_after(response.headers.get("retry-after"))
+            raise UnusableAnswer(f"The embedding endpoint {where} refused the texts (status {status}).")
+        after = _parse_retry_after(response.headers.get("retry-after"))
         if status in _LATER or status >= 500:
-            raise Away(f"The embedding endpoint {where} is busy or broken (status {status}).", retry_after=after)
-        raise Away(
+            raise ProviderUnavailable(
+                f"The embedding endpoint {where} is busy or broken (status {status}).", retry_after=after
+            )
+        raise ProviderUnavailable(
             f"The embedding endpoint {where} refused us (status {status})."
             " Check embed_url, embed_model and embed_api_key.",
             reason="embedder_refused",
         )
 
-    def _read(self, response: "httpx.Response", until: float) -> bytes:
+    def _read_body(self, response: "httpx.Response", until: float) -> bytes:
         text = bytearray()
         for chunk in response.iter_bytes():
             text += chunk
             if len(text) > _MOST_BYTES:
-                raise Unsound(f"The answer of the embedding endpoint {self.endpoint.shown} is too long.")
+                raise UnusableAnswer(f"The answer of the embedding endpoint {self.config.display_url} is too long.")
             if time.monotonic() > until:  # a time-out of the client is for one chunk alone
-                raise Away(f"The embedding endpoint {self.endpoint.shown} did not answer in time.")
+                raise ProviderUnavailable(f"The embedding endpoint {self.config.display_url} did not answer in time.")
         return bytes(text)
 
 
@@ -99,18 +101,18 @@ def open_client() -> "httpx.Client":
     return httpx.Client(trust_env=False, follow_redirects=False)
 
 
-def _rows(text: bytes, count: int, where: str) -> list[Any]:
+def _parse_rows(text: bytes, count: int, where: str) -> list[Any]:
     try:
         data: list[dict[str, Any]] = orjson.loads(text)["data"]
         placed = {int(each.get("index", place)): each["embedding"] for place, each in enumerate(data)}
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise Unsound(f"The answer of the embedding endpoint {where} cannot be read.") from error
+        raise UnusableAnswer(f"The answer of the embedding endpoint {where} cannot be read.") from error
     if len(data) != count or sorted(placed) != list(range(count)):
-        raise Unsound(f"The embedding endpoint {where} gave {len(data)} vectors for {count} texts.")
+        raise UnusableAnswer(f"The embedding endpoint {where} gave {len(data)} vectors for {count} texts.")
     return [placed[place] for place in range(count)]
 
 
-def _retry_after(told: str | None) -> float | None:
+def _parse_retry_after(told: str | None) -> float | None:
     """Seconds, from a number or from a date; at most an hour."""
     if told is None:
         return None

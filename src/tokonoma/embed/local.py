@@ -8,45 +8,45 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
-from tokonoma.embed.config import Access, Recipe
-from tokonoma.embed.embedder import Away, Kind, checked
+from tokonoma.embed.config import ModelConfig, ProviderAccess
+from tokonoma.embed.embedder import ProviderUnavailable, TextKind, check_vectors
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-Run = Callable[[list[str], Kind], Any]
+RunModel = Callable[[list[str], TextKind], Any]
 """A loaded model: rows for texts."""
 
 # The libraries have no part in our types: they are named here, and loaded when the first text comes.
 
 
-def _fastembed(recipe: Recipe, access: Access) -> Run:
+def _load_fastembed(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
     options = {"specific_model_path": access.folder} if access.folder else {}
     model = import_module("fastembed").TextEmbedding(recipe.model, **options)
     return lambda texts, kind: list((model.query_embed if kind == "query" else model.passage_embed)(texts))
 
 
-def _sentence_transformers(recipe: Recipe, access: Access) -> Run:
+def _load_sentence_transformers(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
     model = import_module("sentence_transformers").SentenceTransformer(access.folder or recipe.model)
     # Since version 5 a model may have prompts of its own for either kind.
     ways = {kind: getattr(model, f"encode_{kind}", model.encode) for kind in ("query", "document")}
     return lambda texts, kind: ways[kind](texts, show_progress_bar=False, convert_to_numpy=True)
 
 
-def _model2vec(recipe: Recipe, access: Access) -> Run:
+def _load_model2vec(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
     model = import_module("model2vec").StaticModel.from_pretrained(access.folder or recipe.model, force_download=False)
     # Threads of its own would outlive a call that is cancelled; the batches are small.
     return lambda texts, _kind: model.encode(texts, use_multiprocessing=False)
 
 
-_LOADERS: dict[str, tuple[str, Callable[[Recipe, Access], Run]]] = {
-    "fastembed": ("fastembed", _fastembed),
-    "sentence-transformers": ("sentence_transformers", _sentence_transformers),
-    "model2vec": ("model2vec", _model2vec),
+_LOADERS: dict[str, tuple[str, Callable[[ModelConfig, ProviderAccess], RunModel]]] = {
+    "fastembed": ("fastembed", _load_fastembed),
+    "sentence-transformers": ("sentence_transformers", _load_sentence_transformers),
+    "model2vec": ("model2vec", _load_model2vec),
 }
 
 
-def local_embedder(recipe: Recipe, access: Access) -> "LocalEmbedder":
+def build_local_embedder(recipe: ModelConfig, access: ProviderAccess) -> "LocalEmbedder":
     package, load = _LOADERS[recipe.provider]
     if find_spec(package) is None:
         raise Unready(
@@ -58,27 +58,29 @@ def local_embedder(recipe: Recipe, access: Access) -> "LocalEmbedder":
 
 
 class LocalEmbedder:
-    def __init__(self, recipe: Recipe, access: Access, load: Callable[[Recipe, Access], Run]) -> None:
+    def __init__(
+        self, recipe: ModelConfig, access: ProviderAccess, load: Callable[[ModelConfig, ProviderAccess], RunModel]
+    ) -> None:
         self.model = recipe.name
         self.dimension = recipe.dimension or None
-        self.batch, self.reach = access.batch, access.reach
+        self.batch_size, self.chunk_length = access.batch_size, access.chunk_length
         self._recipe, self._access, self._load = recipe, access, load
-        self._run: Run | None = None
+        self._run: RunModel | None = None
         self._guard = threading.Lock()  # the libraries do not promise to be safe with several threads
 
-    def embed(self, texts: Sequence[str], kind: Kind, patience: float | None = None) -> "Vectors":
+    def embed(self, texts: Sequence[str], kind: TextKind, patience: float | None = None) -> "Vectors":
         import numpy as np
 
-        written = [self._recipe.prefixed(text, kind) for text in texts]
+        written = [self._recipe.add_prefix(text, kind) for text in texts]
         with self._guard:
-            run = self._run or self._loaded()
+            run = self._run or self._load_model()
             try:
                 rows = np.asarray(run(written, kind), dtype=np.float32)
             except Exception as error:
-                raise self._failed("did not run", error) from error
+                raise self._to_unavailable("did not run", error) from error
             if self._recipe.dimension and rows.ndim == 2:
                 rows = rows[:, : self._recipe.dimension]  # models that allow it put what matters first
-            vectors = checked(rows, len(written), self.dimension)
+            vectors = check_vectors(rows, len(written), self.dimension)
             self.dimension = vectors.shape[1]
             return vectors
 
@@ -86,13 +88,15 @@ class LocalEmbedder:
         with self._guard:
             self._run = None
 
-    def _loaded(self) -> Run:
+    def _load_model(self) -> RunModel:
         try:
             self._run = self._load(self._recipe, self._access)
         except Exception as error:  # whatever a library raises for a name, a file or a network that is not there
-            raise self._failed("could not be loaded", error) from error
+            raise self._to_unavailable("could not be loaded", error) from error
         return self._run
 
-    def _failed(self, what: str, error: Exception) -> Away:
+    def _to_unavailable(self, what: str, error: Exception) -> ProviderUnavailable:
         log("debug", "embed.local", model=self.model, error=type(error).__name__)
-        return Away(f"The embedding model {self.model} {what} ({type(error).__name__}).", reason="embedder_refused")
+        return ProviderUnavailable(
+            f"The embedding model {self.model} {what} ({type(error).__name__}).", reason="embedder_refused"
+        )

@@ -1,17 +1,17 @@
 """From a recipe to an embedder. Nothing is loaded or connected before the first text."""
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.builtin import builtin_embedder
-from tokonoma.embed.config import Access, Recipe
+from tokonoma.embed.builtin import build_builtin_embedder
+from tokonoma.embed.config import ModelConfig, ProviderAccess
 from tokonoma.embed.embedder import Embedder
 
 
-def embedder_of(recipe: Recipe, access: Access) -> Embedder | None:
+def build_embedder(recipe: ModelConfig, access: ProviderAccess) -> Embedder | None:
     """None for the provider `none`; Unready, with what to do, if the recipe cannot be followed."""
     if recipe.provider == "none":
         return None
     if recipe.provider == "builtin":
-        return builtin_embedder(recipe)
+        return build_builtin_embedder(recipe)
     if not recipe.model:
         raise Unready(f"The embedding provider {recipe.provider} needs a model: set embed_model.", reason="embedder")
     if recipe.provider == "openai":
@@ -20,6 +20,6 @@ def embedder_of(recipe: Recipe, access: Access) -> Embedder | None:
         from tokonoma.embed.http import HttpEmbedder
 
         return HttpEmbedder(recipe, access)
-    from tokonoma.embed.local import local_embedder
+    from tokonoma.embed.local import build_local_embedder
 
-    return local_embedder(recipe, access)
+    return build_local_embedder(recipe, access)

@@ -41,7 +41,7 @@ _FREE = "select document_id from embedding_queue where document_id in ({numbers}
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class QueueClaim:
     document_id: int
     ticket: int
     tries: int
@@ -49,23 +49,23 @@ class Claim:
 
 def enqueue(statements: Statements, document_id: int) -> None:
     """The document is new, or its text has changed. Whatever is being made of the old text will not be kept."""
-    statements.run(_ENQUEUE, document_id=document_id, ticket=_ticket(), rank=0, due=now())
+    statements.run(_ENQUEUE, document_id=document_id, ticket=_new_ticket(), rank=0, due=now())
 
 
 def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
     """Documents that another model has embedded: behind those that people have just saved."""
     at = now()
-    statements.many(_BACKLOG, [{"document_id": each, "ticket": _ticket(), "due": at} for each in document_ids])
+    statements.run_many(_BACKLOG, [{"document_id": each, "ticket": _new_ticket(), "due": at} for each in document_ids])
 
 
-def claim(statements: Statements, until: int, limit: int) -> list[Claim]:
+def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:
     """Take what is due. Nobody else gets it until the lease ends, be it that we are killed."""
-    found = [Claim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
+    found = [QueueClaim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
     renew(statements, found, until)
     return found
 
 
-def free(statements: Statements, claims: Sequence[Claim]) -> list[Claim]:
+def lock_claims(statements: Statements, claims: Sequence[QueueClaim]) -> list[QueueClaim]:
     """Those whose rows nobody is changing just now; they are ours until the transaction ends. A writer who has changed
     some of these documents may want to change others, too: to wait for one another would end in a ring."""
     listed = json.dumps([each.document_id for each in claims])
@@ -73,23 +73,23 @@ def free(statements: Statements, claims: Sequence[Claim]) -> list[Claim]:
     return [each for each in claims if each.document_id in locked]
 
 
-def renew(statements: Statements, claims: Sequence[Claim], until: int) -> None:
+def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> None:
     """Hold on to claims until then; 0 gives them back."""
-    claims = free(statements, claims)
+    claims = lock_claims(statements, claims)
     if claims:
-        statements.many(
+        statements.run_many(
             "update embedding_queue set lease = :until where document_id = :document_id and ticket = :ticket",
             [{"until": until, "document_id": each.document_id, "ticket": each.ticket} for each in claims],
         )
 
 
-def done(statements: Statements, claim: Claim) -> bool:
+def finish(statements: Statements, claim: QueueClaim) -> bool:
     """Off the queue; False if the document was changed, dropped, or finished by somebody else: nothing may be kept."""
     return statements.run("delete from embedding_queue where document_id = :document_id and ticket = :ticket",
                           document_id=claim.document_id, ticket=claim.ticket) == 1  # fmt: skip
 
 
-def postpone(statements: Statements, claim: Claim, due: int, tries: int, problem: str) -> None:
+def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, problem: str) -> None:
     """Not now; not before `due`, and after those that are due earlier."""
     statements.run(
         """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
@@ -102,29 +102,29 @@ def postpone(statements: Statements, claim: Claim, due: int, tries: int, problem
     )
 
 
-def ready(rows: Rows, least: int = 1) -> bool:
+def has_ready(rows: Rows, least: int = 1) -> bool:
     """Whether there is something to claim, or so much. Asked before anything is written."""
     sql = "select 1 from embedding_queue where due <= :now and lease <= :now limit 1 offset :before"
     return rows.row(sql, now=now(), before=least - 1) is not None
 
 
-def due(rows: Rows, least: int = 1) -> bool:
+def has_due(rows: Rows, least: int = 1) -> bool:
     """The same, with what somebody is working on."""
     sql = "select 1 from embedding_queue where due <= :now limit 1 offset :before"
     return rows.row(sql, now=now(), before=least - 1) is not None
 
 
-def length(rows: Rows) -> int:
+def count_waiting(rows: Rows) -> int:
     row = rows.row("select count(*) from embedding_queue")
     return int(row[0]) if row is not None else 0
 
 
-def standing(rows: Rows, document_id: int) -> str | None:
+def get_problem(rows: Rows, document_id: int) -> str | None:
     """None: not in the queue. Else what keeps it there; empty if it is simply waiting."""
     row = rows.row("select problem from embedding_queue where document_id = :id", id=document_id)
     return None if row is None else str(row[0])
 
 
-def _ticket() -> int:
+def _new_ticket() -> int:
     # At random, not counted: a row may be finished and made anew while an old ticket is still about.
     return secrets.randbits(62)

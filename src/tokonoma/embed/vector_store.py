@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
 
-class Model(Protocol):
+class EmbeddingModel(Protocol):
     """A model whose vectors are, or will be, stored."""
 
     @property
@@ -19,7 +19,7 @@ class Model(Protocol):
     @property
     def dimension(self) -> int: ...
     @property
-    def recipe(self) -> str:
+    def config(self) -> str:
         """How to embed with it again: a Recipe as JSON."""
         ...
 
@@ -34,39 +34,39 @@ class Model(Protocol):
         ...
 
     @property
-    def filled(self) -> int | None:
+    def backfilled_to(self) -> int | None:
         """Documents up to this one have been asked for; None: all have."""
         ...
 
 
-class Keep(Protocol):
+class VectorStore(Protocol):
     """Models are named by their ids."""
 
-    def texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
+    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
         """What to embed of each, its title and its text; those that have gone are left out."""
         ...
 
-    def models(self, rows: Rows) -> Sequence[Model]: ...
+    def list_models(self, rows: Rows) -> Sequence[EmbeddingModel]: ...
 
     def adopt(self, statements: Statements, name: str, recipe: str, anchor: "Vectors") -> None:
         """From now on new vectors are of this model, and every document is to have one."""
         ...
 
-    def lacking(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]:
+    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]:
         """The next documents without a vector of this model, in order."""
         ...
 
-    def resting(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
         """Those that nobody is changing just now; nobody will until the transaction ends. Nobody is waited for."""
         ...
 
-    def staying(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
         """Those that nobody is deleting just now; nobody will until the transaction ends. Nobody is waited for."""
         ...
 
-    def note_filled(self, statements: Statements, model: int, upto: int | None) -> None: ...
+    def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None: ...
 
-    def store(
+    def store_vectors(
         self,
         statements: Statements,
         model: int,
@@ -79,7 +79,7 @@ class Keep(Protocol):
         given, too. `titled`: the first is the title by itself."""
         ...
 
-    def settle(self, model: int) -> None:
+    def maintain(self, model: int) -> None:
         """Housekeeping after vectors were stored; quick if there is nothing to do."""
         ...
 

@@ -12,15 +12,15 @@ from typing import Any, Literal
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
-from tokonoma.embed.batch import Portions
-from tokonoma.embed.config import Recipe
-from tokonoma.embed.embedder import PROBE, Away, Embedder, Unsound, same_model
-from tokonoma.embed.vector_store import Keep, Model
+from tokonoma.embed.batch import BatchRunner
+from tokonoma.embed.config import ModelConfig
+from tokonoma.embed.embedder import PROBE, Embedder, ProviderUnavailable, UnusableAnswer, is_same_model
+from tokonoma.embed.vector_store import EmbeddingModel, VectorStore
 from tokonoma.store.database import Database
 
 _TOLD = 5_000  # documents after which the log tells how far it is
 _FILL = 2_000  # documents that are put into the queue at once when the model has changed
-SHORT = 64
+SHORT_QUEUE = 64
 """Documents of a queue that a search can wait for: some tens of milliseconds with a model that is in the process."""
 
 _CHANCE = random.Random()  # noqa: S311 - not a secret
@@ -28,7 +28,7 @@ _MOMENT = 0.3  # seconds that it waits at most
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WorkerTiming:
     """Seconds."""
 
     idle: float = 5.0  # between two looks at a queue that others may write to
@@ -37,20 +37,25 @@ class Pace:
     lease: float = 90.0  # that a document is ours: longer than the provider may take for one batch
 
 
-class Worker:
+class EmbedWorker:
     """`embedder` is called when there is work, not before; it may refuse."""
 
     def __init__(
-        self, database: Database, embedder: Callable[[], Embedder], recipe: Recipe, keep: Keep, pace: Pace | None = None
+        self,
+        database: Database,
+        embedder: Callable[[], Embedder],
+        recipe: ModelConfig,
+        keep: VectorStore,
+        pace: WorkerTiming | None = None,
     ) -> None:
-        self._database, self._embedder, self._recipe, self._keep = database, embedder, recipe, keep
-        self._pace = pace or Pace()
-        self._model: Model | None = None
-        self._portions: Portions | None = None
+        self._database, self._embedder, self._config, self._store = database, embedder, recipe, keep
+        self._pace = pace or WorkerTiming()
+        self._model: EmbeddingModel | None = None
+        self._batches: BatchRunner | None = None
         self._filled: int | None = None
         self._failures = self._finished = 0
         self._changed = threading.Condition()
-        self._turn = threading.Lock()  # a portion is worked on by one thread
+        self._work_lock = threading.Lock()  # a portion is worked on by one thread
         self._woken = self._closing = False
         self._thread: threading.Thread | None = None
         self.state: Literal["idle", "working", "waiting"] = "idle"
@@ -69,7 +74,7 @@ class Worker:
         """At the start of a server: go on where the last process ended, or begin with a new model. Fewer documents than
         `least` are not worth it."""
         with self._database.reading() as rows:
-            if self._changed_model(rows) or queue.ready(rows, least):
+            if self._has_model_changed(rows) or queue.has_ready(rows, least):
                 self.wake()
 
     def catch_up(self) -> None:
@@ -79,27 +84,27 @@ class Worker:
             return
         try:
             with self._database.reading() as rows:
-                due = queue.due(rows) or self._changed_model(rows)
-                short = due and not queue.due(rows, SHORT + 1)
-            if short and self._turn.acquire(timeout=_MOMENT):
+                due = queue.has_due(rows) or self._has_model_changed(rows)
+                short = due and not queue.has_due(rows, SHORT_QUEUE + 1)
+            if short and self._work_lock.acquire(timeout=_MOMENT):
                 try:
                     until, more = time.monotonic() + _MOMENT, True
                     while more and time.monotonic() < until:
-                        more = self._portion()
+                        more = self._run_batch()
                 finally:
-                    self._turn.release()
+                    self._work_lock.release()
             else:
                 more = due
             if more:
                 self.wake()
         except Exception as error:
-            self._failed(error)
+            self._record_failure(error)
             self.wake()
 
-    def _changed_model(self, rows: queue.Rows) -> bool:
-        models = self._keep.models(rows)
-        mine = next((each for each in models if each.name == self._recipe.name), None)
-        return bool(models) and (mine is None or not mine.current or mine.filled is not None)
+    def _has_model_changed(self, rows: queue.Rows) -> bool:
+        models = self._store.list_models(rows)
+        mine = next((each for each in models if each.name == self._config.name), None)
+        return bool(models) and (mine is None or not mine.current or mine.backfilled_to is not None)
 
     def close(self, grace: float = 1.0) -> None:
         """Whatever is claimed goes back to the queue; after `grace` seconds, by itself when its lease ends."""
@@ -110,65 +115,65 @@ class Worker:
         if thread is not None:
             thread.join(grace)
 
-    def step(self) -> bool:
+    def run_batch(self) -> bool:
         """A portion of work. False: there is nothing more to do."""
-        with self._turn:
-            return self._portion()
+        with self._work_lock:
+            return self._run_batch()
 
-    def _portion(self) -> bool:
+    def _run_batch(self) -> bool:
         if self._model is None:
-            self._model, self._portions = self._adopted()
-            self._filled = self._model.filled
-        assert self._portions is not None
-        filling = self._filled is not None and self._fill(self._model, self._filled)
-        finished = self._portions.work(self._model)
-        self._tell(finished)
-        self._keep.settle(self._model.id)
-        return finished > 0 or filling or self._keep.retire(self._model.id)
+            self._model, self._batches = self._open_model()
+            self._filled = self._model.backfilled_to
+        assert self._batches is not None
+        filling = self._filled is not None and self._enqueue_missing(self._model, self._filled)
+        finished = self._batches.run_batch(self._model)
+        self._log_progress(finished)
+        self._store.maintain(self._model.id)
+        return finished > 0 or filling or self._store.retire(self._model.id)
 
-    def _tell(self, finished: int) -> None:
+    def _log_progress(self, finished: int) -> None:
         """Progress, for whoever follows the log while a new model embeds everything."""
         before, self._finished = self._finished, self._finished + finished
         if before // _TOLD != self._finished // _TOLD:
             with self._database.reading() as rows:
-                log("info", "embed.progress", finished=self._finished, waiting=queue.length(rows))
+                log("info", "embed.progress", finished=self._finished, waiting=queue.count_waiting(rows))
 
-    def _adopted(self) -> tuple[Model, Portions]:
+    def _open_model(self) -> tuple[EmbeddingModel, BatchRunner]:
         """The model, once it has shown that it is the one whose vectors are stored under its name."""
         embedder = self._embedder()
         anchor = embedder.embed([PROBE], "document")[0]
         with self._database.reading() as rows:
-            known = self._known(rows)
-        if known is not None and not same_model(anchor, known.anchor):
-            raise Unsound(
+            known = self._find_model(rows)
+        if known is not None and not is_same_model(anchor, known.anchor):
+            raise UnusableAnswer(
                 f"What answers as {known.name} is not the model that made the stored vectors. Bring that one back, or"
                 " give this one a name of its own in embed_model."
             )
         if known is None or not known.current:
             with self._database.writing() as statements:
-                self._keep.adopt(statements, embedder.model, json.dumps(self._recipe.plain()), anchor)
+                self._store.adopt(statements, embedder.model, json.dumps(self._config.to_dict()), anchor)
             log("info", "embed.model", model=embedder.model, dimension=anchor.shape[0])
             with self._database.reading() as rows:
-                known = self._known(rows)
+                known = self._find_model(rows)
         assert known is not None
-        portions = Portions(self._database, embedder, self._keep, self._pace.lease, lambda: self._closing)
+        portions = BatchRunner(self._database, embedder, self._store, self._pace.lease, lambda: self._closing)
         return known, portions
 
-    def _known(self, rows: queue.Rows) -> Model | None:
-        return next((each for each in self._keep.models(rows) if each.name == self._recipe.name), None)
+    def _find_model(self, rows: queue.Rows) -> EmbeddingModel | None:
+        return next((each for each in self._store.list_models(rows) if each.name == self._config.name), None)
 
-    def _fill(self, model: Model, after: int) -> bool:
+    def _enqueue_missing(self, model: EmbeddingModel, after: int) -> bool:
         """Ask for documents that have no vector of this model."""
         with self._database.reading() as rows:
-            found = self._keep.lacking(rows, model.id, after, _FILL)
+            found = self._store.list_missing(rows, model.id, after, _FILL)
         with self._database.writing() as statements:
-            resting = self._keep.resting(statements, found)
+            resting = self._store.lock_for_change(statements, found)
             ours = list(takewhile(resting.__contains__, found))  # those behind it, when nobody changes it any more
             if found and not ours:
                 return False
             queue.enqueue_backlog(statements, ours)
             self._filled = ours[-1] if ours else None
-            self._keep.note_filled(statements, model.id, self._filled)
+            self._store.save_backfill(statements, model.id, self._filled)
         return True
 
     def _run(self) -> None:
@@ -176,11 +181,11 @@ class Worker:
         while not self._closing:
             try:
                 self.state = "working"
-                more = self.step()
+                more = self.run_batch()
                 self._failures, self.problem = 0, ""
             except Exception as error:
-                self._failed(error)
-                self._wait(self._back_off(error), impatient=False)
+                self._record_failure(error)
+                self._wait(self._choose_delay(error), impatient=False)
                 continue
             if more:
                 quiet = 0
@@ -189,17 +194,17 @@ class Worker:
             # Right after a wake-up its transaction may not have committed yet: look again soon, then ever later.
             quiet = 0 if self._wait(min(0.05 * 3**quiet, self._pace.idle), impatient=True) else quiet + 1
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model
         self._failures += 1
         self.state = "waiting"
         told = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
         if told != self.problem:  # said once, not with every try
-            log("warning", "embed.waiting", model=self._recipe.name, says=told)
+            log("warning", "embed.waiting", model=self._config.name, says=told)
         self.problem = told
 
-    def _back_off(self, error: Exception) -> float:
-        if isinstance(error, Away) and error.retry_after is not None:
+    def _choose_delay(self, error: Exception) -> float:
+        if isinstance(error, ProviderUnavailable) and error.retry_after is not None:
             return error.retry_after
         if isinstance(error, Unready):
             return self._pace.most
@@ -214,7 +219,7 @@ class Worker:
             return woken
 
 
-def status(worker: Worker | None) -> dict[str, Any]:
+def describe_worker(worker: EmbedWorker | None) -> dict[str, Any]:
     """For `system.status`: how embedding goes."""
     if worker is None:
         return {"state": "off"}

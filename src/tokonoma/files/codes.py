@@ -1,8 +1,8 @@
 """The error codes of everything that deals with files: manual, vault and bridge share them."""
 
-from tokonoma.core.errors import Codes
+from tokonoma.core.errors import ErrorCodes
 
-LIBRARY: Codes = {
+FILE_ERROR_CODES: ErrorCodes = {
     "invalid": "invalid_parameter",
     "invalid.path": "invalid_path",
     "invalid.scope": "invalid_scope",

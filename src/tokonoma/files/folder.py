@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tokonoma.core.errors import Conflict, Denied, Missing
-from tokonoma.core.paths import DEEPEST, Parts, acceptable, joined, same
+from tokonoma.core.paths import MAX_PATH_DEPTH, PathParts, is_acceptable_name, join_path, name_key
 
-MOST = 16 * 2**20
+MAX_FILE_BYTES = 16 * 2**20
 """Bytes of a file that is read here."""
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
-_LINKED = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
+_SYMLINK_ERRNOS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """What differs when a file is not the one that it was."""
 
     size: int
@@ -35,87 +35,87 @@ class Stamp(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     data: bytes
-    stamp: Stamp
+    stamp: FileStamp
     mode: int
 
 
-class Found(NamedTuple):
+class FileEntry(NamedTuple):
     """A file that was met while walking."""
 
-    parts: Parts
-    stamp: Stamp
+    parts: PathParts
+    stamp: FileStamp
 
     @property
     def path(self) -> str:
-        return joined(self.parts)
+        return join_path(self.parts)
 
 
-class Folder:
+class RootFolder:
     """An open root. Its own path is the owner's setting and may lead over links; nothing below it may."""
 
-    __slots__ = ("root",)
+    __slots__ = ("descriptor",)
 
     def __init__(self, descriptor: int) -> None:
-        self.root = descriptor
+        self.descriptor = descriptor
 
     @contextmanager
-    def into(self, parts: Parts, *, make: bool = False) -> Generator[int]:
+    def open_folder(self, parts: PathParts, *, make: bool = False) -> Generator[int]:
         """The descriptor of a folder below the root; with `make`, folders that are missing are made."""
-        opened = os.dup(self.root)
+        opened = os.dup(self.descriptor)
         try:
             for place, part in enumerate(parts):
-                deeper = _step(opened, part, parts[: place + 1], make=make)
+                deeper = _open_part(opened, part, parts[: place + 1], make=make)
                 os.close(opened)
                 opened = deeper
             yield opened
         finally:
             os.close(opened)
 
-    def read(self, parts: Parts, most: int = MOST) -> Content:
+    def read(self, parts: PathParts, most: int = MAX_FILE_BYTES) -> FileContent:
         """A plain file, whole. Missing if there is none; Denied if it is anything else, or too large."""
-        with self.into(parts[:-1]) as folder:
-            name = entry(folder, parts[-1])
+        with self.open_folder(parts[:-1]) as folder:
+            name = find_entry(folder, parts[-1])
             if name is None:
-                raise missing(parts)
-            opened = _opened(name, folder, parts)
+                raise file_missing_error(parts)
+            opened = _open_file(name, folder, parts)
         with os.fdopen(opened, "rb") as file:
             found = os.fstat(opened)
-            check_plain(found, parts)
+            check_regular_file(found, parts)
             if found.st_size > most:
-                raise _too_large(parts, found.st_size, most)
+                raise _too_large_error(parts, found.st_size, most)
             data = file.read(most + 1)
             if len(data) > most:
-                raise _too_large(parts, len(data), most)
-            return Content(data, stamp_of(os.fstat(opened)), stat.S_IMODE(found.st_mode))
+                raise _too_large_error(parts, len(data), most)
+            return FileContent(data, to_stamp(os.fstat(opened)), stat.S_IMODE(found.st_mode))
 
-    def stamp(self, parts: Parts) -> Stamp | None:
+    def read_stamp(self, parts: PathParts) -> FileStamp | None:
         """None if nothing lies there; Denied if it is no plain file."""
         try:
-            with self.into(parts[:-1]) as folder:
-                name = entry(folder, parts[-1])
+            with self.open_folder(parts[:-1]) as folder:
+                name = find_entry(folder, parts[-1])
                 if name is None:
                     return None
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except (FileNotFoundError, Missing):
             return None
-        check_plain(found, parts)
-        return stamp_of(found)
+        check_regular_file(found, parts)
+        return to_stamp(found)
 
-    def files(self, below: Parts = ()) -> list[Found]:
+    def list_files(self, below: PathParts = ()) -> list[FileEntry]:
         """The plain files below a folder, in order of name. What is hidden, linked or oddly named is passed over."""
-        met: list[Found] = []
-        with self.into(below) as folder:
-            _walk(folder, below, met)
+        met: list[FileEntry] = []
+        with self.open_folder(below) as folder:
+            _collect_files(folder, below, met)
         return met
 
-    def real(self, parts: Parts) -> Parts:
+    def resolve_names(self, parts: PathParts) -> PathParts:
         """The names as they are spelt on the disk, as far as they are there."""
         spelt: list[str] = []
         for part in parts:
-            with self.into(tuple(spelt)) as folder:
-                name = entry(folder, part)
+            with self.open_folder(tuple(spelt)) as folder:
+                name = find_entry(folder, part)
             if name is None:
                 break
             spelt.append(name)
@@ -123,13 +123,13 @@ class Folder:
                 break
         return (*spelt, *parts[len(spelt) :])
 
-    def _is_folder(self, parts: Parts) -> bool:
-        with self.into(parts[:-1]) as folder:
+    def _is_folder(self, parts: PathParts) -> bool:
+        with self.open_folder(parts[:-1]) as folder:
             return stat.S_ISDIR(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode)
 
 
 @contextmanager
-def opened_root(path: str, *, make: bool = True) -> Generator[Folder]:
+def open_root(path: str, *, make: bool = True) -> Generator[RootFolder]:
     if make:
         Path(path).mkdir(parents=True, exist_ok=True)
     try:
@@ -137,12 +137,12 @@ def opened_root(path: str, *, make: bool = True) -> Generator[Folder]:
     except FileNotFoundError:
         raise Missing("The folder of these files is not there.", reason="root") from None
     try:
-        yield Folder(descriptor)
+        yield RootFolder(descriptor)
     finally:
         os.close(descriptor)
 
 
-def entry(folder: int, part: str) -> str | None:
+def find_entry(folder: int, part: str) -> str | None:
     """The name on the disk that a part means: itself, or the one that differs in case or composition alone."""
     try:
         os.stat(part, dir_fd=folder, follow_symlinks=False)
@@ -150,39 +150,39 @@ def entry(folder: int, part: str) -> str | None:
         pass
     else:
         return part
-    alike = [name for name in os.listdir(folder) if same(name) == same(part)]
+    alike = [name for name in os.listdir(folder) if name_key(name) == name_key(part)]
     if len(alike) > 1:
         raise Conflict(f"{part!r} may mean any of {sorted(alike)}: rename all but one.", reason="ambiguous")
     return alike[0] if alike else None
 
 
-def stamp_of(found: os.stat_result) -> Stamp:
+def to_stamp(found: os.stat_result) -> FileStamp:
     # Some file systems number from the top of 64 bits, where databases have a sign.
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1))
+    return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1))
 
 
-def check_plain(found: os.stat_result, parts: Parts) -> None:
+def check_regular_file(found: os.stat_result, parts: PathParts) -> None:
     """Denied for a link, a folder, a pipe, a device, a socket, and for a file that has another name elsewhere."""
     if stat.S_ISLNK(found.st_mode):
-        raise _linked(parts)
+        raise _symlink_error(parts)
     if stat.S_ISDIR(found.st_mode):
-        raise Denied(f"{joined(parts)} is a folder. Name a file in it.", reason="scope", path=joined(parts))
+        raise Denied(f"{join_path(parts)} is a folder. Name a file in it.", reason="scope", path=join_path(parts))
     if not stat.S_ISREG(found.st_mode):
-        raise Denied(f"{joined(parts)} is no plain file.", reason="scope", path=joined(parts))
+        raise Denied(f"{join_path(parts)} is no plain file.", reason="scope", path=join_path(parts))
     if found.st_nlink > 1:
         raise Denied(
-            f"{joined(parts)} has a second name (a hard link), which may lie outside. Put a copy there instead.",
+            f"{join_path(parts)} has a second name (a hard link), which may lie outside. Put a copy there instead.",
             reason="scope",
-            path=joined(parts),
+            path=join_path(parts),
         )
 
 
-def missing(parts: Parts) -> Missing:
-    return Missing(f"There is no file {joined(parts)!r}.", path=joined(parts))
+def file_missing_error(parts: PathParts) -> Missing:
+    return Missing(f"There is no file {join_path(parts)!r}.", path=join_path(parts))
 
 
-def _step(folder: int, part: str, so_far: Parts, *, make: bool) -> int:
-    name = entry(folder, part)
+def _open_part(folder: int, part: str, so_far: PathParts, *, make: bool) -> int:
+    name = find_entry(folder, part)
     if name is None and make:
         try:
             os.mkdir(part, dir_fd=folder)
@@ -190,72 +190,76 @@ def _step(folder: int, part: str, so_far: Parts, *, make: bool) -> int:
         except FileExistsError:  # somebody else made it meanwhile
             pass
     try:
-        return os.open(name or part, _FOLDER, dir_fd=folder)
+        return os.open(name or part, _FOLDER_FLAGS, dir_fd=folder)
     except FileNotFoundError:
-        raise Missing(f"There is no folder {joined(so_far)!r}.", path=joined(so_far)) from None
+        raise Missing(f"There is no folder {join_path(so_far)!r}.", path=join_path(so_far)) from None
     except OSError as error:
-        if error.errno not in _LINKED:
+        if error.errno not in _SYMLINK_ERRNOS:
             raise
-        raise _not_a_folder(folder, name or part, so_far) from None
+        raise _folder_error(folder, name or part, so_far) from None
 
 
-def _not_a_folder(folder: int, name: str, so_far: Parts) -> Denied | Missing:
+def _folder_error(folder: int, name: str, so_far: PathParts) -> Denied | Missing:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:
-        return Missing(f"There is no folder {joined(so_far)!r}.", path=joined(so_far))
+        return Missing(f"There is no folder {join_path(so_far)!r}.", path=join_path(so_far))
     if stat.S_ISLNK(found.st_mode):
-        return _linked(so_far)
-    return Missing(f"{joined(so_far)} is a file, not a folder.", path=joined(so_far))
+        return _symlink_error(so_far)
+    return Missing(f"{join_path(so_far)} is a file, not a folder.", path=join_path(so_far))
 
 
-def _opened(name: str, folder: int, parts: Parts) -> int:
+def _open_file(name: str, folder: int, parts: PathParts) -> int:
     try:
-        check_plain(os.stat(name, dir_fd=folder, follow_symlinks=False), parts)  # opening some devices does something
-        return os.open(name, _FILE, dir_fd=folder)
+        check_regular_file(
+            os.stat(name, dir_fd=folder, follow_symlinks=False), parts
+        )  # opening some devices does something
+        return os.open(name, _FILE_FLAGS, dir_fd=folder)
     except FileNotFoundError:
-        raise missing(parts) from None
+        raise file_missing_error(parts) from None
     except PermissionError:
-        raise Denied(f"The server may not read {joined(parts)}.", path=joined(parts)) from None
+        raise Denied(f"The server may not read {join_path(parts)}.", path=join_path(parts)) from None
     except OSError as error:
-        if error.errno in _LINKED:
-            raise _linked(parts) from None
+        if error.errno in _SYMLINK_ERRNOS:
+            raise _symlink_error(parts) from None
         raise
 
 
-def _linked(parts: Parts) -> Denied:
-    return Denied(f"{joined(parts)} is a symbolic link; none is followed here.", reason="scope", path=joined(parts))
-
-
-def _too_large(parts: Parts, size: int, most: int) -> Denied:
+def _symlink_error(parts: PathParts) -> Denied:
     return Denied(
-        f"{joined(parts)} has {size} bytes; files of up to {most} bytes are read here. Split it.",
-        path=joined(parts),
+        f"{join_path(parts)} is a symbolic link; none is followed here.", reason="scope", path=join_path(parts)
+    )
+
+
+def _too_large_error(parts: PathParts, size: int, most: int) -> Denied:
+    return Denied(
+        f"{join_path(parts)} has {size} bytes; files of up to {most} bytes are read here. Split it.",
+        path=join_path(parts),
         limit=most,
     )
 
 
-def _walk(folder: int, parts: Parts, met: list[Found]) -> None:
+def _collect_files(folder: int, parts: PathParts, met: list[FileEntry]) -> None:
     with os.scandir(folder) as entries:
         listed = sorted(entries, key=attrgetter("name"))
     for each in listed:
-        if each.name.startswith(".") or not acceptable(each.name):
+        if each.name.startswith(".") or not is_acceptable_name(each.name):
             continue
         try:
             if each.is_dir(follow_symlinks=False):
-                if len(parts) + 1 < DEEPEST:
-                    _go_deeper(folder, each.name, parts, met)
+                if len(parts) + 1 < MAX_PATH_DEPTH:
+                    _collect_below(folder, each.name, parts, met)
                 continue
             found = each.stat(follow_symlinks=False)
         except OSError:  # gone, or exchanged for something else, while we walked
             continue
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-            met.append(Found((*parts, each.name), stamp_of(found)))
+            met.append(FileEntry((*parts, each.name), to_stamp(found)))
 
 
-def _go_deeper(folder: int, name: str, parts: Parts, met: list[Found]) -> None:
-    opened = os.open(name, _FOLDER, dir_fd=folder)
+def _collect_below(folder: int, name: str, parts: PathParts, met: list[FileEntry]) -> None:
+    opened = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
     try:
-        _walk(opened, (*parts, name), met)
+        _collect_files(opened, (*parts, name), met)
     finally:
         os.close(opened)

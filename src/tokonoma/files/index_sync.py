@@ -4,117 +4,123 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.desk import LABELS, Desk, Document, Label, Row, Rows, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, Tx
 from tokonoma.core.errors import Missing, Refusal
-from tokonoma.core.namespaces import inside
-from tokonoma.core.paths import Parts, joined
-from tokonoma.files.backlog import others_are_done, work_off
-from tokonoma.files.folder import Content, Folder, Found, Stamp
-from tokonoma.files.sections import lines_of
-from tokonoma.files.text import address, decoded, pieces, space_of, version_of
+from tokonoma.core.namespaces import is_inside
+from tokonoma.core.paths import PathParts, join_path
+from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.folder import FileContent, FileEntry, FileStamp, RootFolder
+from tokonoma.files.sections import split_lines
+from tokonoma.files.text import decode_text, file_address, namespace_of, split_passages, version_of
 
-COARSE = 2 * 10**9  # nanoseconds within which the time of a change may not tell a second change
-_PAGE = 100  # files a transaction
+TIMESTAMP_GRANULARITY = 2 * 10**9  # nanoseconds within which the time of a change may not tell a second change
+_FILES_PER_TRANSACTION = 100  # files a transaction
 NO_TEXT = -1  # as the number of lines: too large, or no text
 
-_ALL = "select path, size, mtime, ctime, inode, version, lines, looked_at from vault_file"
-_ONE = f"{_ALL} where path = :path"
-_KEEP = """insert into vault_file (path, size, mtime, ctime, inode, version, lines, looked_at)
+_SELECT_FILES = "select path, size, mtime, ctime, inode, version, lines, looked_at from vault_file"
+_SELECT_FILE = f"{_SELECT_FILES} where path = :path"
+_UPSERT_FILE = """insert into vault_file (path, size, mtime, ctime, inode, version, lines, looked_at)
 values (:path, :size, :mtime, :ctime, :inode, :version, :lines, :looked_at)
 on conflict (path) do update set size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
     inode = excluded.inode, version = excluded.version, lines = excluded.lines, looked_at = excluded.looked_at"""
-_SEEN = "select count(*), sum(case when {visible} then 1 else 0 end) from vault_part where path = :path"
-_HIDDEN = """select path from vault_part group by path
+_COUNT_VISIBLE = "select count(*), sum(case when {visible} then 1 else 0 end) from vault_part where path = :path"
+_SELECT_HIDDEN = """select path from vault_part group by path
 having count(*) > sum(case when {visible} then 1 else 0 end)"""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedFile:
     """A file as the store knows it."""
 
     path: str
-    stamp: Stamp
+    stamp: FileStamp
     version: str
     lines: int
     looked_at: int
 
-    def stands(self, stamp: Stamp) -> bool:
+    def is_current(self, stamp: FileStamp) -> bool:
         """Whether it is still the same, as far as its stamp can tell."""
-        return stamp == self.stamp and max(stamp.mtime, stamp.ctime) + COARSE < self.looked_at
+        return stamp == self.stamp and max(stamp.mtime, stamp.ctime) + TIMESTAMP_GRANULARITY < self.looked_at
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TextFile:
     """A text file, read just now."""
 
-    parts: Parts
+    parts: PathParts
     text: str
     version: str
     lines: Sequence[str]
 
     @property
     def path(self) -> str:
-        return joined(self.parts)
+        return join_path(self.parts)
 
 
-def sheet(desk: Desk, folder: Folder, parts: Parts) -> Sheet:
+def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile:
     """A file that this caller may see, with the index in step with it. Missing, Denied as the folder says."""
     try:
         content = folder.read(parts)
     except Missing:
-        forget(desk, [joined(parts)])
+        forget_files(desk, [join_path(parts)])
         raise
-    text = decoded(content.data, parts)
-    in_step(desk, parts, content)
-    return Sheet(parts, text, version_of(content.data), lines_of(text))
+    text = decode_text(content.data, parts)
+    sync_file(desk, parts, content)
+    return TextFile(parts, text, version_of(content.data), split_lines(text))
 
 
-def in_step(desk: Desk, parts: Parts, content: Content) -> None:
+def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
     """The index as this content is; then Missing, as if it were not there, for a file of which the caller may not see
     every piece."""
-    row = desk.row(_ONE, path=joined(parts))
-    if row is None or _known(row).version != version_of(content.data):
-        with desk.upkeep() as tx:
-            put(tx, parts, content)
-    count, seen = desk.row(_SEEN, path=joined(parts)) or (0, 0)
-    if count > (seen or 0) or not inside(space_of(parts), desk.principal.root):
-        raise Missing(f"There is no file {joined(parts)!r}.", path=joined(parts))
+    row = desk.row(_SELECT_FILE, path=join_path(parts))
+    if row is None or _from_row(row).version != version_of(content.data):
+        with desk.write_derived() as tx:
+            index_file(tx, parts, content)
+    count, seen = desk.row(_COUNT_VISIBLE, path=join_path(parts)) or (0, 0)
+    if count > (seen or 0) or not is_inside(namespace_of(parts), desk.principal.root):
+        raise Missing(f"There is no file {join_path(parts)!r}.", path=join_path(parts))
 
 
-def all_files(desk: Desk, folder: Folder, below: Parts = ()) -> list[Known]:
+def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[IndexedFile]:
     """Every file below a folder that this caller may see, with the index in step with all of them."""
-    root = desk.house.places()["vault"]
-    others_are_done(desk, root)
-    rows = {row[0]: _known(row) for row in desk.rows(_ALL)}
-    found = {each.path: each for each in folder.files(below)}
-    inside_of = joined(below) + "/" if below else ""
+    root = desk.server.locations()["vault"]
+    wait_for_others(desk, root)
+    rows = {row[0]: _from_row(row) for row in desk.rows(_SELECT_FILES)}
+    found = {each.path: each for each in folder.list_files(below)}
+    inside_of = join_path(below) + "/" if below else ""
     gone = [path for path in rows if path.startswith(inside_of) and path not in found]
-    forget(desk, gone)
-    changed = [each for each in found.values() if each.path not in rows or not rows[each.path].stands(each.stamp)]
+    forget_files(desk, gone)
+    changed = [each for each in found.values() if each.path not in rows or not rows[each.path].is_current(each.stamp)]
     if changed:
-        work_off(desk, root, changed, _PAGE, lambda folder, page: rows.update(_look(desk, folder, page, rows)))
-    hidden = {row[0] for row in desk.rows(_HIDDEN)}
+        process_backlog(
+            desk,
+            root,
+            changed,
+            _FILES_PER_TRANSACTION,
+            lambda folder, page: rows.update(_sync_page(desk, folder, page, rows)),
+        )
+    hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
     wall = desk.principal.root
     return [
         rows[path]
         for path, each in found.items()
-        if path in rows and path not in hidden and inside(space_of(each.parts), wall)
+        if path in rows and path not in hidden and is_inside(namespace_of(each.parts), wall)
     ]
 
 
-def forget(desk: Desk, paths: Sequence[str]) -> None:
+def forget_files(desk: Desk, paths: Sequence[str]) -> None:
     """What has vanished from the disk vanishes from the index."""
     if paths:
-        with desk.upkeep() as tx:
+        with desk.write_derived() as tx:
             for path in paths:
-                drop(tx, path)
+                drop_file(tx, path)
 
 
-def classed(tx: Tx, path: str, label: Label = "internal") -> Label:
+def raise_classification(tx: Tx, path: str, label: Classification = "internal") -> Classification:
     """The class that a file has by what was copied into it: from now on at least this one."""
     row = tx.row("select label from vault_class where path = :path", path=path)
-    known: Label = row[0] if row else "internal"
-    if LABELS.index(label) <= LABELS.index(known):
+    known: Classification = row[0] if row else "internal"
+    if CLASSIFICATIONS.index(label) <= CLASSIFICATIONS.index(known):
         return known
     tx.run(
         "insert into vault_class (path, label) values (:path, :label)"
@@ -125,70 +131,79 @@ def classed(tx: Tx, path: str, label: Label = "internal") -> Label:
     return label
 
 
-def put(tx: Tx, parts: Parts, content: Content) -> Known:
+def index_file(tx: Tx, parts: PathParts, content: FileContent) -> IndexedFile:
     """A file's row, its pieces and their documents, as the content is now."""
-    path, version = joined(parts), version_of(content.data)
-    before = tx.row(_ONE, path=path)
+    path, version = join_path(parts), version_of(content.data)
+    before = tx.row(_SELECT_FILE, path=path)
     try:
-        text = decoded(content.data, parts)
+        text = decode_text(content.data, parts)
     except Refusal:
-        known = noted(tx, path, content.stamp, version, NO_TEXT)
-        _put_pieces(tx, parts, [])
+        known = save_stamp(tx, path, content.stamp, version, NO_TEXT)
+        _put_passages(tx, parts, [])
         return known
-    known = noted(tx, path, content.stamp, version, len(lines_of(text)))
+    known = save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
     if before is None or before[5] != version:
         at = content.stamp.mtime // 10**6
-        label = classed(tx, path)
-        _put_pieces(tx, parts, [replace(each, label=label) for each in _documents(parts, text, at)])
+        label = raise_classification(tx, path)
+        _put_passages(tx, parts, [replace(each, classification=label) for each in _build_documents(parts, text, at)])
     return known
 
 
-def noted(tx: Tx, path: str, stamp: Stamp, version: str, lines: int) -> Known:
+def save_stamp(tx: Tx, path: str, stamp: FileStamp, version: str, lines: int) -> IndexedFile:
     looked_at = time.time_ns()
     tx.run(
-        _KEEP, path=path, size=stamp.size, mtime=stamp.mtime, ctime=stamp.ctime, inode=stamp.inode, version=version,
-        lines=lines, looked_at=looked_at,
-    )  # fmt: skip
-    return Known(path, stamp, version, lines, looked_at)
+        _UPSERT_FILE,
+        path=path,
+        size=stamp.size,
+        mtime=stamp.mtime,
+        ctime=stamp.ctime,
+        inode=stamp.inode,
+        version=version,
+        lines=lines,
+        looked_at=looked_at,
+    )
+    return IndexedFile(path, stamp, version, lines, looked_at)
 
 
-def drop(tx: Tx, path: str) -> None:
-    for (gone,) in _addresses(tx, path):
+def drop_file(tx: Tx, path: str) -> None:
+    for (gone,) in _passage_addresses(tx, path):
         tx.drop(gone)
     tx.run("delete from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
     tx.run("delete from vault_file where path = :path", path=path)
 
 
-def documents(folder: Folder, known: Iterable[Found]) -> Iterator[Document]:
+def list_documents(folder: RootFolder, known: Iterable[FileEntry]) -> Iterator[Document]:
     """What the index should hold of these files."""
     for each in known:
         try:
             content = folder.read(each.parts)
-            text = decoded(content.data, each.parts)
+            text = decode_text(content.data, each.parts)
         except Refusal:
             continue
-        yield from sorted(_documents(each.parts, text, content.stamp.mtime // 10**6), key=lambda piece: piece.address)
+        yield from sorted(
+            _build_documents(each.parts, text, content.stamp.mtime // 10**6), key=lambda piece: piece.address
+        )
 
 
-def _documents(parts: Parts, text: str, at: int) -> list[Document]:
-    path = joined(parts)
+def _build_documents(parts: PathParts, text: str, at: int) -> list[Document]:
+    path = join_path(parts)
     return [
         Document(
-            address(path, piece.start, piece.end),
-            space_of(parts),
+            file_address(path, piece.start, piece.end),
+            namespace_of(parts),
             piece.text,
             piece.title,
             facts=(("path", path),),
             thread=path,
             at=at,
         )
-        for piece in pieces(text, parts)
+        for piece in split_passages(text, parts)
     ]
 
 
-def _put_pieces(tx: Tx, parts: Parts, wanted: Sequence[Document]) -> None:
-    path = joined(parts)
-    before = {row[0] for row in _addresses(tx, path)}
+def _put_passages(tx: Tx, parts: PathParts, wanted: Sequence[Document]) -> None:
+    path = join_path(parts)
+    before = {row[0] for row in _passage_addresses(tx, path)}
     after = {each.address for each in wanted}
     for gone in before - after:
         tx.drop(gone)
@@ -197,52 +212,54 @@ def _put_pieces(tx: Tx, parts: Parts, wanted: Sequence[Document]) -> None:
         if document.address not in before:
             tx.run(
                 "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)",
-                address=document.address, path=path, space=document.space, label=document.label,
+                address=document.address, path=path, space=document.namespace, label=document.classification,
             )  # fmt: skip
         tx.put(document)
 
 
-def _addresses(tx: Tx, path: str) -> list[Row]:
+def _passage_addresses(tx: Tx, path: str) -> list[Row]:
     # The index follows the disk whoever asks: it is not the caller who sees these.
     return tx.rows("select address from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
 
 
-def _look(desk: Desk, folder: Folder, page: Sequence[Found], rows: dict[str, Known]) -> dict[str, Known]:
+def _sync_page(
+    desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]
+) -> dict[str, IndexedFile]:
     """Read what may have changed; one transaction for what has."""
-    looked: dict[str, Known] = {}
-    read: list[tuple[Found, Content]] = []
+    looked: dict[str, IndexedFile] = {}
+    read: list[tuple[FileEntry, FileContent]] = []
     for each in page:
         try:
             read.append((each, folder.read(each.parts)))
         except Missing:
             continue
         except Refusal:  # too large, or not for us: known by its stamp alone
-            read.append((each, Content(b"\0", each.stamp, 0)))
-    with desk.upkeep() as tx:
+            read.append((each, FileContent(b"\0", each.stamp, 0)))
+    with desk.write_derived() as tx:
         for each, content in read:
             old = rows.get(each.path)
             if old is not None and old.version == version_of(content.data):
-                looked[each.path] = noted(tx, each.path, content.stamp, old.version, old.lines)
+                looked[each.path] = save_stamp(tx, each.path, content.stamp, old.version, old.lines)
             else:
-                looked[each.path] = put(tx, each.parts, content)
+                looked[each.path] = index_file(tx, each.parts, content)
     return looked
 
 
-def _known(row: Row) -> Known:
+def _from_row(row: Row) -> IndexedFile:
     path, size, mtime, ctime, inode, version, lines, looked_at = row
-    return Known(path, Stamp(size, mtime, ctime, inode), version, lines, looked_at)
+    return IndexedFile(path, FileStamp(size, mtime, ctime, inode), version, lines, looked_at)
 
 
-def text_at(folder: Folder, parts: Parts, start: int | None, end: int | None) -> tuple[str, str]:
+def read_lines(folder: RootFolder, parts: PathParts, start: int | None, end: int | None) -> tuple[str, str]:
     """The lines of a file, and its version, for whoever the desk has let through."""
     content = folder.read(parts)
-    text = decoded(content.data, parts)
+    text = decode_text(content.data, parts)
     if start is None:
         return text, version_of(content.data)
-    return "".join(lines_of(text)[start - 1 : end]), version_of(content.data)
+    return "".join(split_lines(text)[start - 1 : end]), version_of(content.data)
 
 
-def labels_of(rows: Rows, path: str, version: str) -> frozenset[Label]:
+def classifications_of(rows: Rows, path: str, version: str) -> frozenset[Classification]:
     """The classes of a file's pieces; none if nobody has looked at this version of it yet."""
     return frozenset(
         row[0]

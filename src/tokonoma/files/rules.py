@@ -4,62 +4,62 @@ from datetime import date
 from typing import Literal
 
 from tokonoma.core.errors import Denied
-from tokonoma.core.paths import Parts, joined, ruled
+from tokonoma.core.paths import PathParts, join_path, rule_keys
 
 Action = Literal["create", "append", "overwrite", "replace", "move", "restore"]
 
 ARTIFACTS = "artifacts"
 DAILY = "daily"
-_SUFFIXES = (".md", ".json")
+_ARTIFACT_SUFFIXES = (".md", ".json")
 
 
-def settled(parts: Parts) -> Parts:
+def canonicalize_path(parts: PathParts) -> PathParts:
     """The parts with the folders that rules speak of in their one spelling; Denied for what belongs to nobody."""
-    told = ruled(parts)
+    told = rule_keys(parts)
     hidden = next((part for part, rule in zip(parts, told, strict=True) if rule.startswith(".")), None)
     if hidden is not None:
         raise Denied(
             f"{hidden!r} is hidden: names that begin with a dot (.system, .git, …) are no part of the vault.",
-            path=joined(parts),
+            path=join_path(parts),
         )
     if told[:2] == (ARTIFACTS, DAILY):
         return (ARTIFACTS, DAILY, *parts[2:])
     return (ARTIFACTS, *parts[1:]) if told[:1] == (ARTIFACTS,) else parts
 
 
-def check_write(parts: Parts, action: Action) -> None:
+def check_write(parts: PathParts, action: Action) -> None:
     """Denied says what is allowed instead. `parts` are settled."""
-    told = ruled(parts)
+    told = rule_keys(parts)
     if told[0] != ARTIFACTS:
         return
-    if len(parts) == 1 or not told[-1].endswith(_SUFFIXES) or told[-1] in _SUFFIXES:
+    if len(parts) == 1 or not told[-1].endswith(_ARTIFACT_SUFFIXES) or told[-1] in _ARTIFACT_SUFFIXES:
         raise Denied(
             f"{ARTIFACTS}/ takes .md and .json files only. Put other files elsewhere, like drafts/ or notes/.",
-            path=joined(parts),
-            allowed=list(_SUFFIXES),
+            path=join_path(parts),
+            allowed=list(_ARTIFACT_SUFFIXES),
         )
     if told[1] == DAILY:
         _check_daily(parts, action)
 
 
-def is_daily(parts: Parts) -> bool:
-    return ruled(parts)[:2] == (ARTIFACTS, DAILY)
+def is_daily(parts: PathParts) -> bool:
+    return rule_keys(parts)[:2] == (ARTIFACTS, DAILY)
 
 
-def _check_daily(parts: Parts, action: Action) -> None:
+def _check_daily(parts: PathParts, action: Action) -> None:
     folder = f"{ARTIFACTS}/{DAILY}"
-    if len(parts) != 3 or not _is_day(parts[2]):
-        raise Denied(f"{folder}/ holds one file a day, called YYYY-MM-DD.md, and nothing else.", path=joined(parts))
+    if len(parts) != 3 or not _is_daily_name(parts[2]):
+        raise Denied(f"{folder}/ holds one file a day, called YYYY-MM-DD.md, and nothing else.", path=join_path(parts))
     if action not in ("create", "append"):
         raise Denied(
             f"{folder}/ is only added to: create the day's file with vault_create, then append with"
             ' vault_write(mode="append").',
-            path=joined(parts),
+            path=join_path(parts),
             allowed=["vault_create", 'vault_write(mode="append")'],
         )
 
 
-def _is_day(name: str) -> bool:
+def _is_daily_name(name: str) -> bool:
     day, dot, suffix = name.partition(".")
     try:
         return dot == "." and suffix == "md" and date.fromisoformat(day).isoformat() == day

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-_FRONT = re.compile(r"\A---[ \t]*\r?\n(?:.*\r?\n)*?---[ \t]*(?:\r?\n|\Z)")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\r?\n)*?---[ \t]*(?:\r?\n|\Z)")
 _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _ANCHOR = re.compile(r"[ \t]*\{#([^\s}]+)[^}]*\}[ \t]*$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -33,7 +33,7 @@ class Section:
     parent: int | None = None
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines, with their ends: joined again they are the text."""
     # str.splitlines also splits at form feeds and other marks that no editor counts as the end of a line.
     parts = text.split("\n")
@@ -41,68 +41,68 @@ def lines_of(text: str) -> list[str]:
     return [*lines, parts[-1]] if parts[-1] else lines
 
 
-def markdown(text: str, name: str) -> list[Section]:
+def parse_markdown(text: str, name: str) -> list[Section]:
     """The sections of a Markdown file in order of line. `name` is the title of what stands before the first heading."""
-    front = _FRONT.match(text)
+    front = _FRONT_MATTER.match(text)
     skipped = text[: front.end()].count("\n") if front else 0
-    found = _headings(text[front.end() :] if front else text, skipped)
-    last = max(1, len(lines_of(text)))
+    found = _find_headings(text[front.end() :] if front else text, skipped)
+    last = max(1, len(split_lines(text)))
     told = _TITLE.search(front[0]) if front else None
     first = found[0].line if found else last + 1
-    if _says_something(lines_of(text)[skipped : first - 1]) or not found:
+    if _has_text(split_lines(text)[skipped : first - 1]) or not found:
         title = told[1].strip("\"' ") if told else name
         found.insert(0, Section(min(skipped + 1, last), last, last, 0, title))
-    return _nested(found, last)
+    return _nest_sections(found, last)
 
 
-def whole_file(text: str, name: str) -> list[Section]:
+def single_section(text: str, name: str) -> list[Section]:
     """One piece, for what has no headings."""
-    last = max(1, len(lines_of(text)))
+    last = max(1, len(split_lines(text)))
     return [Section(1, last, last, 0, name)]
 
 
-def body(lines: Sequence[str], section: Section, whole: bool = False) -> str:
+def section_text(lines: Sequence[str], section: Section, whole: bool = False) -> str:
     """A section's lines, its heading included; `whole` with its descendants."""
     return "".join(lines[section.line - 1 : section.end if whole else section.own_end])
 
 
-def slug(title: str) -> str:
+def slugify(title: str) -> str:
     """The anchor that common renderers give a heading."""
     return re.sub(r"[ \t]+", "-", re.sub(r"[^\w\s-]", "", title.casefold()).strip())
 
 
 @lru_cache(maxsize=1)
-def _parser() -> "MarkdownIt":
+def _load_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     # Blocks alone: what stands inside a line decides no section.
     return MarkdownIt("commonmark").disable("inline")
 
 
-def _headings(text: str, skipped: int) -> list[Section]:
+def _find_headings(text: str, skipped: int) -> list[Section]:
     found: list[Section] = []
-    tokens = _parser().parse(text)
+    tokens = _load_parser().parse(text)
     for place, token in enumerate(tokens):
         if token.type != "heading_open" or token.map is None or token.level:
             continue  # a heading inside a quotation or a list opens no section
         written = tokens[place + 1].content
         anchor = _ANCHOR.search(written)
-        title = _plain(_ANCHOR.sub("", written))
+        title = _plain_title(_ANCHOR.sub("", written))
         line = skipped + token.map[0] + 1
-        found.append(Section(line, line, line, int(token.tag[1]), title, anchor[1] if anchor else slug(title)))
+        found.append(Section(line, line, line, int(token.tag[1]), title, anchor[1] if anchor else slugify(title)))
     return found
 
 
-def _plain(written: str) -> str:
+def _plain_title(written: str) -> str:
     text = _MARKS.sub(lambda mark: mark[1] or "", _COMMENT.sub("", written))
     return " ".join(text.split())
 
 
-def _says_something(lines: Sequence[str]) -> bool:
+def _has_text(lines: Sequence[str]) -> bool:
     return bool(_COMMENT.sub("", "".join(lines)).strip())
 
 
-def _nested(found: Sequence[Section], last: int) -> list[Section]:
+def _nest_sections(found: Sequence[Section], last: int) -> list[Section]:
     """With their ends and parents."""
     sections: list[Section] = []
     open_: list[int] = []  # places of those that the next one may lie under

@@ -13,30 +13,30 @@ from typing import Any
 import orjson
 
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Later
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
-from tokonoma.core.tracing import traceparent
+from tokonoma.core.tracing import format_traceparent
 from tokonoma.gateway.expand import expand
-from tokonoma.gateway.plan import Plan, Step
-from tokonoma.gateway.results import BatchAnswer, Report, failed, finished, shaped
-from tokonoma.gateway.schedule import Board
+from tokonoma.gateway.plan import BatchPlan, BatchStep
+from tokonoma.gateway.results import BatchResult, StepReport, build_result, report_failure, shape_result
+from tokonoma.gateway.schedule import Schedule
 
-Submit = Callable[[Call, Callable[[Call, BaseException | None], None]], None]
+SubmitCall = Callable[[Call, Callable[[Call, BaseException | None], None]], None]
 """Put a call on a worker, where it walks the whole pipeline; `done(call, error)` is called exactly once"""
-Failure = Callable[[Call, BaseException], Mapping[str, Any]]
+DescribeFailure = Callable[[Call, BaseException], Mapping[str, Any]]
 """An error as a single call would tell it: `{error: {code, message, details}, request_id, trace_id}`"""
 
 GRACE = 2.0  # seconds that steps have to end after they were told to; then the answer goes without them
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class StepEnded:
     """An event: a step has ended. Without a step: look at the board."""
 
-    step: Step | None = None
+    step: BatchStep | None = None
     call: Call | None = None
     error: BaseException | None = None
 
@@ -44,73 +44,79 @@ class Ended:
 class Batch:
     def __init__(
         self,
-        plan: Plan,
+        plan: BatchPlan,
         desk: Desk,
-        submit: Submit,
-        failure: Failure,
-        keep: Callable[[BatchAnswer], None],
+        submit: SubmitCall,
+        failure: DescribeFailure,
+        keep: Callable[[BatchResult], None],
         *,
         at_once: int,
         seconds: float,
     ) -> None:
-        self.answer: Later[BatchAnswer] = Later()
-        self._plan, self._desk, self._submit, self._failure, self._keep = plan, desk, submit, failure, keep
+        self.answer: Deferred[BatchResult] = Deferred()
+        self._plan, self._desk, self._submit, self._describe_failure, self._save_result = (
+            plan,
+            desk,
+            submit,
+            failure,
+            keep,
+        )
         self._seconds = seconds
-        self._board = Board(plan, at_once)
-        self._readers = {step.id: 0 for step in plan.steps}  # how many steps will still read its value
+        self._schedule = Schedule(plan, at_once)
+        self._reader_counts = {step.id: 0 for step in plan.steps}  # how many steps will still read its value
         for step in plan.steps:
             for id in {reference.id for reference in step.references}:
-                self._readers[id] += 1
+                self._reader_counts[id] += 1
         self._values: dict[str, Any] = {}
         self._results: dict[str, bytes] = {}
-        self._told = -1
-        self._late = ""  # `timeout` once the batch's own time is over
-        self._given_up = self._ended = False
+        self._reported_count = -1
+        self._time_limit_reason = ""  # `timeout` once the batch's own time is over
+        self._given_up = self._is_resolved = False
 
         self._lock = threading.Lock()  # guards what is below, which other threads touch too
-        self._events: list[Ended] = []
-        self._pumping = False
+        self._events: list[StepEnded] = []
+        self._is_handling = False
         self._calls: dict[str, Call] = {}
         self._timer: threading.Timer | None = None
 
-    def start(self) -> Later[BatchAnswer]:
-        self._desk.call.stop.hook(self._halt)
-        self._pump(Ended())
-        self._ring_after(self._seconds, self._time_over, first=True)
+    def start(self) -> Deferred[BatchResult]:
+        self._desk.call.cancel_token.on_cancel(self._cancel_steps)
+        self._handle_event(StepEnded())
+        self._set_timer(self._seconds, self._on_time_limit, first=True)
         return self.answer
 
     # From other threads
 
-    def _halt(self) -> None:
+    def _cancel_steps(self) -> None:
         """Tell the running steps to end. Runs under the lock of the batch's own Stop, so it only passes the word on."""
         with self._lock:
             calls = list(self._calls.values())
         for call in calls:
-            call.stop.set(self._over)
-        self._ring_after(GRACE, self._give_up)
+            call.cancel_token.cancel(self._stop_reason)
+        self._set_timer(GRACE, self._give_up)
 
-    def _time_over(self) -> None:
-        self._late = "timeout"
-        self._halt()
+    def _on_time_limit(self) -> None:
+        self._time_limit_reason = "timeout"
+        self._cancel_steps()
 
     def _give_up(self) -> None:
         self._given_up = True
-        self._pump(Ended())
+        self._handle_event(StepEnded())
 
-    def _done(self, step: Step, call: Call, error: BaseException | None) -> None:
-        self._pump(Ended(step, call, error))
+    def _on_step_done(self, step: BatchStep, call: Call, error: BaseException | None) -> None:
+        self._handle_event(StepEnded(step, call, error))
 
     @property
-    def _over(self) -> str:
+    def _stop_reason(self) -> str:
         """Why nothing more may start: `cancelled`, `timeout`, or empty."""
-        return self._desk.call.stop.reason or self._late
+        return self._desk.call.cancel_token.reason or self._time_limit_reason
 
-    def _ring_after(self, seconds: float, ring: Callable[[], None], first: bool = False) -> None:
+    def _set_timer(self, seconds: float, ring: Callable[[], None], first: bool = False) -> None:
         """One timer at a time: a new one takes the place of the old, but the first never that of another."""
         timer = threading.Timer(seconds, ring)
         timer.daemon = True
         with self._lock:
-            if self._ended or (first and self._timer is not None):
+            if self._is_resolved or (first and self._timer is not None):
                 return
             if self._timer is not None:
                 self._timer.cancel()
@@ -119,127 +125,132 @@ class Batch:
 
     # The pump
 
-    def _pump(self, event: Ended) -> None:
+    def _handle_event(self, event: StepEnded) -> None:
         with self._lock:
             self._events.append(event)
-            if self._pumping:
+            if self._is_handling:
                 return
-            self._pumping = True
+            self._is_handling = True
         try:
             while events := self._next_events():
                 for each in events:
-                    self._take_in(each)
-                self._go_on()
+                    self._record_end(each)
+                self._advance()
         except BaseException as error:  # a fault of ours must not leave the caller waiting for ever
             log("error", "batch", request_id=self._desk.call.request_id, error=type(error).__name__)
-            self._late = self._late or "cancelled"
-            self._settle(error=error)
-            self._halt()
+            self._time_limit_reason = self._time_limit_reason or "cancelled"
+            self._resolve(error=error)
+            self._cancel_steps()
 
-    def _next_events(self) -> list[Ended]:
+    def _next_events(self) -> list[StepEnded]:
         """What has come in since; an empty list ends the pumping, in one move with the next arrival's look."""
         with self._lock:
             events, self._events = self._events, []
-            self._pumping = bool(events)
+            self._is_handling = bool(events)
             return events
 
-    def _take_in(self, event: Ended) -> None:
+    def _record_end(self, event: StepEnded) -> None:
         step, call = event.step, event.call
-        if step is None or call is None or step.id not in self._board.running:
+        if step is None or call is None or step.id not in self._schedule.running:
             return
         with self._lock:
             self._calls.pop(step.id, None)
-        self._board.settle(step.id, self._report(step, call, event.error))
+        self._schedule.record_end(step.id, self._build_report(step, call, event.error))
 
-    def _report(self, step: Step, call: Call, error: BaseException | None) -> Report:
+    def _build_report(self, step: BatchStep, call: Call, error: BaseException | None) -> StepReport:
         if error is not None:
             timeout = isinstance(error, Refusal) and error.reason == "timeout"
-            return failed(step, self._failure(call, error), timeout)
-        report: Report = {"id": step.id, "status": "ok"}
-        if self._readers[step.id]:
+            return report_failure(step, self._describe_failure(call, error), timeout)
+        report: StepReport = {"id": step.id, "status": "ok"}
+        if self._reader_counts[step.id]:
             self._values[step.id] = orjson.loads(call.body)
         if step.output:
-            self._results[step.id] = shaped(step, call.body, report)
+            self._results[step.id] = shape_result(step, call.body, report)
         return report
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         """Start what can start, end what must end, tell how far it is."""
-        while not self._over and (steps := self._board.take()):
+        while not self._stop_reason and (steps := self._schedule.take_ready()):
             for step in steps:
-                self._launch(step)
-        if self._over:
+                self._start_step(step)
+        if self._stop_reason:
             words = {"timeout": f"The batch's time limit of {self._seconds:g} s was over before this step could start."}
-            self._board.skip_waiting(words.get(self._over, "The batch was cancelled before this step could start."))
+            self._schedule.skip_waiting(
+                words.get(self._stop_reason, "The batch was cancelled before this step could start.")
+            )
         if self._given_up:
-            self._leave_running()
-        count = len(self._board.reports)
-        if count != self._told:
-            self._told = count
+            self._abandon_running()
+        count = len(self._schedule.reports)
+        if count != self._reported_count:
+            self._reported_count = count
             self._desk.report(count, len(self._plan.steps), f"{count} of {len(self._plan.steps)} steps ended")
-        if self._board.finished and not self._ended:
+        if self._schedule.is_finished and not self._is_resolved:
             self._finish()
 
-    def _launch(self, step: Step) -> None:
-        call = self._call(step)
+    def _start_step(self, step: BatchStep) -> None:
+        call = self._build_call(step)
         try:
             call.params = expand(step.params, self._values)
         except Refusal as error:
-            self._board.settle(step.id, failed(step, self._failure(call, error), timeout=False))
+            self._schedule.record_end(step.id, report_failure(step, self._describe_failure(call, error), timeout=False))
             return
         finally:
-            self._release(step)
+            self._release_values(step)
         call.bytes_in = len(orjson.dumps(call.params))
         with self._lock:
             self._calls[step.id] = call
-        if self._over:  # asked to end between the look at the board and now: _halt may not have seen this call
-            call.stop.set(self._over)
+        if self._stop_reason:  # asked to end between the look at the board and now: _halt may not have seen this call
+            call.cancel_token.cancel(self._stop_reason)
         try:
-            self._submit(call, partial(self._done, step))
+            self._submit(call, partial(self._on_step_done, step))
         except Exception as error:
-            self._done(step, call, error)
+            self._on_step_done(step, call, error)
 
-    def _call(self, step: Step) -> Call:
+    def _build_call(self, step: BatchStep) -> Call:
         parent = self._desk.call
         return Call(
-            step.entry.module,
-            step.entry.name,
+            step.tool.module,
+            step.tool.name,
             step.params,
             parent.caller,
             request_id=uuid7(),
-            trace_parent=traceparent(parent.trace_id, parent.span_id),
+            trace_parent=format_traceparent(parent.trace_id, parent.span_id),
             parent=parent.request_id,
             time_limit=step.time_limit,
             trace_id=parent.trace_id,
         )
 
-    def _release(self, step: Step) -> None:
+    def _release_values(self, step: BatchStep) -> None:
         """A value is kept only as long as somebody will read it."""
         for id in {reference.id for reference in step.references}:
-            self._readers[id] -= 1
-            if not self._readers[id]:
+            self._reader_counts[id] -= 1
+            if not self._reader_counts[id]:
                 self._values.pop(id, None)
 
-    def _leave_running(self) -> None:
+    def _abandon_running(self) -> None:
         message = "The step was told to end with the batch and has not ended yet; the journal will tell how it ended."
-        error = Unavailable(message, reason=self._over)
+        error = Unavailable(message, reason=self._stop_reason)
         with self._lock:
             calls, self._calls = self._calls, {}
-        for step in list(self._board.running.values()):
-            self._board.settle(step.id, failed(step, self._failure(calls[step.id], error), self._over == "timeout"))
+        for step in list(self._schedule.running.values()):
+            self._schedule.record_end(
+                step.id,
+                report_failure(step, self._describe_failure(calls[step.id], error), self._stop_reason == "timeout"),
+            )
 
     def _finish(self) -> None:
-        answer = finished(self._plan, self._board.reports, self._results)
-        self._keep(answer)
-        if self._desk.call.stop.reason == "cancelled":
+        answer = build_result(self._plan, self._schedule.reports, self._results)
+        self._save_result(answer)
+        if self._desk.call.cancel_token.reason == "cancelled":
             count = sum(report["status"] == "ok" for report in answer["steps"])
             message = f"The batch was cancelled; {count} of {len(self._plan.steps)} steps had succeeded."
-            self._settle(error=Unavailable(message, reason="cancelled", steps=answer["steps"]))
+            self._resolve(error=Unavailable(message, reason="cancelled", steps=answer["steps"]))
         else:
-            self._settle(answer)
+            self._resolve(answer)
 
-    def _settle(self, answer: BatchAnswer | None = None, error: BaseException | None = None) -> None:
+    def _resolve(self, answer: BatchResult | None = None, error: BaseException | None = None) -> None:
         with self._lock:
-            self._ended = True
+            self._is_resolved = True
             if self._timer is not None:
                 self._timer.cancel()
-        self.answer.settle(answer, error)
+        self.answer.resolve(answer, error)

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-After = Mapping[str, Sequence[str]]
+Dependencies = Mapping[str, Sequence[str]]
 """id → the ids that it waits for; one that is no key waits for nothing"""
 
 
-def cycles(after: After) -> list[list[str]]:
+def find_cycles(after: Dependencies) -> list[list[str]]:
     """One cycle for each knot of steps: each waits for the next, and the last for the first."""
     found: list[list[str]] = []
     done: set[str] = set()
     named: set[str] = set()
     for start in after:
         if start not in done:
-            for cycle in _walked(start, after, done):
+            for cycle in _search_cycles(start, after, done):
                 if named.isdisjoint((cycle[0], cycle[-1])):
                     named.update(cycle)
                     found.append(cycle)
     return found
 
 
-def levels(after: After) -> list[list[str]]:
+def group_levels(after: Dependencies) -> list[list[str]]:
     """The steps in waves: a step stands one wave after the last of those it waits for. Without cycles only."""
     waiting = {id: len(needs) for id, needs in after.items()}
     needed: dict[str, list[str]] = {id: [] for id in after}
@@ -41,7 +41,7 @@ def levels(after: After) -> list[list[str]]:
     return waves
 
 
-def _walked(start: str, after: After, done: set[str]) -> Iterator[list[str]]:
+def _search_cycles(start: str, after: Dependencies, done: set[str]) -> Iterator[list[str]]:
     """Depth first from `start`; every way back onto the path that led here is a cycle."""
     path, place, ahead = [start], {start: 0}, [iter(after[start])]
     while path:

@@ -13,16 +13,16 @@ from typing import Any
 import orjson
 
 from tokonoma.core.call import Principal
-from tokonoma.core.cancellation import Stop
-from tokonoma.core.clock import now, shown
+from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Conflict
 from tokonoma.core.module import Migration
-from tokonoma.gateway.results import BatchAnswer
+from tokonoma.gateway.results import BatchResult
 
-Writing = Callable[[Stop | None], AbstractContextManager[Statements]]
+OpenTransaction = Callable[[CancelToken | None], AbstractContextManager[Statements]]
 
-KEPT = 24 * 3600 * 1000  # milliseconds
+RETENTION = 24 * 3600 * 1000  # milliseconds
 
 TABLES = (
     Migration(
@@ -55,7 +55,7 @@ _KEEP = "update batch_key set answer = :answer where scope = :scope and name = :
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class IdempotencyKey:
     """Whose key it is, for which text, claimed by which request."""
 
     scope: str
@@ -64,18 +64,18 @@ class Key:
     request_id: str
 
 
-def key_of(who: Principal, name: str, text: str, request_id: str) -> Key:
+def build_key(who: Principal, name: str, text: str, request_id: str) -> IdempotencyKey:
     """The namespaces belong to the scope: after they change, the same text means something else."""
     scope = orjson.dumps([who.kind, who.name, who.root, who.default]).decode()
     name = orjson.dumps(name).decode()  # PostgreSQL holds no NUL in a text
-    return Key(scope, name, hashlib.sha256(text.encode()).hexdigest(), request_id)
+    return IdempotencyKey(scope, name, hashlib.sha256(text.encode()).hexdigest(), request_id)
 
 
-def claim(writing: Writing, key: Key, seconds: float, stop: Stop) -> BatchAnswer | None:
+def claim_key(writing: OpenTransaction, key: IdempotencyKey, seconds: float, stop: CancelToken) -> BatchResult | None:
     """None: the key is ours, run it. Else the answer of the first time; Conflict if there is none to give."""
     at = now()
     with writing(stop) as statements:
-        statements.run(_FORGET, before=at - KEPT)
+        statements.run(_FORGET, before=at - RETENTION)
         claimed = statements.run(
             _CLAIM,
             scope=key.scope,
@@ -88,10 +88,10 @@ def claim(writing: Writing, key: Key, seconds: float, stop: Stop) -> BatchAnswer
         found = None if claimed else statements.row(_READ, scope=key.scope, name=key.name)
     if found is None:
         return None
-    return _earlier(key, at, *found)
+    return _replay_or_refuse(key, at, *found)
 
 
-def keep(writing: Writing, key: Key, answer: BatchAnswer) -> None:
+def save_result(writing: OpenTransaction, key: IdempotencyKey, answer: BatchResult) -> None:
     """Store the answer. No stop is given: the steps have run, and that must be known even if nobody waits any more."""
     with writing(None) as statements:
         statements.run(
@@ -99,8 +99,10 @@ def keep(writing: Writing, key: Key, answer: BatchAnswer) -> None:
         )
 
 
-def _earlier(key: Key, at: int, digest: str, request_id: str, claimed_at: int, over_at: int, answer: str | None) -> Any:
-    told = {"request_id": request_id, "started_at": shown(claimed_at)}
+def _replay_or_refuse(
+    key: IdempotencyKey, at: int, digest: str, request_id: str, claimed_at: int, over_at: int, answer: str | None
+) -> Any:
+    told = {"request_id": request_id, "started_at": format_time(claimed_at)}
     if digest != key.digest:
         message = f"The idempotency key {key.name} belongs to another batch of the last 24 hours. Use a new key."
         raise Conflict(message, reason="other_text", **told)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from tokonoma.core.module import Shelf
+from tokonoma.core.module import ModuleInfo
 
-META = ("get_module_schema", "call", "batch")
+META_TOOLS = ("get_module_schema", "call", "batch")
 
 INSTRUCTIONS = """\
 Tokonoma is its owner's personal context server. Everything is reached through three tools.
@@ -16,7 +16,7 @@ A failed call says what was wrong and what is allowed: correct it and call again
 Lists come in pages: pass next_cursor as cursor."""
 
 
-def schema_description(text: str, shelves: Sequence[Shelf]) -> str:
+def describe_modules(text: str, shelves: Sequence[ModuleInfo]) -> str:
     """The description of `get_module_schema` with this caller's modules in it, so that none is spent finding them."""
     lines = "\n".join(f"- {shelf.name}: {shelf.summary}" for shelf in shelves)
     return f"{text}\nModules:\n{lines}" if shelves else f"{text}\nThis credential can see no module."

@@ -9,21 +9,21 @@ from typing import Any, cast
 
 import orjson
 
-from tokonoma.gateway.expand import MAX_DEPTH, depth
-from tokonoma.gateway.problems import Faults
+from tokonoma.gateway.expand import MAX_DEPTH, measure_depth
+from tokonoma.gateway.problems import BatchProblems
 
 _ID = re.compile(r'"id"\s*:\s*"([\w-]{1,64})"')
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BatchLimits:
     steps: int = 100
     characters: int = 4 * 1024 * 1024
     seconds: float = 600  # the longest time limit that may be asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JsonLine:
     """One line that is not blank. Of a broken one at least the id is kept, so that others may name it."""
 
     number: int
@@ -31,7 +31,7 @@ class Line:
     id: str = ""
 
 
-def read_lines(text: str, faults: Faults, limits: Limits) -> list[Line]:
+def read_lines(text: str, faults: BatchProblems, limits: BatchLimits) -> list[JsonLine]:
     """The lines, each with its number. A limit that is passed is the only fault told: the rest was not looked at."""
     if len(text) > limits.characters:
         faults.add(1, f"The batch has {len(text)} characters; at most {limits.characters} are allowed.")
@@ -44,20 +44,20 @@ def read_lines(text: str, faults: Faults, limits: Limits) -> list[Line]:
         number = written[limits.steps][0]
         faults.add(number, f"The batch has {len(written)} steps; at most {limits.steps} are allowed.")
         return []
-    return [_line(number, raw, faults) for number, raw in written]
+    return [_parse_line(number, raw, faults) for number, raw in written]
 
 
-def _line(number: int, raw: str, faults: Faults) -> Line:
-    wrong = list(_wrong(raw))
+def _parse_line(number: int, raw: str, faults: BatchProblems) -> JsonLine:
+    wrong = list(_find_problems(raw))
     if not wrong:
-        return Line(number, orjson.loads(raw))
+        return JsonLine(number, orjson.loads(raw))
     id = found[1] if (found := _ID.search(raw)) else ""
     for message in wrong:
         faults.add(number, message, id=id)
-    return Line(number, None, id)
+    return JsonLine(number, None, id)
 
 
-def _wrong(raw: str) -> Iterator[str]:
+def _find_problems(raw: str) -> Iterator[str]:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -69,13 +69,13 @@ def _wrong(raw: str) -> Iterator[str]:
     if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else f"only {raw.strip()[:40]}"
         yield f"This line is {kind}. Each line is one JSON object, without brackets or commas around the lines."
-    elif depth(cast(dict[str, Any], value)) > MAX_DEPTH:
+    elif measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
         yield f"The objects of this line nest deeper than {MAX_DEPTH}."
     else:
-        yield from (f"The key {key!r} stands twice in one object." for key in _doubled(raw))
+        yield from (f"The key {key!r} stands twice in one object." for key in _find_duplicate_keys(raw))
 
 
-def _doubled(raw: str) -> list[str]:
+def _find_duplicate_keys(raw: str) -> list[str]:
     """The keys that one object holds twice: a reader would silently keep the last."""
     doubled: list[str] = []
 

@@ -8,53 +8,55 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokonoma.core.module import Entry
-from tokonoma.gateway.graph import cycles, levels
-from tokonoma.gateway.jsonl import Limits, Line, read_lines
-from tokonoma.gateway.problems import Faults
-from tokonoma.gateway.reference import Reference, shortened
-from tokonoma.gateway.step_parser import Check, Draft, Lookup, Reader
+from tokonoma.core.module import ToolInfo
+from tokonoma.gateway.graph import find_cycles, group_levels
+from tokonoma.gateway.jsonl import BatchLimits, JsonLine, read_lines
+from tokonoma.gateway.problems import BatchProblems
+from tokonoma.gateway.reference import StepReference, shorten
+from tokonoma.gateway.step_parser import CheckParams, FindTool, ParsedStep, StepParser
 
-_SHOWN = 8  # steps of a cycle that its message names
+_MAX_CYCLE_STEPS = 8  # steps of a cycle that its message names
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BatchStep:
     line: int
     id: str
-    entry: Entry
+    tool: ToolInfo
     params: Mapping[str, Any]  # references not yet filled in
     after: tuple[str, ...]  # everything that it waits for: what `after` names, then what its references name
-    references: tuple[Reference, ...]
+    references: tuple[StepReference, ...]
     output: bool = False
     fields: tuple[str, ...] | None = None
     time_limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    steps: tuple[Step, ...]  # in the order of the lines
+class BatchPlan:
+    steps: tuple[BatchStep, ...]  # in the order of the lines
     levels: tuple[tuple[str, ...], ...]  # ids in waves
 
 
-def read_plan(text: str, lookup: Lookup, check: Check, limits: Limits | None = None) -> Plan:
+def parse_plan(text: str, lookup: FindTool, check: CheckParams, limits: BatchLimits | None = None) -> BatchPlan:
     """The plan that a JSONL text holds. Invalid lists every fault with its line."""
-    limits = limits or Limits()
-    faults = Faults()
+    limits = limits or BatchLimits()
+    faults = BatchProblems()
     lines = read_lines(text, faults, limits)
-    reader = Reader(faults, lookup, check, limits)
-    drafts = [reader.read(line.number, line.value) for line in lines if line.value is not None]
-    known = _known(lines, drafts, faults)
-    needs = [_needed(draft, known, faults) for draft in drafts]
+    reader = StepParser(faults, lookup, check, limits)
+    drafts = [reader.parse_step(line.number, line.value) for line in lines if line.value is not None]
+    known = _index_ids(lines, drafts, faults)
+    needs = [_find_dependencies(draft, known, faults) for draft in drafts]
     after = {draft.id: needed for draft, needed in zip(drafts, needs, strict=True) if known.get(draft.id) == draft.line}
-    for cycle in cycles(after):
-        _tell(cycle, known[cycle[0]], faults)
+    for cycle in find_cycles(after):
+        _add_cycle(cycle, known[cycle[0]], faults)
     if faults:
-        raise faults.refusal(len(lines))
-    return Plan(tuple(_step(draft, after[draft.id]) for draft in drafts), tuple(map(tuple, levels(after))))
+        raise faults.to_refusal(len(lines))
+    return BatchPlan(
+        tuple(_build_step(draft, after[draft.id]) for draft in drafts), tuple(map(tuple, group_levels(after)))
+    )
 
 
-def _known(lines: Sequence[Line], drafts: Sequence[Draft], faults: Faults) -> dict[str, int]:
+def _index_ids(lines: Sequence[JsonLine], drafts: Sequence[ParsedStep], faults: BatchProblems) -> dict[str, int]:
     """id → its line. A broken line still lends its id, so that one fault is not told as many."""
     found: dict[str, int] = {}
     for draft in drafts:
@@ -68,7 +70,7 @@ def _known(lines: Sequence[Line], drafts: Sequence[Draft], faults: Faults) -> di
     return found
 
 
-def _needed(draft: Draft, known: Mapping[str, int], faults: Faults) -> tuple[str, ...]:
+def _find_dependencies(draft: ParsedStep, known: Mapping[str, int], faults: BatchProblems) -> tuple[str, ...]:
     """What the step waits for: a reference implies it. Unknown steps and the step itself are faults."""
     asked = dict.fromkeys(draft.after, "after")
     for each in draft.references:
@@ -77,21 +79,21 @@ def _needed(draft: Draft, known: Mapping[str, int], faults: Faults) -> tuple[str
     for id, place in asked.items():
         field = "after" if place == "after" else "params"
         if id == draft.id:
-            faults.add(draft.line, f"The step waits for itself ({shortened(place)}).", id=draft.id, field=field)
+            faults.add(draft.line, f"The step waits for itself ({shorten(place)}).", id=draft.id, field=field)
         elif id not in known:
-            message = f"{shortened(place)} names the step {shortened(id)!r}, which this batch does not have."
-            faults.add(draft.line, message, id=draft.id, field=field, nearest=faults.near(id, known))
+            message = f"{shorten(place)} names the step {shorten(id)!r}, which this batch does not have."
+            faults.add(draft.line, message, id=draft.id, field=field, nearest=faults.find_near(id, known))
         else:
             needed.append(id)
     return tuple(needed)
 
 
-def _step(draft: Draft, after: tuple[str, ...]) -> Step:
-    assert draft.entry is not None, "a line without a tool is a fault"
-    return Step(
+def _build_step(draft: ParsedStep, after: tuple[str, ...]) -> BatchStep:
+    assert draft.tool is not None, "a line without a tool is a fault"
+    return BatchStep(
         line=draft.line,
         id=draft.id,
-        entry=draft.entry,
+        tool=draft.tool,
         params=draft.params,
         after=after,
         references=draft.references,
@@ -101,7 +103,7 @@ def _step(draft: Draft, after: tuple[str, ...]) -> Step:
     )
 
 
-def _tell(cycle: Sequence[str], line: int, faults: Faults) -> None:
-    shown = [*cycle[:_SHOWN], *(["…"] if len(cycle) > _SHOWN else []), cycle[0]]
+def _add_cycle(cycle: Sequence[str], line: int, faults: BatchProblems) -> None:
+    shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
     message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
     faults.add(line, message, id=cycle[0], field="after", cycle=list(cycle[:100]))

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-ID = re.compile(r"[\w-]{1,64}")
+STEP_ID = re.compile(r"[\w-]{1,64}")
 _OPENING = re.compile(r"(?<!\$)(\$++)\{")  # looked for at the start of a run of dollars only: long runs stay cheap
 _KEY = r"[^\s.\[\]{}\"'$\\]+"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
@@ -21,26 +21,26 @@ _SEGMENT = re.compile(rf"\.(?P<key>{_KEY})|\[(?P<place>\d{{1,9}})\]|\[(?P<quoted
 _FIELD = re.compile(rf"(?:^|(?!^)\.)(?P<key>{_KEY})|\[(?P<quoted>{_QUOTED})\]|(?P<each>\[\*?\])")
 _TO_ESCAPE, _ESCAPED = r'(["\\])', r"\\\1"
 
-Path = tuple[str | int, ...]
+ReferencePath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class StepReference:
     id: str
-    path: Path
+    path: ReferencePath
     text: str  # as written, for messages
 
 
-class NoPath(ValueError):
+class InvalidPath(ValueError):
     """The text is neither a reference nor a path; the message says how to write one."""
 
 
-def parts(text: str) -> list[str | Reference]:
+def split_references(text: str) -> list[str | StepReference]:
     """The text cut into literal pieces and references; escapes are already resolved. NoPath if one is malformed."""
-    return list(pieces(text)) or [""]
+    return list(iterate_pieces(text)) or [""]
 
 
-def pieces(text: str) -> Iterator[str | Reference]:
+def iterate_pieces(text: str) -> Iterator[str | StepReference]:
     """`parts`, one after another: who looks for a few need not read all."""
     literal: list[str] = []
     at = 0
@@ -53,20 +53,20 @@ def pieces(text: str) -> Iterator[str | Reference]:
             literal.append("{")
             at = opening.end()
             continue
-        reference, at = _reference(text, opening.end())
-        yield from _joined(literal)
+        reference, at = _parse_reference(text, opening.end())
+        yield from _join_literals(literal)
         yield reference
         literal = []
     literal.append(text[at:])
-    yield from _joined(literal)
+    yield from _join_literals(literal)
 
 
-def escaped(text: str) -> str:
+def escape_references(text: str) -> str:
     """The text written so that `parts` reads it as itself."""
     return _OPENING.sub(lambda opening: opening[1] * 2 + "{", text)
 
 
-def field_path(text: str) -> tuple[str, ...]:
+def parse_field_path(text: str) -> tuple[str, ...]:
     """A path of `fields`: keys alone, since a list on the way is walked through (`items.id`, also `items[].id`)."""
     keys: list[str] = []
     at = 0
@@ -75,14 +75,14 @@ def field_path(text: str) -> tuple[str, ...]:
         if segment is None or (segment["each"] and not keys):
             break
         if not segment["each"]:
-            keys.append(segment["key"] or _unquoted(segment["quoted"]))
+            keys.append(segment["key"] or _unquote(segment["quoted"]))
         at = segment.end()
     if at < len(text) or not keys:
-        raise NoPath(f'{shortened(text)!r} is not a field path: write it like total, items.id or items["odd key"].')
+        raise InvalidPath(f'{shorten(text)!r} is not a field path: write it like total, items.id or items["odd key"].')
     return tuple(keys)
 
 
-def spelled(start: str, path: Sequence[str | int]) -> str:
+def format_path(start: str, path: Sequence[str | int]) -> str:
     """A path as a reference would write it."""
     written = start
     for each in path:
@@ -93,27 +93,29 @@ def spelled(start: str, path: Sequence[str | int]) -> str:
     return written
 
 
-def shortened(text: str, most: int = 60) -> str:
+def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _joined(literal: list[str]) -> list[str]:
+def _join_literals(literal: list[str]) -> list[str]:
     return [joined] if (joined := "".join(literal)) else []
 
 
-def _reference(text: str, start: int) -> tuple[Reference, int]:
+def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
     """The reference whose braces open just before `start`, and the place after its closing brace."""
-    name = ID.match(text, start)
+    name = STEP_ID.match(text, start)
     at = name.end() if name else start
     path: list[str | int] = []
     while name and (segment := _SEGMENT.match(text, at)):
-        path.append(int(segment["place"]) if segment["place"] else segment["key"] or _unquoted(segment["quoted"]))
+        path.append(int(segment["place"]) if segment["place"] else segment["key"] or _unquote(segment["quoted"]))
         at = segment.end()
     if name is None or text[at : at + 1] != "}":
-        shown = shortened(text[start - 2 :])
-        raise NoPath(f'{shown} is not a reference: write ${{id.key[0]["odd key"]}}; a literal ${{ is written $${{.')
-    return Reference(name[0], tuple(path), text[start - 2 : at + 1]), at + 1
+        shown = shorten(text[start - 2 :])
+        raise InvalidPath(
+            f'{shown} is not a reference: write ${{id.key[0]["odd key"]}}; a literal ${{ is written $${{.'
+        )
+    return StepReference(name[0], tuple(path), text[start - 2 : at + 1]), at + 1
 
 
-def _unquoted(quoted: str) -> str:
+def _unquote(quoted: str) -> str:
     return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)

@@ -15,7 +15,7 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.module import Migration
-from tokonoma.journal.entry import COLUMNS, Entry, digest
+from tokonoma.journal.entry import COLUMNS, JournalEntry, digest
 
 TABLES = (
     Migration(
@@ -42,32 +42,32 @@ _INSERT = (  # the columns are our own
 _NEWEST = 200  # entries looked at for the strands that moved last; older ones were anchored by these when they began
 
 
-class Strand:
+class Chain:
     """One chain. What `add` inserts counts only after `keep`: a rolled-back transaction leaves no gap."""
 
     def __init__(self) -> None:
         self.id = uuid7()
-        self.opened = False
+        self.is_open = False
         self._seq, self._head = 0, b""
         self._next_seq, self._next_head = 0, b""
 
-    def add(self, statements: Statements, *entries: Entry) -> None:
+    def add(self, statements: Statements, *entries: JournalEntry) -> None:
         if self._next_seq == 0:
-            entries = (Entry(now(), "open", anchors=anchors(statements, self.id)), *entries)
-        rows = [self._linked(entry) for entry in entries]
+            entries = (JournalEntry(now(), "open", anchors=read_anchors(statements, self.id)), *entries)
+        rows = [self._link(entry) for entry in entries]
         if len(rows) == 1:
             statements.run(_INSERT, **rows[0])
         else:
-            statements.many(_INSERT, rows)
+            statements.run_many(_INSERT, rows)
 
-    def keep(self) -> None:
+    def commit(self) -> None:
         self._seq, self._head = self._next_seq, self._next_head
-        self.opened = True
+        self.is_open = True
 
-    def revert(self) -> None:
+    def roll_back(self) -> None:
         self._next_seq, self._next_head = self._seq, self._head
 
-    def _linked(self, entry: Entry) -> dict[str, Any]:
+    def _link(self, entry: JournalEntry) -> dict[str, Any]:
         """The entry as the next link of the chain."""
         head = digest(self._next_head, self.id, self._next_seq, entry)
         row = dict(zip(COLUMNS, entry, strict=True))
@@ -76,39 +76,39 @@ class Strand:
         return row
 
 
-class Strands:
+class ChainPool:
     """The strands of this process: as many as it has had writers at once (on SQLite, one)."""
 
     def __init__(self) -> None:
-        self._free: list[Strand] = []
+        self._free: list[Chain] = []
         self._lock = threading.Lock()
 
     @contextmanager
-    def borrowed(self) -> Generator[Strand]:
+    def borrow(self) -> Generator[Chain]:
         """A strand for one transaction: enter before the transaction opens, leave after it has committed."""
         with self._lock:
-            strand = self._free.pop() if self._free else Strand()
+            strand = self._free.pop() if self._free else Chain()
         try:
             yield strand
         except BaseException as error:
-            strand.revert()
+            strand.roll_back()
             # A connection that broke at the commit leaves the end of this chain unknown: it is never used again.
             if not (isinstance(error, Unavailable) and error.reason == "database"):
                 self._give_back(strand)
             raise
-        strand.keep()
+        strand.commit()
         self._give_back(strand)
 
-    def opened(self) -> list[Strand]:
+    def open_chains(self) -> list[Chain]:
         with self._lock:
-            return [strand for strand in self._free if strand.opened]
+            return [strand for strand in self._free if strand.is_open]
 
-    def _give_back(self, strand: Strand) -> None:
+    def _give_back(self, strand: Chain) -> None:
         with self._lock:
             self._free.append(strand)
 
 
-def anchors(rows: Rows, own: str) -> str:
+def read_anchors(rows: Rows, own: str) -> str:
     """Where the other strands stand: id, number and hash of their last entries."""
     heads = rows.rows(
         """select j.strand, j.seq, j.hash from journal j

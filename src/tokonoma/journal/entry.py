@@ -10,7 +10,7 @@ from tokonoma.core.call import Call
 from tokonoma.core.clock import now
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     at: int  # milliseconds since the epoch
     kind: str  # call | open | close | prune
     request_id: str = ""
@@ -30,40 +30,40 @@ class Entry(NamedTuple):
     anchors: str | None = None  # as JSON; open and close: where the other strands stood; prune: where strands were cut
 
 
-COLUMNS = Entry._fields
-_FINDS = 20  # named in an entry; of more only the count
+COLUMNS = JournalEntry._fields
+_MAX_FINDS = 20  # named in an entry; of more only the count
 
 
-def of(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> Entry:
-    entry, caller = call.entry, call.caller
-    return Entry(  # in their order: by name it would take twice as long, and every call comes through here
+def build_entry(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> JournalEntry:
+    entry, caller = call.tool_info, call.caller
+    return JournalEntry(  # in their order: by name it would take twice as long, and every call comes through here
         now(),
         "call",
         call.request_id,
         call.trace_id,
         call.parent,
-        call.principal.name if call.principal else "",
+        call.identified.name if call.identified else "",
         caller.transport,
         caller.remote,
         # A name that nobody knows is a caller's text: it may be anything, so only its start is kept.
-        entry.module if entry else _start(call.module),
-        entry.name if entry else _start(call.tool),
+        entry.module if entry else _shorten(call.module),
+        entry.name if entry else _shorten(call.tool),
         outcome,
         code,
         duration_us,
-        _policy(policy, call.found),
+        _format_policy(policy, call.detections),
         call.bytes_in,
         call.bytes_out,
     )
 
 
-def _policy(version: str, found: Sequence[str]) -> str:
+def _format_policy(version: str, found: Sequence[str]) -> str:
     """The version, and what its detectors found: kinds and salted hashes, never the text."""
-    more = f" +{len(found) - _FINDS}" if len(found) > _FINDS else ""
-    return f"{version} {' '.join(found[:_FINDS])}{more}" if found else version
+    more = f" +{len(found) - _MAX_FINDS}" if len(found) > _MAX_FINDS else ""
+    return f"{version} {' '.join(found[:_MAX_FINDS])}{more}" if found else version
 
 
-def _start(name: str) -> str:
+def _shorten(name: str) -> str:
     return name[:64].encode("utf-8", "replace").decode()
 
 

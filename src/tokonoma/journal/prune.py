@@ -20,7 +20,7 @@ Heads = dict[str, tuple[int, str]]
 
 
 @dataclass(slots=True)
-class Cut:
+class PruneStep:
     """What one transaction removed, and where the next goes on; `place` is None when there is no more."""
 
     place: str | None
@@ -28,7 +28,7 @@ class Cut:
     heads: Heads = field(default_factory=dict[str, tuple[int, str]])
 
 
-def checkpoints(rows: Rows) -> tuple[Heads, int]:
+def read_checkpoints(rows: Rows) -> tuple[Heads, int]:
     """Where strands were cut so far; and the line, in milliseconds, before which entries were to go."""
     heads: Heads = {}
     line = 0
@@ -42,12 +42,12 @@ def checkpoints(rows: Rows) -> tuple[Heads, int]:
     return heads, line
 
 
-def count(rows: Rows, before: int) -> int:
+def count_before(rows: Rows, before: int) -> int:
     found = rows.row("select count(*) from journal where at < :before", before=before)
     return 0 if found is None else int(found[0])
 
 
-def mentioned(rows: Rows, since: int) -> set[str]:
+def find_anchored_chains(rows: Rows, since: int) -> set[str]:
     """Strands that entries since a time are anchored to, or one that is just being written may be."""
     anchored = rows.rows(
         "select anchors from journal where principal = '' and at >= :since and kind in ('open', 'close')", since=since
@@ -58,12 +58,12 @@ def mentioned(rows: Rows, since: int) -> set[str]:
     }
 
 
-def cut(statements: Statements, before: int, place: str, since: int, keep: set[str]) -> Cut:
+def prune_step(statements: Statements, before: int, place: str, since: int, keep: set[str]) -> PruneStep:
     """Remove entries from the fronts of the strands after `place`, as many as one transaction should. `keep` names the
     strands whose heads are told even if nothing of them remains; it grows by what others wrote since `since`."""
-    keep |= mentioned(statements, since)
-    known, _ = checkpoints(statements)
-    done = Cut(place)
+    keep |= find_anchored_chains(statements, since)
+    known, _ = read_checkpoints(statements)
+    done = PruneStep(place)
     gone: Heads = {}
     for _ in range(_LOOKED_AT):
         first = statements.row(
@@ -73,9 +73,9 @@ def cut(statements: Statements, before: int, place: str, since: int, keep: set[s
             done.place = None
             break
         strand, start = first
-        end, whole = _end(statements, strand, start, before, _GROUP - done.entries)
+        end, whole = _find_end(statements, strand, start, before, _GROUP - done.entries)
         if end > start:
-            gone[strand] = _head(statements, strand, end - 1)
+            gone[strand] = _read_head(statements, strand, end - 1)
             done.entries += statements.run(
                 "delete from journal where strand = :strand and seq < :end", strand=strand, end=end
             )
@@ -84,22 +84,22 @@ def cut(statements: Statements, before: int, place: str, since: int, keep: set[s
         done.place = strand
         if done.entries >= _GROUP:
             break
-    still, _ = checkpoints(statements)
+    still, _ = read_checkpoints(statements)
     # What checkpoints said that went with them.
     lost = {strand: head for strand, head in known.items() if still.get(strand, (-1, ""))[0] < head[0]}
     done.heads = {
-        strand: head for strand, head in {**lost, **gone}.items() if strand in keep or _lives(statements, strand)
+        strand: head for strand, head in {**lost, **gone}.items() if strand in keep or _has_entries(statements, strand)
     }
     return done
 
 
-def told(done: Cut, before: int) -> str:
+def format_checkpoint(done: PruneStep, before: int) -> str:
     """What a checkpoint says."""
     heads = [[strand, seq, head] for strand, (seq, head) in sorted(done.heads.items())]
     return json.dumps({"before": before, "entries": done.entries, "heads": heads})
 
 
-def _end(rows: Rows, strand: str, start: int, before: int, most: int) -> tuple[int, bool]:
+def _find_end(rows: Rows, strand: str, start: int, before: int, most: int) -> tuple[int, bool]:
     """The number of the first entry of the strand that stays, and whether that is so for good."""
     stays = rows.row(
         "select seq from journal where strand = :strand and at >= :before order by seq limit 1",
@@ -114,11 +114,11 @@ def _end(rows: Rows, strand: str, start: int, before: int, most: int) -> tuple[i
     return min(stays[0], start + most), stays[0] <= start + most
 
 
-def _head(rows: Rows, strand: str, seq: int) -> tuple[int, str]:
+def _read_head(rows: Rows, strand: str, seq: int) -> tuple[int, str]:
     found = rows.row("select hash from journal where strand = :strand and seq = :seq", strand=strand, seq=seq)
     assert found is not None, "a chain that holds has no gaps"
     return seq, bytes(found[0]).hex()
 
 
-def _lives(rows: Rows, strand: str) -> bool:
+def _has_entries(rows: Rows, strand: str) -> bool:
     return rows.row("select 1 from journal where strand = :strand limit 1", strand=strand) is not None

@@ -6,23 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.core import cursor
-from tokonoma.core.clock import shown
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Rows
 from tokonoma.journal.entry import COLUMNS, digest
-from tokonoma.journal.prune import checkpoints
+from tokonoma.journal.prune import read_checkpoints
 
 _PAGE = 1000
 _AT, _KIND = COLUMNS.index("at"), COLUMNS.index("kind")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    strands: int
+class Verification:
+    chains: int
     entries: int
     problems: tuple[str, ...]
 
 
-def recent(rows: Rows, principal: str | None, limit: int, page: str | None) -> tuple[list[dict[str, Any]], str | None]:
+def list_recent(
+    rows: Rows, principal: str | None, limit: int, page: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
     """The newest calls first, of one principal or of all; and the cursor of the next page."""
     at, strand, seq = cursor.decode("journal", page) if page else (2**62, "", 0)
     who = "" if principal is None else "principal = :principal and"
@@ -38,21 +40,21 @@ def recent(rows: Rows, principal: str | None, limit: int, page: str | None) -> t
         seq=seq,
         most=limit + 1,
     )
-    items = [_shown(row) for row in found[:limit]]
+    items = [_to_response(row) for row in found[:limit]]
     if len(found) <= limit:
         return items, None
     last = found[limit - 1]
     return items, cursor.encode("journal", last[2], last[0], last[1])
 
 
-def verify(rows: Rows) -> Verdict:
+def verify(rows: Rows) -> Verification:
     """Walk every strand from its first entry, or from where it was cut; then look up every anchor."""
     problems: list[str] = []
     anchored: list[tuple[str, bool, str, int, str]] = []
     seen: set[str] = set()
-    heads, line = checkpoints(rows)
+    heads, line = read_checkpoints(rows)
     strand, expected, before, entries, strands = "", 0, b"", 0, 0
-    for row in _all(rows):
+    for row in _iterate_entries(rows):
         found, seq, said, kept = row[0], row[1], row[2:-1], bytes(row[-1])
         if found != strand:
             cut, head = heads.get(found, (-1, ""))
@@ -79,10 +81,10 @@ def verify(rows: Rows) -> Verdict:
             problems.append(
                 f"strand {other}: entry {seq}, which strand {by} was anchored to, is missing or was changed"
             )
-    return Verdict(strands, entries, tuple(problems))
+    return Verification(strands, entries, tuple(problems))
 
 
-def _all(rows: Rows) -> Iterator[tuple[Any, ...]]:
+def _iterate_entries(rows: Rows) -> Iterator[tuple[Any, ...]]:
     """Every entry, strand by strand, a page at a time: a journal may be larger than memory."""
     strand, seq = "", -1
     while True:
@@ -100,10 +102,10 @@ def _all(rows: Rows) -> Iterator[tuple[Any, ...]]:
         strand, seq = page[-1][0], page[-1][1]
 
 
-def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
+def _to_response(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
         "request_id", "trace_id", "parent", "principal", "transport", "remote", "module", "tool",
         "outcome", "code", "duration_us", "bytes_in", "bytes_out",
     )  # fmt: skip
     told = {name: value for name, value in zip(names, row[3:], strict=True) if value not in (None, "")}
-    return {"at": shown(row[2]), **told}
+    return {"at": format_time(row[2]), **told}

@@ -6,30 +6,30 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 
 from tokonoma.core.call import Call
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.journal.chain import Strands, anchors
-from tokonoma.journal.entry import Entry, of
-from tokonoma.journal.prune import Cut, cut, told
+from tokonoma.journal.chain import ChainPool, read_anchors
+from tokonoma.journal.entry import JournalEntry, build_entry
+from tokonoma.journal.prune import PruneStep, format_checkpoint, prune_step
 
-_LATE = 0.2  # seconds that an entry of a read may wait
-_GROUP = 500  # entries of one transaction
+_MAX_DELAY = 0.2  # seconds that an entry of a read may wait
+_GROUP_SIZE = 500  # entries of one transaction
 _SKEW = 60_000  # milliseconds that the clocks of two machines on one database may differ
-_WAITING = 50_000  # entries kept while the database does not answer; then the oldest go, and the log says so
+_MAX_QUEUE = 50_000  # entries kept while the database does not answer; then the oldest go, and the log says so
 
-Writing = Callable[[Stop | None], AbstractContextManager[Statements]]
+OpenWriteWithCancel = Callable[[CancelToken | None], AbstractContextManager[Statements]]
 
 
-class Keeper:
+class JournalWriter:
     """One per process. `writing` opens a transaction; `policy` names the version in force."""
 
-    def __init__(self, writing: Writing, policy: Callable[[], str]) -> None:
-        self._writing, self._policy = writing, policy
-        self._strands = Strands()
-        self._waiting: deque[Entry] = deque()
+    def __init__(self, writing: OpenWriteWithCancel, policy: Callable[[], str]) -> None:
+        self._open_write, self._policy = writing, policy
+        self._chains = ChainPool()
+        self._queue: deque[JournalEntry] = deque()
         self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
         self._changed = threading.Condition(self._lock)
         self._flushing = threading.Lock()  # two at once would write the same group
@@ -40,53 +40,53 @@ class Keeper:
     @contextmanager
     def write(self, call: Call) -> Generator[Statements]:
         """A transaction whose last statement is the call's own entry: one commit a save."""
-        with self._strands.borrowed() as strand, self._writing(call.stop) as statements:
+        with self._chains.borrow() as strand, self._open_write(call.cancel_token) as statements:
             yield statements
-            strand.add(statements, of(call, self._policy(), "committed"))
+            strand.add(statements, build_entry(call, self._policy(), "committed"))
 
-    def prune(self, call: Call, before: int) -> Generator[Cut]:
+    def prune(self, call: Call, before: int) -> Generator[PruneStep]:
         """Remove the entries from before a time, a group at a time; checkpoints and the call's own entries say so."""
         place: str | None = ""
         since, keep = before, set[str]()
         while place is not None:
             begun = now()
-            with self._strands.borrowed() as strand, self._writing(call.stop) as statements:
-                done = cut(statements, before, place, since, keep)
+            with self._chains.borrow() as strand, self._open_write(call.cancel_token) as statements:
+                done = prune_step(statements, before, place, since, keep)
                 if done.entries:
-                    checkpoint = Entry(now(), "prune", anchors=told(done, before))
-                    strand.add(statements, checkpoint, of(call, self._policy(), "committed"))
+                    checkpoint = JournalEntry(now(), "prune", anchors=format_checkpoint(done, before))
+                    strand.add(statements, checkpoint, build_entry(call, self._policy(), "committed"))
             place, since = done.place, begun - _SKEW
             yield done
 
-    def note(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
+    def record(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Keep an entry for the next group."""
-        entry = of(call, self._policy(), outcome, code, duration_us)
+        entry = build_entry(call, self._policy(), outcome, code, duration_us)
         with self._lock:
-            if len(self._waiting) >= _WAITING:
-                self._waiting.popleft()
+            if len(self._queue) >= _MAX_QUEUE:
+                self._queue.popleft()
                 self._dropped += 1
-            self._waiting.append(entry)
+            self._queue.append(entry)
             if self._thread is None and not self._closing:
                 self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
                 self._thread.start()
-            elif len(self._waiting) == 1:
+            elif len(self._queue) == 1:
                 self._changed.notify()
 
     def flush(self) -> None:
         """Write what waits now. An entry leaves the queue only after its transaction has committed."""
         with self._flushing:
-            for _ in range(-(-len(self._waiting) // _GROUP)):
+            for _ in range(-(-len(self._queue) // _GROUP_SIZE)):
                 self._write_group()
 
     def _write_group(self) -> None:
         with self._changed:
-            group = [self._waiting[place] for place in range(min(_GROUP, len(self._waiting)))]
+            group = [self._queue[place] for place in range(min(_GROUP_SIZE, len(self._queue)))]
             before = self._dropped
-        with self._strands.borrowed() as strand, self._writing(None) as statements:
+        with self._chains.borrow() as strand, self._open_write(None) as statements:
             strand.add(statements, *group)
         with self._changed:
             for _ in range(len(group) - (self._dropped - before)):
-                self._waiting.popleft()
+                self._queue.popleft()
 
     def close(self) -> None:
         """The last group, and the end of each strand."""
@@ -97,20 +97,20 @@ class Keeper:
             self._thread.join()
         try:
             self.flush()
-            for strand in self._strands.opened():
-                with self._writing(None) as statements:
-                    strand.add(statements, Entry(now(), "close", anchors=anchors(statements, strand.id)))
+            for strand in self._chains.open_chains():
+                with self._open_write(None) as statements:
+                    strand.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, strand.id)))
         except Refusal as error:
-            log("error", "journal", waiting=len(self._waiting), reason=error.reason)
+            log("error", "journal", waiting=len(self._queue), reason=error.reason)
 
     def _run(self) -> None:
         while not self._closing:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
-                self._changed.wait_for(lambda: self._closing, timeout=_LATE)
+                self._changed.wait_for(lambda: bool(self._queue) or self._closing)
+                self._changed.wait_for(lambda: self._closing, timeout=_MAX_DELAY)
             try:
                 self.flush()
             except Exception as error:  # the next round tries again; nothing has left the queue
-                log("error", "journal", waiting=len(self._waiting), error=type(error).__name__)
+                log("error", "journal", waiting=len(self._queue), error=type(error).__name__)
                 with self._changed:
                     self._changed.wait_for(lambda: self._closing, timeout=1.0)

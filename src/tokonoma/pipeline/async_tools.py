@@ -5,34 +5,34 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
-from tokonoma.core.cancellation import Stop
-from tokonoma.core.deferred import Later
+from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.deferred import Deferred
 
 
-class Outside:
+class AsyncTools:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def start(self, work: Coroutine[Any, Any, Any], stop: Stop) -> Later[Any]:
+    def start(self, work: Coroutine[Any, Any, Any], stop: CancelToken) -> Deferred[Any]:
         """Begin the work; a cancelled or overdue call cancels its task."""
-        later: Later[Any] = Later()
-        future = asyncio.run_coroutine_threadsafe(self._run(work, stop, later), self._running())
-        stop.hook(future.cancel)
+        later: Deferred[Any] = Deferred()
+        future = asyncio.run_coroutine_threadsafe(self._run(work, stop, later), self._start_loop())
+        stop.on_cancel(future.cancel)
         return later
 
-    async def _run(self, work: Coroutine[Any, Any, Any], stop: Stop, later: Later[Any]) -> None:
+    async def _run(self, work: Coroutine[Any, Any, Any], stop: CancelToken, later: Deferred[Any]) -> None:
         try:
             value = await work
         except asyncio.CancelledError:
-            later.settle(error=stop.error())
+            later.resolve(error=stop.to_error())
             raise
         except BaseException as error:
-            later.settle(error=error)
+            later.resolve(error=error)
         else:
-            later.settle(value)
+            later.resolve(value)
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _start_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

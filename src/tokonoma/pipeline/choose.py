@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from tokonoma.core.call import Call, Principal
-from tokonoma.core.module import Entry
+from tokonoma.core.module import ToolInfo
 
 
-def choose(find: Callable[[str, str, Principal], Entry]) -> Callable[[Call], None]:
+def choose(find: Callable[[str, str, Principal], ToolInfo]) -> Callable[[Call], None]:
     def stage(call: Call) -> None:
-        if call.entry is None:  # the edge has already chosen for the gateway's own tools
-            call.entry = find(call.module, call.tool, call.who)
-            call.module, call.tool = call.entry.module, call.entry.name
+        if call.tool_info is None:  # the edge has already chosen for the gateway's own tools
+            call.tool_info = find(call.module, call.tool, call.principal)
+            call.module, call.tool = call.tool_info.module, call.tool_info.name
 
     return stage

@@ -6,20 +6,20 @@ import time
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Call
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 
 
-class Watch:
+class DeadlineWatch:
     """The running calls and when each is due. Adding and removing one costs a dictionary entry and wakes nobody."""
 
     def __init__(self) -> None:
-        self._due: dict[Stop, float] = {}
+        self._due: dict[CancelToken, float] = {}
         self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
         self._changed = threading.Condition(self._lock)
         self._wakes = math.inf  # when the thread will look next
         self._thread: threading.Thread | None = None
 
-    def add(self, stop: Stop, seconds: float) -> None:
+    def add(self, stop: CancelToken, seconds: float) -> None:
         due = time.monotonic() + seconds
         with self._lock:
             self._due[stop] = due
@@ -30,16 +30,16 @@ class Watch:
                 self._wakes = due
                 self._changed.notify()
 
-    def remove(self, stop: Stop) -> None:
+    def remove(self, stop: CancelToken) -> None:
         with self._lock:
             self._due.pop(stop, None)
 
     def _run(self) -> None:
         while True:
-            for stop in self._overdue():
-                stop.set("timeout")
+            for stop in self._take_overdue():
+                stop.cancel("timeout")
 
-    def _overdue(self) -> list[Stop]:
+    def _take_overdue(self) -> list[CancelToken]:
         """Wait until a deadline has passed; take out the calls that it belongs to."""
         with self._changed:
             self._wakes = min(self._due.values(), default=math.inf)
@@ -53,13 +53,13 @@ class Watch:
             return late
 
 
-def deadline(watch: Watch, seconds: float) -> Callable[[Call], Iterator[None]]:
+def deadline(watch: DeadlineWatch, seconds: float) -> Callable[[Call], Iterator[None]]:
     def stage(call: Call) -> Iterator[None]:
-        call.stop.check()
-        watch.add(call.stop, call.time_limit or call.chosen.time_limit or seconds)
+        call.cancel_token.check()
+        watch.add(call.cancel_token, call.time_limit or call.chosen_tool.time_limit or seconds)
         try:
             yield
         finally:
-            watch.remove(call.stop)
+            watch.remove(call.cancel_token)
 
     return stage

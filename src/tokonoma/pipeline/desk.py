@@ -5,117 +5,127 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokonoma.core.addresses import Directory
+from tokonoma.core.addresses import Addresses
 from tokonoma.core.call import Call, Principal
-from tokonoma.core.desk import Document, Label, Record, Row, Rows, Statements, Tx
+from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements, Tx
 from tokonoma.core.errors import Missing
-from tokonoma.core.namespaces import inside
+from tokonoma.core.namespaces import is_inside
 from tokonoma.core.policy import Policy
-from tokonoma.core.policy_api import Boundary
-from tokonoma.core.query import Hits, Query, Where
-from tokonoma.core.server_info import House
-from tokonoma.pipeline.row_filter import Filter, Filtered, Unfiltered
+from tokonoma.core.policy_api import DeskPolicy
+from tokonoma.core.query import Hits, Query, SearchFilter
+from tokonoma.core.server_info import ServerInfo
+from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class DeskParts:
     """What desks are joined from; the composition root hands it in."""
 
-    house: House
-    directory: Directory
-    guarded: Callable[[], frozenset[str]]
-    unlabelled: Callable[[], frozenset[str]]
-    reading: Callable[[Call], AbstractContextManager[Rows]]
-    writing: Callable[[Call], AbstractContextManager[Statements]]  # stores the call's journal entry before the commit
-    upkeep: Callable[[], AbstractContextManager[Statements]]  # without an entry, and not interrupted
-    put: Callable[[Statements, Document, Policy], Label]
-    drop: Callable[[Statements, str], None]
-    find: Callable[[Call, Query, Where, tuple[Label, ...]], Hits]  # inside the walls around the call's principal
-    fresh: Callable[[Statements], Policy]  # the policy that this transaction is bound by
-    boundary: Callable[[Call], Boundary]
+    server: ServerInfo
+    addresses: Addresses
+    record_tables: Callable[[], frozenset[str]]
+    unclassified_tables: Callable[[], frozenset[str]]
+    open_read: Callable[[Call], AbstractContextManager[Rows]]
+    open_write: Callable[
+        [Call], AbstractContextManager[Statements]
+    ]  # stores the call's journal entry before the commit
+    open_derived_write: Callable[[], AbstractContextManager[Statements]]  # without an entry, and not interrupted
+    index_document: Callable[[Statements, Document, Policy], Classification]
+    unindex_document: Callable[[Statements, str], None]
+    find: Callable[
+        [Call, Query, SearchFilter, tuple[Classification, ...]], Hits
+    ]  # inside the walls around the call's principal
+    lock_policy: Callable[[Statements], Policy]  # the policy that this transaction is bound by
+    build_policy: Callable[[Call], DeskPolicy]
 
 
 class CallDesk:
-    __slots__ = ("_filter", "_rooms", "call")
+    __slots__ = ("_filter", "_parts", "call")
 
-    def __init__(self, rooms: Rooms, call: Call) -> None:
-        self._rooms = rooms
-        self._filter = Filtered(call, rooms.guarded, rooms.unlabelled)
+    def __init__(self, rooms: DeskParts, call: Call) -> None:
+        self._parts = rooms
+        self._filter = CallerRowFilter(call, rooms.record_tables, rooms.unclassified_tables)
         self.call = call
 
     @property
     def principal(self) -> Principal:
-        return self.call.who
+        return self.call.principal
 
     @property
-    def house(self) -> House:
-        return self._rooms.house
+    def server(self) -> ServerInfo:
+        return self._parts.server
 
     @property
-    def boundary(self) -> Boundary:
-        return self._rooms.boundary(self.call)
+    def policy(self) -> DeskPolicy:
+        return self._parts.build_policy(self.call)
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        with self._rooms.reading(self.call) as rows:
+        with self._parts.open_read(self.call) as rows:
             return self._filter.rows(rows, sql, params)
 
     def row(self, sql: str, /, **params: Any) -> Row | None:
-        with self._rooms.reading(self.call) as rows:
+        with self._parts.open_read(self.call) as rows:
             return self._filter.row(rows, sql, params)
 
     @contextmanager
     def write(self) -> Generator[Tx]:
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
-        with self._rooms.writing(self.call) as statements:
-            yield DeskTx(statements, self._filter, self._rooms, self.call)
+        with self._parts.open_write(self.call) as statements:
+            yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True
 
     @contextmanager
-    def upkeep(self) -> Generator[Tx]:
-        with self._rooms.upkeep() as statements:
-            yield DeskTx(statements, Unfiltered(), self._rooms, self.call)
+    def write_derived(self) -> Generator[Tx]:
+        with self._parts.open_derived_write() as statements:
+            yield DeskTx(statements, NoRowFilter(), self._parts, self.call)
 
     def read(self, address: str) -> Record:
-        self._rooms.directory.fresh(self, address)
-        with self._rooms.reading(self.call) as rows:
-            record = self._rooms.directory.record(rows, address)
-        view = self.call.seen
-        classes: set[Label] = set() if record is None else {record.label, *record.holds}
-        if record is None or not classes.issubset(view.labels) or not inside(record.space, self.principal.root):
+        self._parts.addresses.refresh(self, address)
+        with self._parts.open_read(self.call) as rows:
+            record = self._parts.addresses.read_record(rows, address)
+        view = self.call.granted_view
+        classes: set[Classification] = (
+            set() if record is None else {record.classification, *record.part_classifications}
+        )
+        if (
+            record is None
+            or not classes.issubset(view.classifications)
+            or not is_inside(record.namespace, self.principal.root)
+        ):
             raise Missing(f"There is no record at {address}.", address=address)
-        self.call.marked |= not classes.issubset(view.plain)
+        self.call.has_masked_records |= not classes.issubset(view.unmasked)
         return record
 
-    def used(self, address: str, trace_id: str) -> None:
-        self._rooms.directory.used(self, address, trace_id)
+    def mark_used(self, address: str, trace_id: str) -> None:
+        self._parts.addresses.mark_used(self, address, trace_id)
 
-    def find(self, query: Query, where: Where) -> Hits:
-        seen, view = self._seen(where), self.call.seen
-        wanted = where.labels
-        labels: list[Label] = [label for label in view.labels if wanted is None or label in wanted]
+    def find(self, query: Query, where: SearchFilter) -> Hits:
+        seen, view = self._limit_modules(where), self.call.granted_view
+        wanted = where.classifications
+        labels: list[Classification] = [label for label in view.classifications if wanted is None or label in wanted]
         if seen is None or not labels:
             return Hits([], query.mode)
-        hits = self._rooms.find(self.call, query, seen, tuple(labels))
-        if view.masks and not self.call.marked and hits.items:
-            self.call.marked = self._any_masked([hit.address for hit in hits.items])
+        hits = self._parts.find(self.call, query, seen, tuple(labels))
+        if view.is_partly_masked and not self.call.has_masked_records and hits.items:
+            self.call.has_masked_records = self._holds_masked([hit.address for hit in hits.items])
         return hits
 
-    def _any_masked(self, addresses: Sequence[str]) -> bool:
+    def _holds_masked(self, addresses: Sequence[str]) -> bool:
         """Hits carry titles: whether one of these must be looked through on its way out."""
-        view = self.call.seen
+        view = self.call.granted_view
         names = {f"a{number}": address for number, address in enumerate(addresses)}
         listed = ", ".join(f":{name}" for name in names)
-        plain = ", ".join(f"'{label}'" for label in view.plain) or "''"  # our own words
+        plain = ", ".join(f"'{label}'" for label in view.unmasked) or "''"  # our own words
         sql = f"select 1 from document where address in ({listed}) and label not in ({plain}) limit 1"  # noqa: S608
         return self.row(sql, **names) is not None
 
-    def _seen(self, where: Where) -> Where | None:
+    def _limit_modules(self, where: SearchFilter) -> SearchFilter | None:
         """Modules that this credential must not see are not searched either; None if nothing is left."""
         who = self.principal
         if who.modules is None and not who.mask:
             return where
-        seen = {shelf.name for shelf in self.house.shelves(who)}
+        seen = {shelf.name for shelf in self.server.visible_modules(who)}
         asked = tuple(sorted(seen.intersection(where.modules or seen)))
         return replace(where, modules=asked) if asked else None
 
@@ -123,16 +133,16 @@ class CallDesk:
         self.call.report(progress, total, message)
 
     def check(self) -> None:
-        self.call.stop.check()
+        self.call.cancel_token.check()
 
 
 class DeskTx:
     """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
 
-    __slots__ = ("_call", "_filter", "_policy", "_rooms", "statements")
+    __slots__ = ("_call", "_filter", "_parts", "_policy", "statements")
 
-    def __init__(self, statements: Statements, filter: Filter, rooms: Rooms, call: Call) -> None:
-        self.statements, self._filter, self._rooms, self._call = statements, filter, rooms, call
+    def __init__(self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call) -> None:
+        self.statements, self._filter, self._parts, self._call = statements, filter, rooms, call
         self._policy: Policy | None = None
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
@@ -142,26 +152,26 @@ class DeskTx:
         return self._filter.row(self.statements, sql, params)
 
     def run(self, sql: str, /, **params: Any) -> int:
-        sql, extra = self._filter.expanded(sql)
+        sql, extra = self._filter.expand(sql)
         return self.statements.run(sql, **params, **extra)
 
-    def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
-        sql, extra = self._filter.expanded(sql)
-        self.statements.many(sql, [{**each, **extra} for each in params] if extra else params)
+    def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
+        sql, extra = self._filter.expand(sql)
+        self.statements.run_many(sql, [{**each, **extra} for each in params] if extra else params)
 
-    def put(self, document: Document) -> Label:
-        label = self._rooms.put(self.statements, document, self._binding())
+    def put(self, document: Document) -> Classification:
+        label = self._parts.index_document(self.statements, document, self._lock_policy())
         # Who tells what was just written tells it as it will be read.
-        self._call.marked |= label not in self._call.seen.plain
+        self._call.has_masked_records |= label not in self._call.granted_view.unmasked
         return label
 
     def drop(self, address: str) -> None:
-        self._rooms.drop(self.statements, address)
+        self._parts.unindex_document(self.statements, address)
 
-    def label(self, label: Label, space: str, *texts: str) -> Label:
-        return self._binding().label(label, self._call.module, space, texts)
+    def classify(self, label: Classification, space: str, *texts: str) -> Classification:
+        return self._lock_policy().classify(label, self._call.module, space, texts)
 
-    def _binding(self) -> Policy:
+    def _lock_policy(self) -> Policy:
         if self._policy is None:
-            self._policy = self._rooms.fresh(self.statements)
+            self._policy = self._parts.lock_policy(self.statements)
         return self._policy

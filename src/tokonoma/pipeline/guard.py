@@ -11,33 +11,33 @@ import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Denied
-from tokonoma.core.module import Entry
-from tokonoma.core.policy import WHOLE, Policy
+from tokonoma.core.module import ToolInfo
+from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy
 
 GATEWAY = "gateway"
 """Its own tools hold other calls, each of which passes the guard itself."""
 
 
-def guard(policy: Callable[[], Policy], promised: Callable[[Entry], Any]) -> Callable[[Call], Iterator[None]]:
+def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> Callable[[Call], Iterator[None]]:
     """`promised` is the type that a tool gives, which says what of it is nobody's text."""
 
     def stage(call: Call) -> Iterator[None]:
-        current, entry = policy(), call.chosen
-        if not current.may(call.who, entry):
+        current, entry = policy(), call.chosen_tool
+        if not current.allows(call.principal, entry):
             raise Denied(f"The policy does not allow {entry.path} here.", policy_version=current.version)
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
-        call.view = view = current.view(call.who) if entry.listed else WHOLE
+        call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
         if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
-            screened = current.screened(view, call.arguments, entry.effect != "read")
-            call.found += screened.found
+            screened = current.screen_arguments(view, call.arguments, entry.effect != "read")
+            call.detections += screened.detections
             if screened.refusal is not None:
                 raise screened.refusal
             call.arguments = screened.value
         yield
-        if entry.outside or call.marked:
-            cleared = current.cleared(view, call.value, promised(entry))
+        if entry.outside or call.has_masked_records:
+            cleared = current.screen_result(view, call.value, promised(entry))
             call.value = cleared.value
-            call.found += cleared.found
+            call.detections += cleared.detections
         # Frozen here: what passed the guard is what leaves, byte for byte.
         call.body = orjson.dumps(call.value)
         call.bytes_out = len(call.body)

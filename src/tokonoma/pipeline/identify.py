@@ -7,6 +7,6 @@ from tokonoma.core.call import Call, Caller, Principal
 
 def identify(find: Callable[[Caller], Principal]) -> Callable[[Call], None]:
     def stage(call: Call) -> None:
-        call.principal = find(call.caller)
+        call.identified = find(call.caller)
 
     return stage

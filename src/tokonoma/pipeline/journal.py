@@ -7,23 +7,28 @@ from tokonoma.core.call import Call
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 
-Write = Callable[[Call, str, str, int], None]
+WriteEntry = Callable[[Call, str, str, int], None]
 """call, outcome, code word, duration in microseconds"""
 
 
-def journal(write: Write, observe: Callable[[Call, str, int], None] | None) -> Callable[[Call], Iterator[None]]:
+def journal(write: WriteEntry, observe: Callable[[Call, str, int], None] | None) -> Callable[[Call], Iterator[None]]:
     def stage(call: Call) -> Iterator[None]:
         start = time.perf_counter_ns()
         outcome, word = "ok", ""
         try:
             yield
         except Refusal as error:
-            outcome, word = "refused", f"{error.word}.{error.reason}" if error.reason else error.word
+            outcome, word = "refused", f"{error.kind}.{error.reason}" if error.reason else error.kind
             raise
         except BaseException as error:
             outcome, word = "failed", "internal"
             log(
-                "error", "internal", request_id=call.request_id, module=call.module, tool=call.tool, error=_place(error)
+                "error",
+                "internal",
+                request_id=call.request_id,
+                module=call.module,
+                tool=call.tool,
+                error=_format_location(error),
             )
             raise
         finally:
@@ -36,7 +41,7 @@ def journal(write: Write, observe: Callable[[Call, str, int], None] | None) -> C
     return stage
 
 
-def _place(error: BaseException) -> str:
+def _format_location(error: BaseException) -> str:
     """Where it happened, without the text: an exception's message may hold what a user wrote."""
     trail = error.__traceback__
     place = ""

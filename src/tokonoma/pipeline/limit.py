@@ -12,10 +12,10 @@ def limit(take: Callable[[str], Quota] | None) -> Callable[[Call], None]:
         return lambda call: None
 
     def stage(call: Call) -> None:
-        call.quota = quota = take(f"{call.who.name} {call.chosen.path}")
+        call.quota = quota = take(f"{call.principal.name} {call.chosen_tool.path}")
         if not quota.allowed:
             raise Limited(
-                f"No more than {quota.limit} calls of {call.chosen.path} at once. Try again in {quota.wait} s.",
+                f"No more than {quota.limit} calls of {call.chosen_tool.path} at once. Try again in {quota.wait} s.",
                 retry_after=quota.wait,
                 limit=quota.limit,
                 reset=quota.reset,

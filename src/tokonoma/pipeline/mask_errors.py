@@ -15,13 +15,15 @@ def veil(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]]:
             yield
         except Refusal as error:
             current = policy()
-            view = call.view or current.view(call.who)
-            if call.entry is None:
-                call.module, call.tool = (str(current.cleared(view, name).value) for name in (call.module, call.tool))
-            told = current.cleared(view, {"message": error.message, "details": error.details})
-            if not told.found:
+            view = call.view or current.view_for(call.principal)
+            if call.tool_info is None:
+                call.module, call.tool = (
+                    str(current.screen_result(view, name).value) for name in (call.module, call.tool)
+                )
+            told = current.screen_result(view, {"message": error.message, "details": error.details})
+            if not told.detections:
                 raise
-            call.found += told.found
+            call.detections += told.detections
             message, details = told.value["message"], told.value["details"]
             raise type(error)(message, reason=error.reason, **details) from None
 

@@ -4,24 +4,24 @@ from collections.abc import Callable
 
 import orjson
 
-from tokonoma.catalogue.registry import Bound
+from tokonoma.catalogue.registry import LoadedTool
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Invalid
-from tokonoma.core.module import Entry
+from tokonoma.core.module import ToolInfo
 
 
-def parse(bound: Callable[[Entry], Bound]) -> Callable[[Call], None]:
+def parse(bound: Callable[[ToolInfo], LoadedTool]) -> Callable[[Call], None]:
     def stage(call: Call) -> None:
-        most = call.chosen.payload
+        most = call.chosen_tool.payload
         # The message is measured already; its parameters only where that alone does not settle it.
         if most is not None and not 0 < call.bytes_in <= most:
             size = len(orjson.dumps(call.params))
             if size > most:
                 raise Invalid(
-                    f"The parameters of {call.chosen.name} have {size} bytes, and {most} is the most.",
+                    f"The parameters of {call.chosen_tool.name} have {size} bytes, and {most} is the most.",
                     reason="payload",
                     limit=most,
                 )
-        call.arguments = bound(call.chosen).parse(call.params)
+        call.arguments = bound(call.chosen_tool).parse(call.params)
 
     return stage

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Later
+from tokonoma.core.deferred import Deferred
 
 Stage = Callable[[Call], Iterator[None] | None]
 Done = Callable[[Call, BaseException | None], None]
 
 
-def walk(call: Call, stages: Sequence[Stage], work: Callable[[Call], Any], done: Done) -> None:
+def run_call(call: Call, stages: Sequence[Stage], work: Callable[[Call], Any], done: Done) -> None:
     """Take the call through; `done(call, error)` is called exactly once, here or when a promised value settles."""
     opened: list[Iterator[None]] = []
     try:
@@ -26,22 +26,22 @@ def walk(call: Call, stages: Sequence[Stage], work: Callable[[Call], Any], done:
                 opened.append(way_back)
         value = work(call)
     except BaseException as error:
-        done(call, _back(call, opened, error))
+        done(call, _run_back(call, opened, error))
         return
-    if isinstance(value, Later):
-        promised = cast("Later[Any]", value)
+    if isinstance(value, Deferred):
+        promised = cast("Deferred[Any]", value)
 
         def settled(value: Any, error: BaseException | None) -> None:
             call.value = value
-            done(call, _back(call, opened, error))
+            done(call, _run_back(call, opened, error))
 
         promised.then(settled)
         return
     call.value = value
-    done(call, _back(call, opened, None))
+    done(call, _run_back(call, opened, None))
 
 
-def _back(call: Call, opened: list[Iterator[None]], error: BaseException | None) -> BaseException | None:
+def _run_back(call: Call, opened: list[Iterator[None]], error: BaseException | None) -> BaseException | None:
     """Resume every opened stage, last one first. A stage may replace the error or add one; none can swallow it."""
     for way_back in reversed(opened):
         try:

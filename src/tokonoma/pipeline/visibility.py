@@ -3,13 +3,13 @@
 import re
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import LABELS, Label
+from tokonoma.core.desk import CLASSIFICATIONS, Classification
 
 _TOKEN = re.compile(r"\{visible(?::(\w+))?\}")
 _INSERT = re.compile(r"\s*insert\b", re.IGNORECASE)
 
 
-def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, dict[str, str | int]]:
+def expand_visible(sql: str, who: Principal, sees: tuple[Classification, ...]) -> tuple[str, dict[str, str | int]]:
     """The SQL with every `{visible}` or `{visible:alias}` written out, and the parameters that this needs."""
     walled = who.root != "/"
 
@@ -20,7 +20,7 @@ def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, di
             # Compared letter by letter: `like` ignores case on SQLite, and a range follows the collation on PostgreSQL.
             start = f"substr({prefix}space, 1, cast(:visible_length as integer))"
             parts.append(f"({prefix}space = :visible_root or {start} = :visible_below)")
-        if len(sees) < len(LABELS):
+        if len(sees) < len(CLASSIFICATIONS):
             # Classes are our own fixed words, never a caller's text.
             listed = ", ".join(f"'{label}'" for label in sees)
             parts.append(f"{prefix}label in ({listed})" if sees else "1 = 0")
@@ -33,7 +33,7 @@ def expanded(sql: str, who: Principal, sees: tuple[Label, ...]) -> tuple[str, di
     return filled, {"visible_root": who.root, "visible_below": below, "visible_length": len(below)}
 
 
-def unguarded(sql: str, records: frozenset[str]) -> str | None:
+def find_unfiltered_table(sql: str, records: frozenset[str]) -> str | None:
     """The record table that this SQL touches without a `{visible}`; inserting needs none."""
     if _TOKEN.search(sql) or _INSERT.match(sql):
         return None

@@ -9,18 +9,18 @@ _PLACEHOLDER = re.compile(
     r"|pass(word|wd|phrase)?"
     r"|secret|token|changeme|change[-_]me|redacted|placeholder|null|none|true|false|undefined|\[.*\]?)$"
 )
-_ORDERS = re.compile(
+_REFERENCE_WORDS = re.compile(
     r"(?i)(注文|受注|発注|伝票|請求|追跡|問い合わせ|問合せ|管理|整理|製造|品番|型番|商品|会員|社員|資産|バージョン"
     r"|order|invoice|tracking|ticket|issue|build|serial|sku|isbn|jan|part|account|arn|ref|case|request|version|commit"
     r"|hash|sha|md5|uuid|trace|epoch|timestamp|#|№)[^0-9\n。]{0,12}$"
 )
 
 
-def digits_of(text: str) -> str:
+def extract_digits(text: str) -> str:
     return _DIGITS.sub("", text)
 
 
-def luhn(digits: str) -> bool:
+def passes_luhn(digits: str) -> bool:
     total = 0
     for place, digit in enumerate(reversed(digits)):
         value = int(digit) * (2 if place % 2 else 1)
@@ -28,7 +28,7 @@ def luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def card(digits: str) -> bool:
+def is_card_number(digits: str) -> bool:
     """A number that one of the networks could have given out: its beginning, its length, its check digit."""
     size, two, four = len(digits), int(digits[:2]), int(digits[:4])
     known = (
@@ -39,10 +39,10 @@ def card(digits: str) -> bool:
         or (size == 14 and (two in (36, 38, 39) or 3000 <= four <= 3059))
         or (size in (16, 19) and (two in (62, 65) or four == 6011 or 644 <= int(digits[:3]) <= 649))
     )
-    return known and len(set(digits)) > 2 and luhn(digits)
+    return known and len(set(digits)) > 2 and passes_luhn(digits)
 
 
-def my_number(digits: str) -> bool:
+def is_my_number(digits: str) -> bool:
     """The check digit of an individual number (行政手続における特定の個人を識別するための番号)."""
     if len(digits) != 12 or len(set(digits)) < 3:
         return False
@@ -53,7 +53,7 @@ def my_number(digits: str) -> bool:
     return int(digits[11]) == (0 if rest <= 1 else 11 - rest)
 
 
-def iban(text: str) -> bool:
+def is_iban(text: str) -> bool:
     packed = re.sub(r"\s", "", text)
     if not 15 <= len(packed) <= 34:
         return False
@@ -61,7 +61,7 @@ def iban(text: str) -> bool:
     return int("".join(str(int(letter, 36)) for letter in moved)) % 97 == 1
 
 
-def moment(digits: str) -> bool:
+def is_timestamp(digits: str) -> bool:
     """Whether digits read as a date, or as a date and a time: 20260115, 202601151230, 20260115123000."""
     try:
         day = date(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
@@ -72,51 +72,53 @@ def moment(digits: str) -> bool:
     return 1900 <= day.year <= 2100 and timely
 
 
-def apart(text: str, start: int, end: int) -> bool:
+def is_separate_number(text: str, start: int, end: int) -> bool:
     """Whether a number stands by itself: not inside a longer one, a decimal, a path, an id or a version."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before and (_joined(before[-1]) or (before[-1] in "-._/:=#" and len(before) > 1 and _joined(before[0]))):
+    if before and (
+        _is_ascii_alnum(before[-1]) or (before[-1] in "-._/:=#" and len(before) > 1 and _is_ascii_alnum(before[0]))
+    ):
         return False
     if not after:
         return True
-    return not (_joined(after[0]) or (after[0] in "-_/." and len(after) > 1 and _joined(after[1])))
+    return not (_is_ascii_alnum(after[0]) or (after[0] in "-_/." and len(after) > 1 and _is_ascii_alnum(after[1])))
 
 
-def alone(text: str, start: int, end: int) -> bool:
+def is_separate_word(text: str, start: int, end: int) -> bool:
     """Whether a word stands by itself: no letter or digit of ASCII touches it."""
-    return not (start and _joined(text[start - 1])) and not (end < len(text) and _joined(text[end]))
+    return not (start and _is_ascii_alnum(text[start - 1])) and not (end < len(text) and _is_ascii_alnum(text[end]))
 
 
-def after_order(text: str, start: int) -> bool:
+def follows_reference_word(text: str, start: int) -> bool:
     """Whether the words before say that what comes is the number of a thing, not of a person."""
-    return _ORDERS.search(text[max(0, start - 32) : start]) is not None
+    return _REFERENCE_WORDS.search(text[max(0, start - 32) : start]) is not None
 
 
-def near(words: re.Pattern[str], text: str, start: int, reach: int = 24) -> bool:
+def follows_word(words: re.Pattern[str], text: str, start: int, reach: int = 24) -> bool:
     return words.search(text[max(0, start - reach) : start]) is not None
 
 
-def random(text: str, least: int = 8) -> bool:
+def looks_random(text: str, least: int = 8) -> bool:
     """Whether it could be a key: enough different characters, and no filler such as xxxx or 1234567890."""
     body = text.lower()
     return len(set(body)) >= least and "xxxx" not in body and "...." not in body and "example" not in body
 
 
-def mixed(text: str, size: int) -> bool:
+def looks_like_password(text: str, size: int) -> bool:
     """Whether somebody chose it to be hard to guess: long enough, letters with digits or signs, no placeholder."""
     if len(text) < size or _PLACEHOLDER.match(text):
         return False
     letters = any(each.isalpha() for each in text)
     digits = any(each.isdigit() for each in text)
     signs = any(not each.isalnum() for each in text.strip(".,;)]}\"'"))
-    return letters and (digits or signs) and len(set(text)) >= 5 and not _code(text)
+    return letters and (digits or signs) and len(set(text)) >= 5 and not _looks_like_code(text)
 
 
-def _code(text: str) -> bool:
+def _looks_like_code(text: str) -> bool:
     """An expression rather than a value: settings.password, env["X"], call(…), a path, a URL."""
     call = re.match(r"^[A-Za-z_][\w.]*(\(|\[|\.[A-Za-z_]\w*$)", text)
     return call is not None or text.startswith(("/", "./", "http")) or re.fullmatch(r"[A-Za-z_-]+", text) is not None
 
 
-def _joined(letter: str) -> bool:
+def _is_ascii_alnum(letter: str) -> bool:
     return letter.isascii() and letter.isalnum()

@@ -1,82 +1,82 @@
 """Detectors of secrets: keys of the known makers, tokens, private keys, passwords that are written down."""
 
 from tokonoma.policy import checks
-from tokonoma.policy.detector import Check, Detector, Span
+from tokonoma.policy.detector import Detector, MatchCheck, TextRange
 
 _URL_SAFE = "[A-Za-z0-9_-]"
 
 
-def _key(prefix: int) -> Check:
+def _check_key(prefix: int) -> MatchCheck:
     """A key after so many characters that its maker puts before every one."""
 
-    def check(text: str, start: int, end: int) -> Span | None:
-        fine = checks.alone(text, start, end) and checks.random(text[start + prefix : end])
+    def check(text: str, start: int, end: int) -> TextRange | None:
+        fine = checks.is_separate_word(text, start, end) and checks.looks_random(text[start + prefix : end])
         return (start, end) if fine else None
 
     return check
 
 
-def _value(size: int) -> Check:
-    def check(text: str, start: int, end: int) -> Span | None:
+def _check_value(size: int) -> MatchCheck:
+    def check(text: str, start: int, end: int) -> TextRange | None:
         while end > start and text[end - 1] in ".,;:/)]}、。」』）":
             end -= 1
-        return (start, end) if checks.mixed(text[start:end], size) else None
+        return (start, end) if checks.looks_like_password(text[start:end], size) else None
 
     return check
 
 
-def _maker(kind: str, prefix: str, body: str) -> Detector:
+def _vendor_detector(kind: str, prefix: str, body: str) -> Detector:
     plain = prefix.replace("\\", "").replace("(?:", "").replace(")", "").split("|")[0]
-    return Detector(kind, "secret", prefix + body, _key(len(plain)))
+    return Detector(kind, "secret", prefix + body, _check_key(len(plain)))
 
 
-MAKERS: tuple[Detector, ...] = (
-    _maker("anthropic_key", "sk-ant-", rf"{_URL_SAFE}{{24,}}"),
-    _maker("openai_key", "sk-", rf"(?:proj|svcacct|admin|None)-{_URL_SAFE}{{24,}}|sk-[A-Za-z0-9]{{32,}}"),
-    _maker("openrouter_key", "sk-or-", rf"{_URL_SAFE}{{24,}}"),
-    _maker("github_token", "(?:ghp|gho|ghu|ghs|ghr)_", "[A-Za-z0-9]{30,}"),
-    _maker("github_token", "github_pat_", "[A-Za-z0-9_]{40,}"),
-    _maker("gitlab_token", "(?:glpat|gldt|glrt|glcbt|glptt)-", rf"{_URL_SAFE}{{20,}}"),
-    _maker("slack_token", "xox[abeoprs]-", "[A-Za-z0-9-]{20,}"),
-    _maker("slack_token", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
-    _maker("slack_webhook", r"hooks\.slack\.com/services/", "T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
-    _maker("aws_access_key", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z0-9]{16}"),
+VENDOR_DETECTORS: tuple[Detector, ...] = (
+    _vendor_detector("anthropic_key", "sk-ant-", rf"{_URL_SAFE}{{24,}}"),
+    _vendor_detector("openai_key", "sk-", rf"(?:proj|svcacct|admin|None)-{_URL_SAFE}{{24,}}|sk-[A-Za-z0-9]{{32,}}"),
+    _vendor_detector("openrouter_key", "sk-or-", rf"{_URL_SAFE}{{24,}}"),
+    _vendor_detector("github_token", "(?:ghp|gho|ghu|ghs|ghr)_", "[A-Za-z0-9]{30,}"),
+    _vendor_detector("github_token", "github_pat_", "[A-Za-z0-9_]{40,}"),
+    _vendor_detector("gitlab_token", "(?:glpat|gldt|glrt|glcbt|glptt)-", rf"{_URL_SAFE}{{20,}}"),
+    _vendor_detector("slack_token", "xox[abeoprs]-", "[A-Za-z0-9-]{20,}"),
+    _vendor_detector("slack_token", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
+    _vendor_detector("slack_webhook", r"hooks\.slack\.com/services/", "T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
+    _vendor_detector("aws_access_key", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z0-9]{16}"),
     Detector(
         "aws_secret_key",
         "secret",
         r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})",
-        lambda text, start, end: (start, end) if checks.random(text[start:end], 12) else None,
+        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
         group=1,
     ),
-    _maker("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
-    _maker("google_oauth_secret", "GOCSPX-", rf"{_URL_SAFE}{{20,}}"),
-    _maker("stripe_key", "(?:sk|rk)_(?:live|test)_", "[A-Za-z0-9]{16,}"),
-    _maker("stripe_webhook_secret", "whsec_", "[A-Za-z0-9+/=]{24,}"),
-    _maker("sendgrid_key", r"SG\.", rf"{_URL_SAFE}{{16,}}\.{_URL_SAFE}{{16,}}"),
-    _maker("twilio_key", "SK", "[0-9a-f]{32}"),
-    _maker("mailgun_key", "key-", "[0-9a-z]{32}"),
-    _maker("npm_token", "npm_", "[A-Za-z0-9]{36}"),
-    _maker("pypi_token", "pypi-", rf"AgE{_URL_SAFE}{{40,}}"),
-    _maker("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
-    _maker("notion_token", "(?:secret_|ntn_)", "[A-Za-z0-9]{40,}"),
-    _maker("linear_key", "lin_api_", "[A-Za-z0-9]{32,}"),
-    _maker("atlassian_token", "ATATT3", r"[A-Za-z0-9_=+/-]{40,}"),
-    _maker("databricks_token", "dapi", "[0-9a-f]{32}"),
-    _maker("digitalocean_token", "do[opr]_v1_", "[0-9a-f]{48,}"),
-    _maker("docker_token", "dckr_pat_", rf"{_URL_SAFE}{{20,}}"),
-    _maker("shopify_token", "shp(?:at|ca|pa|ss)_", "[0-9a-fA-F]{32}"),
-    _maker("groq_key", "gsk_", "[A-Za-z0-9]{40,}"),
-    _maker("xai_key", "xai-", "[A-Za-z0-9]{40,}"),
-    _maker("perplexity_key", "pplx-", "[A-Za-z0-9]{40,}"),
-    _maker("replicate_token", "r8_", "[A-Za-z0-9]{30,}"),
-    _maker("supabase_token", "sb(?:p|_secret)_", "[A-Za-z0-9_]{20,}"),
-    _maker("telegram_token", "", rf"[0-9]{{8,10}}:AA{_URL_SAFE}{{33}}"),
-    _maker("tokonoma_key", "tkn_", rf"[0-9a-f]{{12}}_{_URL_SAFE}{{43}}"),
+    _vendor_detector("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
+    _vendor_detector("google_oauth_secret", "GOCSPX-", rf"{_URL_SAFE}{{20,}}"),
+    _vendor_detector("stripe_key", "(?:sk|rk)_(?:live|test)_", "[A-Za-z0-9]{16,}"),
+    _vendor_detector("stripe_webhook_secret", "whsec_", "[A-Za-z0-9+/=]{24,}"),
+    _vendor_detector("sendgrid_key", r"SG\.", rf"{_URL_SAFE}{{16,}}\.{_URL_SAFE}{{16,}}"),
+    _vendor_detector("twilio_key", "SK", "[0-9a-f]{32}"),
+    _vendor_detector("mailgun_key", "key-", "[0-9a-z]{32}"),
+    _vendor_detector("npm_token", "npm_", "[A-Za-z0-9]{36}"),
+    _vendor_detector("pypi_token", "pypi-", rf"AgE{_URL_SAFE}{{40,}}"),
+    _vendor_detector("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
+    _vendor_detector("notion_token", "(?:secret_|ntn_)", "[A-Za-z0-9]{40,}"),
+    _vendor_detector("linear_key", "lin_api_", "[A-Za-z0-9]{32,}"),
+    _vendor_detector("atlassian_token", "ATATT3", r"[A-Za-z0-9_=+/-]{40,}"),
+    _vendor_detector("databricks_token", "dapi", "[0-9a-f]{32}"),
+    _vendor_detector("digitalocean_token", "do[opr]_v1_", "[0-9a-f]{48,}"),
+    _vendor_detector("docker_token", "dckr_pat_", rf"{_URL_SAFE}{{20,}}"),
+    _vendor_detector("shopify_token", "shp(?:at|ca|pa|ss)_", "[0-9a-fA-F]{32}"),
+    _vendor_detector("groq_key", "gsk_", "[A-Za-z0-9]{40,}"),
+    _vendor_detector("xai_key", "xai-", "[A-Za-z0-9]{40,}"),
+    _vendor_detector("perplexity_key", "pplx-", "[A-Za-z0-9]{40,}"),
+    _vendor_detector("replicate_token", "r8_", "[A-Za-z0-9]{30,}"),
+    _vendor_detector("supabase_token", "sb(?:p|_secret)_", "[A-Za-z0-9_]{20,}"),
+    _vendor_detector("telegram_token", "", rf"[0-9]{{8,10}}:AA{_URL_SAFE}{{33}}"),
+    _vendor_detector("tokonoma_key", "tkn_", rf"[0-9a-f]{{12}}_{_URL_SAFE}{{43}}"),
     Detector(
         "azure_key",
         "secret",
         r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
-        lambda text, start, end: (start, end) if checks.random(text[start:end], 12) else None,
+        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
         group=1,
     ),
 )
@@ -92,13 +92,13 @@ _PEM = (
 )
 _IN_URL = r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{3,128})@"
 
-OTHERS: tuple[Detector, ...] = (
+GENERIC_DETECTORS: tuple[Detector, ...] = (
     Detector("jwt", "secret", rf"eyJ{_URL_SAFE}{{8,}}\.eyJ{_URL_SAFE}{{8,}}\.{_URL_SAFE}{{0,}}"),
     Detector("private_key", "secret", _PEM),
-    Detector("url_password", "secret", _IN_URL, _value(4), group=1),
-    Detector("bearer_token", "secret", r"(?i:bearer|basic) +([A-Za-z0-9._~+/=-]{20,})", _value(20), group=1),
-    Detector("password", "secret", rf"{_WORDS}{_IS}([!-~]{{8,128}})", _value(8), group=1),
-    Detector("api_key", "secret", rf"{_NAMED}{_IS}([A-Za-z0-9._~+/=-]{{16,128}})", _value(16), group=1),
+    Detector("url_password", "secret", _IN_URL, _check_value(4), group=1),
+    Detector("bearer_token", "secret", r"(?i:bearer|basic) +([A-Za-z0-9._~+/=-]{20,})", _check_value(20), group=1),
+    Detector("password", "secret", rf"{_WORDS}{_IS}([!-~]{{8,128}})", _check_value(8), group=1),
+    Detector("api_key", "secret", rf"{_NAMED}{_IS}([A-Za-z0-9._~+/=-]{{16,128}})", _check_value(16), group=1),
 )
 
-SECRETS = MAKERS + OTHERS
+SECRET_DETECTORS = VENDOR_DETECTORS + GENERIC_DETECTORS

@@ -12,7 +12,7 @@ Nature = Literal["pii", "secret"]
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class Detection:
     """`text[start:end]` is one; the text itself is never kept."""
 
     kind: str
@@ -21,16 +21,16 @@ class Find:
     end: int
 
 
-def resolved(finds: Iterable[Find]) -> list[Find]:
+def resolve_overlaps(finds: Iterable[Detection]) -> list[Detection]:
     """In order of place and none over another: a secret before personal data, then the longer, then the earlier."""
-    kept: list[Find] = []
+    kept: list[Detection] = []
     for find in sorted(finds, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind)):
         if all(find.end <= other.start or other.end <= find.start for other in kept):
             kept.append(find)
     return sorted(kept, key=lambda each: each.start)
 
 
-def masked(text: str, finds: Sequence[Find]) -> str:
+def mask_text(text: str, finds: Sequence[Detection]) -> str:
     """Each find replaced by its kind: `[email]`. They must be resolved."""
     parts: list[str] = []
     place = 0
@@ -40,25 +40,25 @@ def masked(text: str, finds: Sequence[Find]) -> str:
     return "".join([*parts, text[place:]])
 
 
-def kinds_of(finds: Iterable[Find]) -> tuple[str, ...]:
+def kinds_of(finds: Iterable[Detection]) -> tuple[str, ...]:
     return tuple(sorted({find.kind for find in finds}))
 
 
-def told(text: str, finds: Iterable[Find], salt: bytes) -> list[str]:
+def format_for_journal(text: str, finds: Iterable[Detection], salt: bytes) -> list[str]:
     """For the journal: `email:1f0c9a2b`. The same text gives the same hash here, and nowhere else."""
     return [f"{find.kind}:{_hash(text[find.start : find.end], salt)}" for find in finds]
 
 
-def counted(finds: Iterable[Find]) -> dict[str, int]:
+def count_by_kind(finds: Iterable[Detection]) -> dict[str, int]:
     return dict(sorted(Counter(find.kind for find in finds).items()))
 
 
-def masks_in(text: str, kinds: Collection[str]) -> list[str]:
+def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """Masks that a text holds: of a redacted reading, if somebody writes it back."""
     return [kind for kind in sorted(kinds) if f"[{kind}]" in text] if "[" in text else []
 
 
-def only(finds: Sequence[Find], wanted: Callable[[Find], bool]) -> list[Find]:
+def only(finds: Sequence[Detection], wanted: Callable[[Detection], bool]) -> list[Detection]:
     return [find for find in finds if wanted(find)]
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tokonoma.policy.detections import Nature
 
-Span = tuple[int, int]
-Check = Callable[[str, int, int], Span | None]
+TextRange = tuple[int, int]
+MatchCheck = Callable[[str, int, int], TextRange | None]
 """folded text, start, end → what of it is meant; None: nothing"""
 
 
@@ -15,5 +15,5 @@ class Detector:
     kind: str
     nature: Nature
     pattern: str
-    check: Check | None = None
+    check: MatchCheck | None = None
     group: int = 0  # the part of the match that is the find

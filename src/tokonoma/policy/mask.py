@@ -4,67 +4,67 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, Required, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
-from tokonoma.core.deferred import Later
-from tokonoma.core.opaque import PLAIN
-from tokonoma.policy.detections import masked, told
+from tokonoma.core.deferred import Deferred
+from tokonoma.core.opaque import OPAQUE
+from tokonoma.policy.detections import format_for_journal, mask_text
 from tokonoma.policy.scan import Scanner
 
-_NUMBER = 10**9  # a number from here on may be a telephone's or a card's
-_WRAPPERS = (NotRequired, Required, Later)
+_SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone's or a card's
+_WRAPPERS = (NotRequired, Required, Deferred)
 
 
-class Veil:
+class Masker:
     def __init__(self, scanner: Scanner, hidden: frozenset[str], salt: bytes) -> None:
         self._scanner, self._hidden, self._salt = scanner, hidden, salt
-        self.found: list[str] = []
+        self.detections: list[str] = []
 
-    def over(self, value: Any, hint: Any = None) -> Any:
+    def mask(self, value: Any, hint: Any = None) -> Any:
         """The value with finds of hidden kinds masked; `hint` is the type that the tool promises."""
-        hint, plain = _told(hint)
+        hint, plain = _unwrap_hint(hint)
         if isinstance(value, str):
-            return value if plain or get_origin(hint) is Literal else self._text(value)
+            return value if plain or get_origin(hint) is Literal else self._mask_text(value)
         if isinstance(value, Mapping):
-            return self._mapping(cast("Mapping[Any, Any]", value), hint)
+            return self._mask_mapping(cast("Mapping[Any, Any]", value), hint)
         if isinstance(value, list | tuple):
             inner = next(iter(get_args(hint)), None) if get_origin(hint) in (list, tuple) else None
-            return [self.over(each, inner) for each in cast("list[Any]", value)]
-        if isinstance(value, int) and abs(value) >= _NUMBER and hint is None:
-            shown = self._text(str(value))
+            return [self.mask(each, inner) for each in cast("list[Any]", value)]
+        if isinstance(value, int) and abs(value) >= _SENSITIVE_NUMBER and hint is None:
+            shown = self._mask_text(str(value))
             return value if shown == str(value) else shown
         return value
 
-    def _mapping(self, value: Mapping[Any, Any], hint: Any) -> dict[Any, Any]:
+    def _mask_mapping(self, value: Mapping[Any, Any], hint: Any) -> dict[Any, Any]:
         if is_typeddict(hint):
-            hints = _members(hint)
-            return {key: self.over(each, hints.get(key)) for key, each in value.items()}
+            hints = _member_hints(hint)
+            return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
         args = get_args(hint)
         inner = args[1] if get_origin(hint) is dict and len(args) == 2 else None
-        return {self.over(key) if isinstance(key, str) else key: self.over(each, inner) for key, each in value.items()}
+        return {self.mask(key) if isinstance(key, str) else key: self.mask(each, inner) for key, each in value.items()}
 
-    def _text(self, text: str) -> str:
+    def _mask_text(self, text: str) -> str:
         finds = [find for find in self._scanner.scan(text) if find.kind in self._hidden]
         if not finds:
             return text
-        self.found += told(text, finds, self._salt)
-        return masked(text, finds)
+        self.detections += format_for_journal(text, finds, self._salt)
+        return mask_text(text, finds)
 
 
-_KNOWN: dict[Any, dict[str, Any]] = {}
+_MEMBER_HINTS: dict[Any, dict[str, Any]] = {}
 
 
-def _members(hint: Any) -> dict[str, Any]:
-    found = _KNOWN.get(hint)
+def _member_hints(hint: Any) -> dict[str, Any]:
+    found = _MEMBER_HINTS.get(hint)
     if found is None:
-        found = _KNOWN[hint] = get_type_hints(hint, include_extras=True)
+        found = _MEMBER_HINTS[hint] = get_type_hints(hint, include_extras=True)
     return found
 
 
-def _told(hint: Any) -> tuple[Any, bool]:
+def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
     """A type without its wrappings, and whether it is Plain."""
     plain = False
     while hint is not None:
         if hasattr(hint, "__metadata__"):
-            plain = plain or PLAIN in hint.__metadata__
+            plain = plain or OPAQUE in hint.__metadata__
             hint = hint.__origin__
         elif get_origin(hint) in _WRAPPERS:
             hint = get_args(hint)[0]

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tokonoma.core.desk import LABELS, Label
-from tokonoma.core.policy_api import Effect, Layer, LayerRule, Retrieval
+from tokonoma.core.desk import CLASSIFICATIONS, Classification
+from tokonoma.core.policy_api import AccessEffect, Layer, LayerRule, RetrievalSettings
 
 Escalation = Literal["none", "human_review", "deny"]
-Action = Literal["allow", "redact", "refuse"]
+WriteAction = Literal["allow", "redact", "refuse"]
 
 DAY = 86_400_000
 
@@ -21,12 +21,12 @@ class ClassRule:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelRule:
+class PlacementRule:
     """What matches all that is named gets at least this class."""
 
-    label: Label
+    classification: Classification
     module: str = ""
-    space: str = ""  # this namespace and those below it
+    namespace: str = ""  # this namespace and those below it
     path: str = ""  # a glob over what follows `tokonoma://module/`
 
 
@@ -35,9 +35,9 @@ class MaskRule:
     """In what matches all that is named, finds of these kinds mean this class, and nobody sees them but masked."""
 
     kinds: tuple[str, ...]  # kinds of finds, or `pii`, `secret`, `*`
-    label: Label = "pii"
+    classification: Classification = "pii"
     module: str = ""
-    space: str = ""
+    namespace: str = ""
     path: str = ""
 
 
@@ -45,13 +45,13 @@ class MaskRule:
 class Invariant:
     """Holds whatever `allow` says."""
 
-    label: Label
+    classification: Classification
     scope: Layer | None = None
-    deny: tuple[Effect, ...] = ("read", "write")
+    deny: tuple[AccessEffect, ...] = ("read", "write")
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
+class CustomDetector:
     """A detector that the policy brings."""
 
     kind: str
@@ -60,24 +60,26 @@ class Custom:
 
 
 @dataclass(frozen=True, slots=True)
-class Writes:
-    secret: Action = "refuse"  # noqa: S105 - a word of the policy
-    pii: Action = "allow"
+class WriteRules:
+    secret: WriteAction = "refuse"  # noqa: S105 - a word of the policy
+    pii: WriteAction = "allow"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PolicyRules:
     version: str
     layers: Mapping[Layer, LayerRule]
-    classes: Mapping[Label, ClassRule]
-    labels: tuple[LabelRule, ...] = ()
+    class_rules: Mapping[Classification, ClassRule]
+    placements: tuple[PlacementRule, ...] = ()
     masks: tuple[MaskRule, ...] = ()  # the first that fits counts; `classes` redact what they say
     invariants: tuple[Invariant, ...] = ()
     callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # who (a glob), the tags that it holds; the first counts
-    detectors: tuple[Custom, ...] = ()
-    kinds: Mapping[str, Label] = field(default_factory=dict[str, Label])  # the class that a kind of find means
-    writes: Writes = Writes()
-    retrieval: Retrieval = field(default_factory=Retrieval)
+    detectors: tuple[CustomDetector, ...] = ()
+    kinds: Mapping[str, Classification] = field(
+        default_factory=dict[str, Classification]
+    )  # the class that a kind of find means
+    writes: WriteRules = WriteRules()
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
 
 
 LAYER_RULES: Mapping[Layer, LayerRule] = {
@@ -85,16 +87,16 @@ LAYER_RULES: Mapping[Layer, LayerRule] = {
     "project": LayerRule(120 * DAY, 50_000),
     "principle": LayerRule(None, 100_000),
 }
-CLASS_RULES: Mapping[Label, ClassRule] = {
+CLASS_RULES: Mapping[Classification, ClassRule] = {
     "public": ClassRule(("*",)),
     "internal": ClassRule(("answer:task", "tool:*")),
     "pii": ClassRule(("answer:task", "tool:*"), escalation="human_review"),
     "secret": ClassRule((), escalation="deny"),
 }
-TAGS = ("answer:task", "tool:*")
+DEFAULT_TAGS = ("answer:task", "tool:*")
 """What a caller holds of whom the policy says nothing."""
 
-DEFAULT = Rules("0.1.0", LAYER_RULES, CLASS_RULES)
+DEFAULT_RULES = PolicyRules("0.1.0", LAYER_RULES, CLASS_RULES)
 DEFAULT_TEXT = """\
 # The policy that is in force until another is applied. Stored text is never altered: secrets are refused when they are
 # written, and personal data raises a record's class to pii.
@@ -119,14 +121,16 @@ retrieval:
 """
 
 
-def masking(classes: Mapping[Label, ClassRule], masks: Iterable[MaskRule]) -> dict[Label, ClassRule]:
+def apply_masks(
+    classes: Mapping[Classification, ClassRule], masks: Iterable[MaskRule]
+) -> dict[Classification, ClassRule]:
     """The classes, of which those that masked finds mean are given out without these."""
     made = dict(classes)
     for rule in masks:
-        old = made[rule.label]
-        made[rule.label] = replace(old, redact=tuple(dict.fromkeys((*old.redact, *rule.kinds))))
+        old = made[rule.classification]
+        made[rule.classification] = replace(old, redact=tuple(dict.fromkeys((*old.redact, *rule.kinds))))
     return made
 
 
-def strictest(labels: Iterable[Label]) -> Label:
-    return LABELS[max(LABELS.index(label) for label in labels)]
+def strictest(labels: Iterable[Classification]) -> Classification:
+    return CLASSIFICATIONS[max(CLASSIFICATIONS.index(label) for label in labels)]

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
-from tokonoma.policy.detect_personal import PERSONAL
-from tokonoma.policy.detect_secrets import SECRETS
-from tokonoma.policy.detections import Find, resolved
+from tokonoma.policy.detect_personal import PERSONAL_DETECTORS
+from tokonoma.policy.detect_secrets import SECRET_DETECTORS
+from tokonoma.policy.detections import Detection, resolve_overlaps
 from tokonoma.policy.detector import Detector
 
-BUILT_IN: tuple[Detector, ...] = (*SECRETS, *PERSONAL)
-GROUPS: dict[str, frozenset[str]] = {
-    "pii": frozenset(each.kind for each in PERSONAL),
-    "secret": frozenset(each.kind for each in SECRETS),
+BUILTIN_DETECTORS: tuple[Detector, ...] = (*SECRET_DETECTORS, *PERSONAL_DETECTORS)
+KINDS_BY_NATURE: dict[str, frozenset[str]] = {
+    "pii": frozenset(each.kind for each in PERSONAL_DETECTORS),
+    "secret": frozenset(each.kind for each in SECRET_DETECTORS),
 }
 _VERSION = 1
 """Counts up whenever a detector finds something else than before: stored texts are then looked at again."""
@@ -35,26 +35,28 @@ _LONGEST = 20_000  # characters of one that is
 
 class Scanner:
     def __init__(self, more: Sequence[Detector] = ()) -> None:
-        self.detectors = (*BUILT_IN, *more)
+        self.detectors = (*BUILTIN_DETECTORS, *more)
         more_of = hashlib.sha256("\0".join(f"{each.kind}\0{each.pattern}" for each in more).encode()).hexdigest()[:12]
         self.version = f"{_VERSION}.{more_of}" if more else str(_VERSION)
         self.natures = {each.kind: each.nature for each in self.detectors}
-        self._picky = not more
-        self._remembered = lru_cache(maxsize=_KEPT)(self.looked)
+        self._builtin_only = not more
+        self._cached_scan = lru_cache(maxsize=_KEPT)(self.scan_uncached)
 
-    def scan(self, text: str) -> tuple[Find, ...]:
+    def scan(self, text: str) -> tuple[Detection, ...]:
         """Resolved, in order of place."""
-        if self.clean(text):
+        if self.is_clean(text):
             return ()
-        return self._remembered(text) if len(text) <= _LONGEST else self.looked(text)
+        return self._cached_scan(text) if len(text) <= _LONGEST else self.scan_uncached(text)
 
-    def clean(self, text: str) -> bool:
+    def is_clean(self, text: str) -> bool:
         """Whether one can tell at a glance that nothing will be found. For most short texts one can."""
-        return len(text) < 6 or (self._picky and not _DIGIT.search(text) and not _telling(folded_of(text)))
+        return len(text) < 6 or (
+            self._builtin_only and not _DIGIT.search(text) and not _has_telling_word(normalize_width(text))
+        )
 
     @cached_property
-    def _set(self) -> Any:
-        found: Any = engine().Set.SearchSet(_options())
+    def _pattern_set(self) -> Any:
+        found: Any = load_re2().Set.SearchSet(_options())
         for each in self.detectors:
             found.Add(each.pattern)
         found.Compile()
@@ -64,32 +66,32 @@ class Scanner:
     def _patterns(self) -> list[Any]:
         return [None] * len(self.detectors)
 
-    def looked(self, text: str) -> tuple[Find, ...]:
+    def scan_uncached(self, text: str) -> tuple[Detection, ...]:
         """As `scan`, without remembering."""
-        folded = text if text.isascii() else folded_of(text)
+        folded = text if text.isascii() else normalize_width(text)
         data = folded.encode("utf-8", "replace")
-        likely: list[int] = self._set.Match(data)
+        likely: list[int] = self._pattern_set.Match(data)
         if not likely:
             return ()
-        place = _places(folded, data)
-        finds = [find for number in likely for find in self._matches(number, folded, data, place)]
-        return tuple(resolved(finds)) if finds else ()
+        place = _char_offsets(folded, data)
+        finds = [find for number in likely for find in self._find_matches(number, folded, data, place)]
+        return tuple(resolve_overlaps(finds)) if finds else ()
 
-    def _matches(self, number: int, folded: str, data: bytes, place: "_Places") -> Iterator[Find]:
+    def _find_matches(self, number: int, folded: str, data: bytes, place: "_CharOffsets") -> Iterator[Detection]:
         one = self.detectors[number]
-        for match in self._pattern(number).finditer(data):
+        for match in self._compile_detector(number).finditer(data):
             start, end = (place(each) for each in cast("tuple[int, int]", match.span(one.group)))
             span = (start, end) if one.check is None else one.check(folded, start, end)
             if span is not None and span[0] < span[1]:
-                yield Find(one.kind, one.nature, *span)
+                yield Detection(one.kind, one.nature, *span)
 
-    def _pattern(self, number: int) -> Any:
+    def _compile_detector(self, number: int) -> Any:
         if self._patterns[number] is None:
-            self._patterns[number] = compiled(self.detectors[number].pattern)
+            self._patterns[number] = compile_pattern(self.detectors[number].pattern)
         return self._patterns[number]
 
 
-def _telling(text: str) -> bool:
+def _has_telling_word(text: str) -> bool:
     """Whether it holds a word that finds have. One pass a word is a third of what one expression for all would take."""
     for word in _WORDS:
         if word in text:
@@ -103,12 +105,12 @@ def _telling(text: str) -> bool:
     return False
 
 
-def folded_of(text: str) -> str:
+def normalize_width(text: str) -> str:
     """The same text, letter for letter, with full-width ASCII and the other dashes as ASCII."""
     return text.translate(_FOLDED) if _WIDE.search(text) else text
 
 
-class _Places:
+class _CharOffsets:
     """From a byte to its character. Asked in rising order it counts on from where it was."""
 
     def __init__(self, data: bytes) -> None:
@@ -122,34 +124,34 @@ class _Places:
         return self._letter
 
 
-def _places(folded: str, data: bytes) -> Any:
-    return int if len(data) == len(folded) else _Places(data)
+def _char_offsets(folded: str, data: bytes) -> Any:
+    return int if len(data) == len(folded) else _CharOffsets(data)
 
 
-def engine() -> Any:
+def load_re2() -> Any:
     """RE2, which has no types. It takes 3 MB: only who needs it pays."""
     import re2
 
     return re2
 
 
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """ValueError says what RE2 does not take."""
     try:
-        return engine().compile(pattern, _options())
-    except engine().error as error:
+        return load_re2().compile(pattern, _options())
+    except load_re2().error as error:
         said: Any = error.args[0] if error.args else ""
         raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from None
 
 
 def _options() -> Any:
-    options: Any = engine().Options()
+    options: Any = load_re2().Options()
     options.log_errors = False
     options.max_mem = 8 << 20
     return options
 
 
 @lru_cache(maxsize=1)
-def built_in() -> Scanner:
+def builtin_scanner() -> Scanner:
     """The scanner without a policy's own detectors."""
     return Scanner()

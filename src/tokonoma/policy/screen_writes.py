@@ -3,50 +3,50 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tokonoma.policy.detections import Find, masked, masks_in, told
-from tokonoma.policy.rules import Action, Writes
+from tokonoma.policy.detections import Detection, find_masks, format_for_journal, mask_text
+from tokonoma.policy.rules import WriteAction, WriteRules
 from tokonoma.policy.scan import Scanner
 
 
-class Screen:
+class WriteScreen:
     """One a call. `refused` holds (field, kind) of what must not be stored; `masks` the masks that the texts hold."""
 
-    def __init__(self, scanner: Scanner, writes: Writes, salt: bytes) -> None:
+    def __init__(self, scanner: Scanner, writes: WriteRules, salt: bytes) -> None:
         self._scanner, self._writes, self._salt = scanner, writes, salt
         self._known = scanner.natures.keys()
-        self.refused: list[tuple[str, str]] = []
+        self.refusals: list[tuple[str, str]] = []
         self.masks: set[str] = set()
-        self.found: list[str] = []
+        self.detections: list[str] = []
 
-    def walk(self, value: Any, field: str = "") -> Any:
+    def screen(self, value: Any, field: str = "") -> Any:
         """The value with what the policy wants redacted replaced; the same object where nothing was."""
         if isinstance(value, str):
-            return self._text(value, field)
+            return self._screen_text(value, field)
         if isinstance(value, Mapping):
             members = cast("Mapping[Any, Any]", value)
             inner = f"{field}." if field else ""
-            made = {self.walk(key, field): self.walk(each, f"{inner}{key}") for key, each in members.items()}
+            made = {self.screen(key, field): self.screen(each, f"{inner}{key}") for key, each in members.items()}
             return made if any(made.get(key) is not each for key, each in members.items()) else members
         if isinstance(value, list):
             items = cast("list[Any]", value)
-            listed = [self.walk(each, f"{field}[{place}]") for place, each in enumerate(items)]
+            listed = [self.screen(each, f"{field}[{place}]") for place, each in enumerate(items)]
             return listed if any(one is not other for one, other in zip(listed, items, strict=True)) else items
         return value
 
-    def _text(self, text: str, field: str) -> str:
-        self.masks.update(masks_in(text, self._known))
+    def _screen_text(self, text: str, field: str) -> str:
+        self.masks.update(find_masks(text, self._known))
         finds = self._scanner.scan(text)
         if not finds:
             return text
-        self.found += told(text, finds, self._salt)
-        self.refused += [(self._named(field), find.kind) for find in finds if self._action(find) == "refuse"]
+        self.detections += format_for_journal(text, finds, self._salt)
+        self.refusals += [(self._field_name(field), find.kind) for find in finds if self._action(find) == "refuse"]
         redact = [find for find in finds if self._action(find) == "redact"]
-        return masked(text, redact) if redact else text
+        return mask_text(text, redact) if redact else text
 
-    def _named(self, field: str) -> str:
+    def _field_name(self, field: str) -> str:
         """A field's name may be what was found, when it is a key of somebody's own."""
         finds = self._scanner.scan(field)
-        return masked(field, finds) or "a value"
+        return mask_text(field, finds) or "a value"
 
-    def _action(self, find: Find) -> Action:
+    def _action(self, find: Detection) -> WriteAction:
         return self._writes.secret if find.nature == "secret" else self._writes.pii

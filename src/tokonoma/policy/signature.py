@@ -5,10 +5,10 @@ import binascii
 from collections.abc import Sequence
 
 from tokonoma.core.errors import Denied, Unready
-from tokonoma.core.policy_api import Proposal
+from tokonoma.core.policy_api import PolicyProposal
 
 
-def check_signature(signers: Sequence[str], proposal: Proposal) -> None:
+def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:
     """`signers` are `name:public key` (Ed25519, base64). Denied unless `approver` is one and has signed this text."""
     if not signers:
         return
@@ -20,12 +20,12 @@ def check_signature(signers: Sequence[str], proposal: Proposal) -> None:
             reason="signature",
             approvers=sorted(keys),
         )
-    if not _signed(keys[proposal.approver], proposal):
+    if not _verify_signature(keys[proposal.approver], proposal):
         told = f"The signature is not one of {proposal.approver!r} over this text. Nothing was changed."
         raise Denied(told, reason="signature")
 
 
-def _signed(key: str, proposal: Proposal) -> bool:
+def _verify_signature(key: str, proposal: PolicyProposal) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

@@ -9,48 +9,50 @@ moment, nothing is shown that neither of them would show.
 from collections.abc import Collection
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import Document, Label
-from tokonoma.core.policy import Mark, View
-from tokonoma.core.policy_api import Decision, Effect, Layer
-from tokonoma.policy.active import InForce
-from tokonoma.policy.rules import Rules, strictest
+from tokonoma.core.desk import Classification, Document
+from tokonoma.core.policy import DocumentScan, PolicyView
+from tokonoma.core.policy_api import AccessEffect, Decision, Layer
+from tokonoma.policy.active import ActivePolicy
+from tokonoma.policy.rules import PolicyRules, strictest
 
 _VERDICTS = ("allow", "redact", "deny")  # from open to closed
 
 
-class Passing(InForce):
+class TransitionPolicy(ActivePolicy):
     """`other` is the policy that is coming or, unless `coming`, the one that is leaving."""
 
-    def __init__(self, rules: Rules, number: int, salt: bytes, other: InForce, *, coming: bool) -> None:
+    def __init__(self, rules: PolicyRules, number: int, salt: bytes, other: ActivePolicy, *, coming: bool) -> None:
         super().__init__(rules, number, salt)
         self._other, self._coming = other, coming
 
-    def view(self, who: Principal) -> View:
-        return _both(super().view(who), self._other.view(who))
+    def view_for(self, who: Principal) -> PolicyView:
+        return _intersect_views(super().view_for(who), self._other.view_for(who))
 
-    def masked(self, view: View) -> frozenset[str]:
-        beside = view.beside or view
-        return self.hidden(view.tags) | self._other.hidden(beside.tags)
+    def masked_kinds(self, view: PolicyView) -> frozenset[str]:
+        beside = view.other_view or view
+        return self.hidden_kinds(view.tags) | self._other.hidden_kinds(beside.tags)
 
     def decide(
-        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: Effect = "read"
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision:
         both = (super().decide(tags, label, scope, effect), self._other.decide(tags, label, scope, effect))
         return max(both, key=lambda each: _VERDICTS.index(each.verdict))
 
-    def mark(self, document: Document) -> Mark:
-        mine = super().mark(document)
+    def scan_document(self, document: Document) -> DocumentScan:
+        mine = super().scan_document(document)
         if not self._coming:
             return mine
-        new = self._other.mark(document)
-        return Mark(new.kinds, new.detectors, lambda said: strictest([mine.label(said), new.label(said)]))
+        new = self._other.scan_document(document)
+        return DocumentScan(
+            new.kinds, new.detectors_version, lambda said: strictest([mine.classify(said), new.classify(said)])
+        )
 
-    def label(self, label: Label, module: str, space: str, texts: Collection[str]) -> Label:
-        mine = super().label(label, module, space, texts)
-        return strictest([mine, self._other.label(label, module, space, texts)]) if self._coming else mine
+    def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
+        mine = super().classify(label, module, space, texts)
+        return strictest([mine, self._other.classify(label, module, space, texts)]) if self._coming else mine
 
 
-def _both(one: View, other: View) -> View:
-    labels: list[Label] = [label for label in one.labels if label in other.labels]
-    plain: list[Label] = [label for label in one.plain if label in other.plain]
-    return View(one.tags, tuple(labels), tuple(plain), other)
+def _intersect_views(one: PolicyView, other: PolicyView) -> PolicyView:
+    labels: list[Classification] = [label for label in one.classifications if label in other.classifications]
+    plain: list[Classification] = [label for label in one.unmasked if label in other.unmasked]
+    return PolicyView(one.tags, tuple(labels), tuple(plain), other)

@@ -8,7 +8,7 @@ from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.core.module import Migration
 from tokonoma.core.policy_api import PolicyVersion
-from tokonoma.policy.rules import DEFAULT, DEFAULT_TEXT
+from tokonoma.policy.rules import DEFAULT_RULES, DEFAULT_TEXT
 
 TABLES = (
     Migration(
@@ -46,15 +46,15 @@ TABLES = (
 )
 
 _HEAD = "select number, salt, coming, leaving from policy_head where id = 1"
-_WALK = "select phase, stage, after, done from policy_relabel where id = 1"
+_STATE = "select phase, stage, after, done from policy_relabel where id = 1"
 _COLUMNS = "number, version, yaml, applied_at, applied_by, approver, rolled_back_to"
 
 
-SHIPPED = PolicyVersion(0, DEFAULT.version, DEFAULT_TEXT, 0, "", "", "")
+SHIPPED = PolicyVersion(0, DEFAULT_RULES.version, DEFAULT_TEXT, 0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class PolicyHead:
     """Which policy is in force. While records follow a new one there are two: it is coming, or the old one leaving."""
 
     number: int
@@ -68,53 +68,53 @@ class Head:
         return self.number if self.coming is None else self.coming
 
 
-Phase = Literal["tighten", "turn", "loosen"]
+ReclassifyPhase = Literal["tighten", "turn", "loosen"]
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class ReclassifyState:
     """How far records have followed a policy: `stage` is a module whose shelf is looked through, or empty."""
 
-    phase: Phase
+    phase: ReclassifyPhase
     stage: str = ""
     after: str = ""
     done: int = 0
 
 
-def head(rows: Rows) -> Head:
+def read_head(rows: Rows) -> PolicyHead:
     """Which policy is in force."""
-    return _head(rows.row(_HEAD))
+    return _parse_head(rows.row(_HEAD))
 
 
-def held(statements: Statements) -> Head:
+def lock_head_shared(statements: Statements) -> PolicyHead:
     """On PostgreSQL it stays so until this transaction ends; on SQLite it does so anyway."""
-    return _head(statements.row(_HEAD + " {for_share}"))
+    return _parse_head(statements.row(_HEAD + " {for_share}"))
 
 
-def locked(statements: Statements) -> Head:
+def lock_head(statements: Statements) -> PolicyHead:
     """Nobody else changes it until this transaction ends, and whoever writes records waits."""
-    return _head(statements.row(_HEAD + " {for_update}"))
+    return _parse_head(statements.row(_HEAD + " {for_update}"))
 
 
-def _head(row: Row | None) -> Head:
+def _parse_head(row: Row | None) -> PolicyHead:
     if row is None:
         raise Missing("The store does not say which policy is in force.", reason="policy")
-    return Head(row[0], bytes(row[1]), row[2], row[3])
+    return PolicyHead(row[0], bytes(row[1]), row[2], row[3])
 
 
-def walk(rows: Rows) -> Walk | None:
+def read_state(rows: Rows) -> ReclassifyState | None:
     """None where every record has the class that it should have."""
-    row = rows.row(_WALK)
-    return None if row is None else Walk(*row)
+    row = rows.row(_STATE)
+    return None if row is None else ReclassifyState(*row)
 
 
-def walking(statements: Statements) -> Walk | None:
+def lock_state(statements: Statements) -> ReclassifyState | None:
     """The same, for whoever goes on with it: nobody else does meanwhile."""
-    row = statements.row(_WALK + " {for_update}")
-    return None if row is None else Walk(*row)
+    row = statements.row(_STATE + " {for_update}")
+    return None if row is None else ReclassifyState(*row)
 
 
-def follow(statements: Statements, to: Walk) -> None:
+def save_state(statements: Statements, to: ReclassifyState) -> None:
     statements.run(
         """insert into policy_relabel (id, phase, stage, after, done) values (1, :phase, :stage, :after, :done)
         on conflict (id) do update set phase = excluded.phase, stage = excluded.stage, after = excluded.after,
@@ -126,59 +126,59 @@ def follow(statements: Statements, to: Walk) -> None:
     )
 
 
-def turn(statements: Statements) -> None:
+def activate_coming(statements: Statements) -> None:
     """No record is too open for the policy that is coming: it is in force."""
-    locked(statements)
+    lock_head(statements)
     statements.run(
         "update policy_head set leaving = number, number = coming, coming = null where id = 1 and coming is not null"
     )
-    follow(statements, Walk("loosen"))
+    save_state(statements, ReclassifyState("loosen"))
 
 
-def arrived(statements: Statements) -> None:
+def finish_transition(statements: Statements) -> None:
     statements.run("update policy_head set leaving = null where id = 1")
     statements.run("delete from policy_relabel where id = 1")
 
 
-def version(rows: Rows, number: int) -> PolicyVersion:
+def read_version(rows: Rows, number: int) -> PolicyVersion:
     if number == 0:
         return SHIPPED
     row = rows.row(f"select {_COLUMNS} from policy_version where number = :number", number=number)  # noqa: S608
     if row is None:
         raise Missing("The policy in force is not in the store.", reason="policy")
-    return _version(row)
+    return _parse_version(row)
 
 
-def named(rows: Rows, name: str) -> PolicyVersion:
+def find_version(rows: Rows, name: str) -> PolicyVersion:
     """By its version; Missing lists the newest ones."""
     row = rows.row(f"select {_COLUMNS} from policy_version where version = :name", name=name)  # noqa: S608
     if row is not None:
-        return _version(row)
+        return _parse_version(row)
     if name == SHIPPED.version:
         return SHIPPED
-    known = [each.version for each in history(rows, 10, None)]
+    known = [each.version for each in list_versions(rows, 10, None)]
     raise Missing(f"There is no policy version {name[:40]!r}.", reason="policy_version", versions=known)
 
 
-def history(rows: Rows, limit: int, before: int | None) -> list[PolicyVersion]:
+def list_versions(rows: Rows, limit: int, before: int | None) -> list[PolicyVersion]:
     """Newest first; the last one is what the house was shipped with."""
     found = rows.rows(
         f"select {_COLUMNS} from policy_version where number < :before order by number desc limit :most",  # noqa: S608
         before=2**62 if before is None else before,
         most=limit,
     )
-    listed = [_version(row) for row in found]
+    listed = [_parse_version(row) for row in found]
     if len(listed) < limit and (before is None or before > 0):
         listed.append(SHIPPED)
     return listed
 
 
-def keep(
+def save_version(
     statements: Statements, asked: str, yaml: str, by: str, approver: str, rolled_back_to: str = ""
 ) -> PolicyVersion:
     """Keep it under its version, or under the next one that is free; it is coming. The head must be locked."""
-    number = _next(statements)
-    name = free(statements, asked)
+    number = _next_number(statements)
+    name = next_free_version(statements, asked)
     kept = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
     statements.run(
         f"insert into policy_version ({_COLUMNS}) values (:number, :version, :yaml, :applied_at, :applied_by,"  # noqa: S608
@@ -186,7 +186,7 @@ def keep(
         **{name: getattr(kept, name) for name in PolicyVersion.__slots__},
     )
     statements.run("update policy_head set coming = :number, leaving = null where id = 1", number=number)
-    follow(statements, Walk("tighten"))
+    save_state(statements, ReclassifyState("tighten"))
     return kept
 
 
@@ -199,13 +199,13 @@ def check_expected(current: PolicyVersion, expected: str | None) -> None:
         )
 
 
-def _next(rows: Rows) -> int:
+def _next_number(rows: Rows) -> int:
     row = rows.row("select coalesce(max(number), 0) from policy_version")
     assert row is not None
     return row[0] + 1
 
 
-def free(rows: Rows, asked: str) -> str:
+def next_free_version(rows: Rows, asked: str) -> str:
     """0.1.0, or 0.1.1 if there has been a 0.1.0: a version names one text for ever."""
     major, minor, patch = (int(part) for part in asked.split("."))
     taken = {row[0] for row in rows.rows("select version from policy_version")} | {SHIPPED.version}
@@ -214,6 +214,6 @@ def free(rows: Rows, asked: str) -> str:
     return name
 
 
-def _version(row: Row) -> PolicyVersion:
+def _parse_version(row: Row) -> PolicyVersion:
     values: tuple[Any, ...] = tuple(row)
     return PolicyVersion(*values)

@@ -8,37 +8,37 @@ import yaml
 
 from tokonoma.core.errors import Invalid
 
-MOST = 64 * 1024  # bytes
-_DEEPEST = 16
+MAX_BYTES = 64 * 1024  # bytes
+_MAX_DEPTH = 16
 _SCALARS = ("str", "int", "float", "bool", "null", "timestamp")
 _YAML: Any = yaml  # its stubs leave most of it unknown
 _YES = ("yes", "true", "on")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PolicyProblem:
     key: str  # where it belongs: boundary_classes.pii.redact[0]
     message: str
     line: int
     column: int
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"key": self.key, "message": self.message, "line": self.line, "column": self.column}
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    value: "Mapping[str, Node] | Sequence[Node] | str | int | float | bool | None"
+class YamlNode:
+    value: "Mapping[str, YamlNode] | Sequence[YamlNode] | str | int | float | bool | None"
     written: str  # a scalar as it stands there: 0.10 is not 0.1
     key: str
     line: int
     column: int
 
-    def problem(self, message: str) -> Problem:
-        return Problem(self.key, message, self.line, self.column)
+    def problem(self, message: str) -> PolicyProblem:
+        return PolicyProblem(self.key, message, self.line, self.column)
 
 
-def refused(problems: Sequence[Problem]) -> Invalid:
+def policy_error(problems: Sequence[PolicyProblem]) -> Invalid:
     first = problems[0]
     more = f" There are {len(problems) - 1} more problems." if len(problems) > 1 else ""
     where = f"line {first.line}, column {first.column}" + (f", {first.key}" if first.key else "")
@@ -49,29 +49,31 @@ def refused(problems: Sequence[Problem]) -> Invalid:
         line=first.line,
         column=first.column,
         key=first.key,
-        problems=[each.shown() for each in problems[:50]],
+        problems=[each.to_dict() for each in problems[:50]],
     )
 
 
-def tree(text: str) -> Node:
+def parse_yaml(text: str) -> YamlNode:
     """The whole document; Invalid names the place of what is wrong."""
     size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MOST:
-        raise refused([Problem("", f"it has {size} bytes, and {MOST} is the most", 1, 1)])
+    if size > MAX_BYTES:
+        raise policy_error([PolicyProblem("", f"it has {size} bytes, and {MAX_BYTES} is the most", 1, 1)])
     try:
         _check_events(text)
         root = _YAML.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        raise refused([Problem("", f"this is not YAML: {error.problem or error.context}", line, column)]) from None
+        raise policy_error(
+            [PolicyProblem("", f"this is not YAML: {error.problem or error.context}", line, column)]
+        ) from None
     except yaml.YAMLError as error:
         place = str(text[: getattr(error, "position", 0)])
-        problem = Problem("", "it holds a character that YAML does not allow", place.count("\n") + 1, 1)
-        raise refused([problem]) from None
+        problem = PolicyProblem("", "it holds a character that YAML does not allow", place.count("\n") + 1, 1)
+        raise policy_error([problem]) from None
     if root is None:
-        raise refused([Problem("", "it is empty", 1, 1)])
-    return _node(root, "")
+        raise policy_error([PolicyProblem("", "it is empty", 1, 1)])
+    return _build_node(root, "")
 
 
 def _check_events(text: str) -> None:
@@ -80,42 +82,46 @@ def _check_events(text: str) -> None:
     for event in _YAML.parse(text, Loader=yaml.SafeLoader):
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            problem = Problem("", "aliases and anchors are not allowed; write it out", mark.line + 1, mark.column + 1)
-            raise refused([problem])
+            problem = PolicyProblem(
+                "", "aliases and anchors are not allowed; write it out", mark.line + 1, mark.column + 1
+            )
+            raise policy_error([problem])
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         documents += isinstance(event, yaml.DocumentStartEvent)
-        if depth > _DEEPEST:
-            raise refused([Problem("", f"more than {_DEEPEST} levels", mark.line + 1, mark.column + 1)])
+        if depth > _MAX_DEPTH:
+            raise policy_error([PolicyProblem("", f"more than {_MAX_DEPTH} levels", mark.line + 1, mark.column + 1)])
         if documents > 1:
-            raise refused([Problem("", "one document, not several", mark.line + 1, mark.column + 1)])
+            raise policy_error([PolicyProblem("", "one document, not several", mark.line + 1, mark.column + 1)])
 
 
-def _node(node: Any, key: str) -> Node:
+def _build_node(node: Any, key: str) -> YamlNode:
     line, column = node.start_mark.line + 1, node.start_mark.column + 1
     if isinstance(node, yaml.MappingNode):
-        return Node(dict(_members(node, key)), "", key, line, column)
+        return YamlNode(dict(_build_members(node, key)), "", key, line, column)
     if isinstance(node, yaml.SequenceNode):
-        return Node([_node(each, f"{key}[{place}]") for place, each in enumerate(node.value)], "", key, line, column)
+        return YamlNode(
+            [_build_node(each, f"{key}[{place}]") for place, each in enumerate(node.value)], "", key, line, column
+        )
     kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
     if kind not in _SCALARS:
-        raise refused([Problem(key, f"the tag {kind} is not allowed", line, column)])
-    return Node(_scalar(kind, node.value, node), node.value, key, line, column)
+        raise policy_error([PolicyProblem(key, f"the tag {kind} is not allowed", line, column)])
+    return YamlNode(_build_scalar(kind, node.value, node), node.value, key, line, column)
 
 
-def _members(node: Any, key: str) -> Iterator[tuple[str, Node]]:
+def _build_members(node: Any, key: str) -> Iterator[tuple[str, YamlNode]]:
     seen: set[str] = set()
     for name, value in node.value:
         line, column = name.start_mark.line + 1, name.start_mark.column + 1
         if not isinstance(name, yaml.ScalarNode):
-            raise refused([Problem(key, "a key must be a word", line, column)])
+            raise policy_error([PolicyProblem(key, "a key must be a word", line, column)])
         place = f"{key}.{name.value}" if key else name.value
         if name.value in seen:
-            raise refused([Problem(place, "it stands here twice", line, column)])
+            raise policy_error([PolicyProblem(place, "it stands here twice", line, column)])
         seen.add(name.value)
-        yield name.value, _node(value, place)
+        yield name.value, _build_node(value, place)
 
 
-def _scalar(kind: str, text: str, node: Any) -> Any:
+def _build_scalar(kind: str, text: str, node: Any) -> Any:
     if kind == "null":
         return None
     if kind == "bool":
@@ -124,5 +130,5 @@ def _scalar(kind: str, text: str, node: Any) -> Any:
         try:
             return _YAML.SafeLoader("").construct_object(node)
         except (ValueError, OverflowError):
-            raise refused([Problem("", "this number cannot be read", node.start_mark.line + 1, 1)]) from None
+            raise policy_error([PolicyProblem("", "this number cannot be read", node.start_mark.line + 1, 1)]) from None
     return text

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import orjson
 
-from tokonoma.core.clock import shown
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Rows
-from tokonoma.search.facts import HEAD
-from tokonoma.search.filters import Filter
-from tokonoma.store.dialect import Kind
+from tokonoma.search.facts import INDEXED_LENGTH
+from tokonoma.search.filters import IndexFilter
+from tokonoma.store.dialect import DatabaseKind
 
 FEW = 500
 """Documents that are looked at one by one, without being proposed, if a filter lets no more through."""
@@ -38,7 +38,7 @@ where f.key in ({keys}) and {filter}"""
 _BETWEEN = "select d.id from {source} where d.at >= :begin and d.at < :end and {filter} order by d.at desc limit :most"
 _DATED_BETWEEN = "select distinct d.id from {source} where {filter} limit :most"
 _TOLD_BETWEEN = f"""select f.document as id from fact f where f.key in ({{keys}})
-and substr(f.text, 1, {HEAD}) >= :first and substr(f.text, 1, {HEAD}) < :last"""
+and substr(f.text, 1, {INDEXED_LENGTH}) >= :first and substr(f.text, 1, {INDEXED_LENGTH}) < :last"""
 # That the thread has a name is said once more, or its index, which leaves out those without, is not used.
 _BESIDE = """select d.id from document d
 where d.thread <> '' and d.thread = c.thread and d.space = c.space and d.module = c.module
@@ -58,7 +58,7 @@ _DATES = ("date", "time", "ts", "timestamp", "happened_at", "occurred_at", "crea
 _KEYS = ", ".join(f"'{key}'" for key in _DATES)
 
 
-class Candidate(NamedTuple):
+class SearchCandidate(NamedTuple):
     """A row as it is read."""
 
     id: int
@@ -75,23 +75,23 @@ class Candidate(NamedTuple):
         return (self.name, self.space, self.module) if self.name else None
 
 
-class Pool:
+class CandidatePool:
     """The documents inside one filter, as one snapshot has them."""
 
-    def __init__(self, kind: Kind, rows: Rows, filter: Filter) -> None:
-        self._kind: Kind = kind
+    def __init__(self, kind: DatabaseKind, rows: Rows, filter: IndexFilter) -> None:
+        self._kind: DatabaseKind = kind
         self.rows = rows
         self.filter = filter
 
-    def few(self) -> list[int] | None:
+    def list_few(self) -> list[int] | None:
         """All that the filter lets through, if one of its parts lets through few; None if none does."""
         driver = self._driver
         if driver is None:
             return None
-        sql = f"select distinct d.id from {self._driven(driver)} where {self.filter.sql}"
+        sql = f"select distinct d.id from {self._driver_source(driver)} where {self.filter.sql}"
         return [row[0] for row in self.rows.rows(sql, **self.filter.params)]
 
-    def _driven(self, driver: str) -> str:
+    def _driver_source(self, driver: str) -> str:
         return _DRIVEN[self._kind].replace("{driver}", driver)
 
     @cached_property
@@ -107,55 +107,55 @@ class Pool:
         fewest = min(row)
         return drivers[row.index(fewest)] if fewest <= FEW else None
 
-    def fetch(self, ids: Collection[int]) -> list[Candidate]:
+    def fetch(self, ids: Collection[int]) -> list[SearchCandidate]:
         if not ids:
             return []
-        sql = self._filled(_FETCH.replace("{each}", _EACH[self._kind]))
-        return [*map(Candidate._make, self.rows.rows(sql, ids=self._listed(ids), **self.filter.params))]
+        sql = self._fill_template(_FETCH.replace("{each}", _EACH[self._kind]))
+        return [*map(SearchCandidate._make, self.rows.rows(sql, ids=self._encode_ids(ids), **self.filter.params))]
 
-    def shown(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
+    def fetch_headers(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
         """Address, module, space and title."""
         if not ids:
             return {}
-        sql = self._filled(_SHOWN.replace("{each}", _EACH[self._kind]))
-        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
+        sql = self._fill_template(_SHOWN.replace("{each}", _EACH[self._kind]))
+        found = self.rows.rows(sql, ids=self._encode_ids(ids), **self.filter.params)
         return {number: (address, module, space, title) for number, address, module, space, title in found}
 
-    def newest(self, most: int) -> list[tuple[int, int]]:
+    def find_newest(self, most: int) -> list[tuple[int, int]]:
         """Ids and times, newest first."""
-        source = self._driven(self._driver) if self._driver else _BY_TIME[self._kind]
-        sql = self._filled(_NEWEST).replace("{source}", source)
+        source = self._driver_source(self._driver) if self._driver else _BY_TIME[self._kind]
+        sql = self._fill_template(_NEWEST).replace("{source}", source)
         return [(number, at) for number, at in self.rows.rows(sql, most=most, **self.filter.params)]
 
-    def dates(self, ids: Collection[int]) -> list[tuple[int, str | None, float | None]]:
+    def fetch_dates(self, ids: Collection[int]) -> list[tuple[int, str | None, float | None]]:
         """What the facts of these documents say of their time, as a text or as a number."""
         if not ids:
             return []
-        sql = self._filled(_DATED.replace("{each}", _EACH[self._kind]))
-        found = self.rows.rows(sql, ids=self._listed(ids), **self.filter.params)
+        sql = self._fill_template(_DATED.replace("{each}", _EACH[self._kind]))
+        found = self.rows.rows(sql, ids=self._encode_ids(ids), **self.filter.params)
         return [(number, text, value) for number, text, value in found]
 
-    def between(self, begin: int, end: int, most: int) -> list[int]:
+    def find_between(self, begin: int, end: int, most: int) -> list[int]:
         """Documents of that time, by their facts or by when they were saved."""
-        span = {"begin": begin, "end": end, "first": shown(begin)[:10], "last": shown(end), "most": most}
+        span = {"begin": begin, "end": end, "first": format_time(begin)[:10], "last": format_time(end), "most": most}
         params = {**self.filter.params, **span}
         saved = _BETWEEN.replace("{source}", _BY_TIME[self._kind])
-        told = _DATED_BETWEEN.replace("{source}", self._driven(_TOLD_BETWEEN))
-        return [row[0] for sql in (saved, told) for row in self.rows.rows(self._filled(sql), **params)]
+        told = _DATED_BETWEEN.replace("{source}", self._driver_source(_TOLD_BETWEEN))
+        return [row[0] for sql in (saved, told) for row in self.rows.rows(self._fill_template(sql), **params)]
 
-    def rows_around(self, ids: Iterable[int], reach: int) -> list[list[int]]:
+    def find_neighbours(self, ids: Iterable[int], reach: int) -> list[list[int]]:
         """Each document with its neighbours in its thread, inside the filter: so many on each side, in their order."""
-        listed, found = self._listed(ids), dict[int, tuple[list[int], list[int]]]()
+        listed, found = self._encode_ids(ids), dict[int, tuple[list[int], list[int]]]()
         for side, (sign, way) in enumerate((("<", "desc"), (">", "asc"))):
-            sql = self._filled(_NEIGHBOURS[self._kind].replace("{beside}", _BESIDE))
+            sql = self._fill_template(_NEIGHBOURS[self._kind].replace("{beside}", _BESIDE))
             sql = sql.replace("{sign}", sign).replace("{way}", way)
             for document, neighbour in self.rows.rows(sql, ids=listed, most=reach, **self.filter.params):
                 found.setdefault(document, ([], []))[side].append(neighbour)
         return [[*reversed(before), document, *after] for document, (before, after) in found.items()]
 
-    def _filled(self, sql: str) -> str:
+    def _fill_template(self, sql: str) -> str:
         return sql.replace("{keys}", _KEYS).replace("{filter}", self.filter.sql)
 
-    def _listed(self, ids: Iterable[int]) -> str | Sequence[int]:
+    def _encode_ids(self, ids: Iterable[int]) -> str | Sequence[int]:
         """Many ids as one parameter."""
         return orjson.dumps(list(ids)).decode() if self._kind == "sqlite" else list(ids)

@@ -4,48 +4,48 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from tokonoma.core.query import Query
-from tokonoma.search.candidates import Candidate, Pool
+from tokonoma.search.candidates import CandidatePool, SearchCandidate
 
 if TYPE_CHECKING:
-    from tokonoma.search.dates import Span
+    from tokonoma.search.dates import DateSpan
 
 _LATEST = 3  # of a month without a year: the next one, and the last two
 _MOST = 200  # documents of a time that are looked at whatever they say
 
 
-class Timely:
+class DateBoost:
     """The time that a question names, if it does and is to be looked for."""
 
-    def __init__(self, pool: Pool, query: Query, now: int) -> None:
+    def __init__(self, pool: CandidatePool, query: Query, now: int) -> None:
         self._pool = pool
-        self._spans: list[Span] = []
-        if query.timely:
+        self._spans: list[DateSpan] = []
+        if query.boost_dates:
             # Not with the others: to read its patterns takes longer than many a search.
-            from tokonoma.search.dates import spans
+            from tokonoma.search.dates import find_spans
 
-            self._spans = spans(query.text, now)
+            self._spans = find_spans(query.text, now)
 
-    def proposed(self) -> list[int]:
+    def propose(self) -> list[int]:
         """Documents of that time, if it is so short that they can all be looked at."""
         if not self._spans:
             return []
-        from tokonoma.search.dates import short
+        from tokonoma.search.dates import select_short
 
-        found = [self._pool.between(*span, _MOST) for span in short(self._spans, _LATEST)]
+        found = [self._pool.find_between(*span, _MOST) for span in select_short(self._spans, _LATEST)]
         return [number for numbers in found for number in numbers]
 
-    def worth(self, candidates: Mapping[int, Candidate], chosen: Collection[int]) -> dict[int, float]:
+    def compute_factors(self, candidates: Mapping[int, SearchCandidate], chosen: Collection[int]) -> dict[int, float]:
         """What is left of their scores; nobody is named if there is no such time."""
         if not self._spans:
             return {}
-        from tokonoma.search.dates import fit, moment, worth
+        from tokonoma.search.dates import compute_factor, compute_fit, parse_moment
 
         times: dict[int, list[int]] = {number: [] for number in chosen}
-        for number, text, value in self._pool.dates(chosen):
-            at = moment(text, value)
+        for number, text, value in self._pool.fetch_dates(chosen):
+            at = parse_moment(text, value)
             if at is not None:
                 times[number].append(at)
         return {
-            number: worth(max(fit(at, self._spans) for at in told or [candidates[number].at]))
+            number: compute_factor(max(compute_fit(at, self._spans) for at in told or [candidates[number].at]))
             for number, told in times.items()
         }

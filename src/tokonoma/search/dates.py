@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import NamedTuple
 
-from tokonoma.core.clock import parsed
+from tokonoma.core.clock import parse_time
 
 _DAY = 86_400_000
 _BESIDE = 12 * 3_600_000  # the day of one time zone begins on that of another
@@ -25,8 +25,8 @@ _READ = 500  # letters of a question; a text that is pasted as one asks for no t
 _YEARS = 10  # that a month without a year may lie back
 _SHORT = 32 * _DAY
 _MILLISECONDS = 10**11  # as seconds this would be the year 5138
-_FIRST, _LAST = parsed("1900-01-01"), parsed("2200-01-01")  # of which people have notes
-_LIKELY = parsed("1980-01-01")  # a smaller number is more likely a duration, or a day of a month
+_FIRST, _LAST = parse_time("1900-01-01"), parse_time("2200-01-01")  # of which people have notes
+_LIKELY = parse_time("1980-01-01")  # a smaller number is more likely a duration, or a day of a month
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAYBE = {"mar", "may", "march", "dec", "sep", "jan"}  # mostly none, unless told more exactly
@@ -57,130 +57,137 @@ _DAYS = (  # back, as one says it
 _THIS = re.compile(r"\b(this|last) (week|month|year)\b|(今|先|去|昨)(週|月|年)")
 
 
-class Span(NamedTuple):
+class DateSpan(NamedTuple):
     """Milliseconds, from the first to the one behind the last."""
 
     begin: int
     end: int
 
 
-def spans(text: str, now: int) -> list[Span]:
+def find_spans(text: str, now: int) -> list[DateSpan]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
     folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = [*chain.from_iterable(read(folded, today) for read in _READERS)] or [*_years(folded, today)]
+    found = [*chain.from_iterable(read(folded, today) for read in _READERS)] or [*_read_years(folded, today)]
     return sorted({span for span in found if span.begin >= _FIRST and span.end <= _LAST}, reverse=True)
 
 
-def fit(at: int, named: Sequence[Span]) -> float:
+def compute_fit(at: int, named: Sequence[DateSpan]) -> float:
     """1 inside of one of them, and less and less beside it."""
     away = min(max((span.begin - at) / _BEFORE, (at - span.end) / _AFTER, 0.0) for span in named)
     return math.exp(-away)
 
 
-def worth(fitting: float) -> float:
+def compute_factor(fitting: float) -> float:
     """What is left of a score."""
     return 1.0 - _PART * (1.0 - fitting) / (1.0 + _PART)
 
 
-def short(named: Sequence[Span], most: int) -> list[Span]:
+def select_short(named: Sequence[DateSpan], most: int) -> list[DateSpan]:
     """Those in which so little happens that all of it can be looked at: the most recent."""
     return [span for span in named if span.end - span.begin <= _SHORT + 2 * _BESIDE][:most]
 
 
-def moment(text: str | None, number: float | None) -> int | None:
+def parse_moment(text: str | None, number: float | None) -> int | None:
     """Of a date as ISO 8601 writes it, or of seconds or milliseconds since 1970; None if it is no likely time."""
     if number is not None:
         at = number if number > _MILLISECONDS else number * 1000
         return int(at) if text is None and _LIKELY <= at <= _LAST else None
     with suppress(ValueError, OverflowError):
-        return parsed(text or "")
+        return parse_time(text or "")
     return None
 
 
-def _iso(text: str, today: datetime) -> Iterator[Span]:
+def _read_iso(text: str, today: datetime) -> Iterator[DateSpan]:
     for year, month, day in _ISO.findall(text):
-        yield from _of(int(year), int(month), int(day or 0))
+        yield from _build_calendar_span(int(year), int(month), int(day or 0))
 
 
-def _named(text: str, today: datetime) -> Iterator[Span]:
+def _read_named(text: str, today: datetime) -> Iterator[DateSpan]:
     for match in _NAMED.finditer(text):
         before, name, after, year = match.groups()
         day = before or after
         if name in _MAYBE and not day and not year and not _LEADING.search(text, 0, match.start()):
             continue
-        yield from _any_year(year, _MONTHS.index(name[:3]) + 1, int(day or 0), today)
+        yield from _list_years(year, _MONTHS.index(name[:3]) + 1, int(day or 0), today)
 
 
-def _japanese(text: str, today: datetime) -> Iterator[Span]:
+def _read_japanese(text: str, today: datetime) -> Iterator[DateSpan]:
     for year, month, day in _JAPANESE.findall(text):
-        yield from _any_year(year, int(month), int(day or 0), today)
+        yield from _list_years(year, int(month), int(day or 0), today)
 
 
-def _seasons(text: str, today: datetime) -> Iterator[Span]:
+def _read_seasons(text: str, today: datetime) -> Iterator[DateSpan]:
     for name, year, other, japanese in _SEASON.findall(text):
         first, number = _SEASONS[name or japanese], int(year or other)
         with suppress(ValueError):
             begin = datetime(number, first, 1, tzinfo=UTC)
-            yield _span(begin, _months_later(begin, 3))
+            yield _build_span(begin, _add_months(begin, 3))
 
 
-def _ago(text: str, today: datetime) -> Iterator[Span]:
+def _read_ago(text: str, today: datetime) -> Iterator[DateSpan]:
     for count, unit, digits, japanese in _AGO.findall(text):
         told = digits or count
-        number = int(told) if told.isdecimal() else 1 if told == "a" else _numbered(told)
+        number = int(told) if told.isdecimal() else 1 if told == "a" else _parse_number(told)
         days = _UNITS[unit or japanese]
         with suppress(OverflowError):
             middle, wide = today - timedelta(days=number * days), timedelta(days=days // 2)
-            yield _span(middle - wide, middle + wide + timedelta(days=1))
+            yield _build_span(middle - wide, middle + wide + timedelta(days=1))
 
 
-def _numbered(told: str) -> int:
+def _parse_number(told: str) -> int:
     return _KANJI.index(told) + 1 if told in _KANJI else _NUMBERS.index(told)
 
 
-def _near(text: str, today: datetime) -> Iterator[Span]:
+def _read_relative(text: str, today: datetime) -> Iterator[DateSpan]:
     for back, pattern in enumerate(_DAYS):
         if pattern.search(text):
             begin = today - timedelta(days=back)
-            yield _span(begin, begin + timedelta(days=1))
+            yield _build_span(begin, begin + timedelta(days=1))
     for match in _THIS.finditer(text):
         last, unit = (match[1] == "last", match[2]) if match[1] else (match[3] != "今", match[4])
         if unit in ("week", "週"):
             begin = today - timedelta(days=today.weekday() + 7 * last)
-            yield _span(begin, begin + timedelta(days=7))
+            yield _build_span(begin, begin + timedelta(days=7))
         elif unit in ("month", "月"):
-            begin = _months_later(today.replace(day=1), -1 if last else 0)
-            yield _span(begin, _months_later(begin, 1))
+            begin = _add_months(today.replace(day=1), -1 if last else 0)
+            yield _build_span(begin, _add_months(begin, 1))
         else:
-            yield from _of(today.year - last, 0, 0)
+            yield from _build_calendar_span(today.year - last, 0, 0)
 
 
-def _years(text: str, today: datetime) -> Iterator[Span]:
+def _read_years(text: str, today: datetime) -> Iterator[DateSpan]:
     for english, japanese in _YEAR.findall(text):
-        yield from _of(int(english or japanese), 0, 0)
+        yield from _build_calendar_span(int(english or japanese), 0, 0)
 
 
-_READERS: Sequence[Callable[[str, datetime], Iterator[Span]]] = (_iso, _named, _japanese, _seasons, _ago, _near)
+_READERS: Sequence[Callable[[str, datetime], Iterator[DateSpan]]] = (
+    _read_iso,
+    _read_named,
+    _read_japanese,
+    _read_seasons,
+    _read_ago,
+    _read_relative,
+)
 
 
-def _any_year(year: str, month: int, day: int, today: datetime) -> Iterator[Span]:
+def _list_years(year: str, month: int, day: int, today: datetime) -> Iterator[DateSpan]:
     years = [int(year)] if year else range(today.year - _YEARS, today.year + 2)
-    return chain.from_iterable(_of(each, month, day) for each in years)
+    return chain.from_iterable(_build_calendar_span(each, month, day) for each in years)
 
 
-def _of(year: int, month: int, day: int) -> Iterator[Span]:
+def _build_calendar_span(year: int, month: int, day: int) -> Iterator[DateSpan]:
     """A day, a month or a year; nothing, if there is none such."""
     with suppress(ValueError, OverflowError):
         begin = datetime(year, month or 1, day or 1, tzinfo=UTC)
-        yield _span(begin, begin + timedelta(days=1) if day else _months_later(begin, 1 if month else 12))
+        yield _build_span(begin, begin + timedelta(days=1) if day else _add_months(begin, 1 if month else 12))
 
 
-def _months_later(begin: datetime, months: int) -> datetime:
+def _add_months(begin: datetime, months: int) -> datetime:
     years, month = divmod(begin.month - 1 + months, 12)
     return begin.replace(year=begin.year + years, month=month + 1)
 
 
-def _span(begin: datetime, end: datetime) -> Span:
+def _build_span(begin: datetime, end: datetime) -> DateSpan:
     first, last = (int(each.timestamp() * 1000) for each in (begin, end))
-    return Span(first - _BESIDE, last + _BESIDE)
+    return DateSpan(first - _BESIDE, last + _BESIDE)

@@ -18,7 +18,7 @@ _DIGITS = 6
 """Scores are rounded, so that equals are equal on every machine and the order falls to their age."""
 
 
-class Weights(NamedTuple):
+class FusionWeights(NamedTuple):
     words: float = 1.0
     vectors: float = 0.6
     titles: float = 0.0
@@ -27,7 +27,7 @@ class Weights(NamedTuple):
     unrelated_titles: float = 0.2  # of two titles
 
 
-class Found(NamedTuple):
+class MatchEvidence(NamedTuple):
     """What the legs know of one document."""
 
     id: int
@@ -36,59 +36,63 @@ class Found(NamedTuple):
     similarity: float | None = None  # by the metric asked for; None: not embedded, or not asked
     language: str = ""  # of the piece that is as similar as that
     title: float | None = None  # the similarity of the title by itself, if it has one
-    share: float | None = None  # the similarity on the scale of words, if neighbours have raised it
-    namesakes: int = 1  # of what is compared, how many have this very title
-    timely: float = 1.0  # what is left of its score beside the time that the question names
+    vector_level: float | None = None  # the similarity on the scale of words, if neighbours have raised it
+    same_title_count: int = 1  # of what is compared, how many have this very title
+    date_factor: float = 1.0  # what is left of its score beside the time that the question names
 
 
-class Fused(NamedTuple):
-    found: Found
+class FusedScore(NamedTuple):
+    evidence: MatchEvidence
     score: float
-    vector: float | None  # the similarity, brought to the scale of words
+    vector_level: float | None  # the similarity, brought to the scale of words
     decay: float
-    weights: Weights | None = None  # by which the legs were joined
+    weights: FusionWeights | None = None  # by which the legs were joined
 
     @property
-    def order(self) -> tuple[float, int, int]:
+    def sort_key(self) -> tuple[float, int, int]:
         """Best first; of equals the newest, then the one put last."""
-        return (-self.score, -self.found.at, -self.found.id)
+        return (-self.score, -self.evidence.at, -self.evidence.id)
 
 
-def calibrated(similarity: float, weights: Weights) -> float:
+def calibrate(similarity: float, weights: FusionWeights) -> float:
     """0 for what unrelated texts have, 1 for what texts have that say the same."""
-    return _scaled(similarity, weights.unrelated, weights.same)
+    return _scale(similarity, weights.unrelated, weights.same)
 
 
-def joined(text: float, vector: float, weights: Weights, title: float = 0.0) -> float:
+def combine_scores(text: float, vector: float, weights: FusionWeights, title: float = 0.0) -> float:
     doubt = (1.0 - weights.words * text) * (1.0 - weights.vectors * vector) * (1.0 - weights.titles * title)
     return 1.0 - doubt
 
 
-def decay_of(at: int, now: int, half_life: float | None) -> float:
+def compute_decay(at: int, now: int, half_life: float | None) -> float:
     """What age leaves of a score; a time that is still to come counts as now."""
     if half_life is None:
         return 1.0
     return 0.5 ** (max(now - at, 0) / _DAY / half_life)
 
 
-def fused(found: Found, weights: Weights, now: int, half_life: float | None = None) -> Fused:
+def fuse_scores(found: MatchEvidence, weights: FusionWeights, now: int, half_life: float | None = None) -> FusedScore:
     """Both legs were asked."""
-    vector = found.share
+    vector = found.vector_level
     if vector is None and found.similarity is not None:
-        vector = calibrated(found.similarity, weights)
-    decay = decay_of(found.at, now, half_life)
-    title = 0.0 if found.title is None else _scaled(found.title, weights.unrelated_titles, weights.same)
-    score = joined(found.text or 0.0, vector or 0.0, weights, title / found.namesakes) * decay * found.timely
-    return Fused(found, round(score, _DIGITS), vector, decay, weights)
+        vector = calibrate(found.similarity, weights)
+    decay = compute_decay(found.at, now, half_life)
+    title = 0.0 if found.title is None else _scale(found.title, weights.unrelated_titles, weights.same)
+    score = (
+        combine_scores(found.text or 0.0, vector or 0.0, weights, title / found.same_title_count)
+        * decay
+        * found.date_factor
+    )
+    return FusedScore(found, round(score, _DIGITS), vector, decay, weights)
 
 
-def alone(found: Found, now: int, half_life: float | None = None) -> Fused:
+def score_single(found: MatchEvidence, now: int, half_life: float | None = None) -> FusedScore:
     """One leg was asked: its own scale is the score. With neither, what is left is age."""
     raw = found.similarity if found.similarity is not None else found.text
-    decay = decay_of(found.at, now, half_life)
-    score = (1.0 if raw is None else raw) * decay * found.timely
-    return Fused(found, round(score, _DIGITS), None, decay)
+    decay = compute_decay(found.at, now, half_life)
+    score = (1.0 if raw is None else raw) * decay * found.date_factor
+    return FusedScore(found, round(score, _DIGITS), None, decay)
 
 
-def _scaled(similarity: float, low: float, high: float) -> float:
+def _scale(similarity: float, low: float, high: float) -> float:
     return min(max((similarity - low) / max(high - low, 1e-9), 0.0), 1.0)

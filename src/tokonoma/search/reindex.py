@@ -11,11 +11,11 @@ somebody else has locked are left to them, for they are being written anew anywa
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tokonoma.core.cancellation import Stop
-from tokonoma.core.desk import Document, Label, Statements
-from tokonoma.core.module import Listing, Module
-from tokonoma.core.policy import Mark
-from tokonoma.search.index import Index
+from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.desk import Classification, Document, Statements
+from tokonoma.core.module import ListDocuments, Module
+from tokonoma.core.policy import DocumentScan
+from tokonoma.search.index import SearchIndex
 from tokonoma.store.database import Database
 
 PAGE = 50
@@ -29,7 +29,7 @@ _COUNT = "select count(*) from document where module = :module"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReindexProgress:
     """How far it has come. `total` is what the index held before, since only reading everything would tell the rest."""
 
     module: str
@@ -40,11 +40,11 @@ class Step:
 
 def reindex(
     database: Database,
-    index: Index,
+    index: SearchIndex,
     modules: Sequence[Module],
-    mark: Callable[[Document], Label | Mark],
-    stop: Stop,
-) -> Iterator[Step]:
+    mark: Callable[[Document], Classification | DocumentScan],
+    stop: CancelToken,
+) -> Iterator[ReindexProgress]:
     """Every step was kept before it is told. Raises what `stop` says if it is asked to end."""
     for module in modules:
         if module.documents is None:
@@ -53,25 +53,29 @@ def reindex(
         while not finished:
             stop.check()
             with database.writing(stop) as tx:
-                step = _page(tx, index, module.name, module.documents, mark)
+                step = _reindex_page(tx, index, module.name, module.documents, mark)
             finished = step.finished
             yield step
 
 
-def forget(database: Database, modules: Sequence[Module]) -> None:
+def restart_reindex(database: Database, modules: Sequence[Module]) -> None:
     """Begin at the first record again."""
     with database.writing() as tx:
         for module in modules:
             tx.run(_FORGET, module=module.name)
 
 
-def _page(
-    tx: Statements, index: Index, module: str, listing: Listing, mark: Callable[[Document], Label | Mark]
-) -> Step:
+def _reindex_page(
+    tx: Statements,
+    index: SearchIndex,
+    module: str,
+    listing: ListDocuments,
+    mark: Callable[[Document], Classification | DocumentScan],
+) -> ReindexProgress:
     row = tx.row(_LEFT, module=module)
     after, done = (row[0], row[1]) if row is not None else ("", 0)
     seen = [each.address for each in listing(tx, after or None, PAGE)]
-    held, lacked = index.lock(tx, module, after, seen[-1] if len(seen) == PAGE else None, seen)
+    held, lacked = index.lock_page(tx, module, after, seen[-1] if len(seen) == PAGE else None, seen)
     page = listing(tx, after or None, PAGE)
     last = page[-1].address if len(page) == PAGE else None
     for document in page:
@@ -88,4 +92,4 @@ def _page(
         tx.run(_KEEP, module=module, after=last, done=done)
     total = tx.row(_COUNT, module=module)
     assert total is not None
-    return Step(module, done, max(total[0], done), finished=last is None)
+    return ReindexProgress(module, done, max(total[0], done), finished=last is None)

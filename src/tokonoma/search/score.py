@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokonoma.search.term_counts import (
-    asking,
-    looked_up,
-    looked_up_together,
-    number_of,
-    speaking,
-    title_of,
+    has_question_flag,
+    has_speaker_flag,
+    hash_term,
+    look_up_terms,
+    look_up_terms_many,
+    read_title_terms,
 )
-from tokonoma.search.tokenize import Term
+from tokonoma.search.tokenize import WeightedTerm
 
 K1 = 1.0
 B = 0.5
@@ -36,20 +36,20 @@ ASKING = 0.9
 THREAD = 0.2
 MAX_TERMS = 32  # of a long question, the terms that are worth most
 
-SEATS = (-2, -1, 1, 2)
+NEIGHBOUR_OFFSETS = (-2, -1, 1, 2)
 """Where neighbours sit who lend."""
 
 
-class Candidate(NamedTuple):
+class ScoringCandidate(NamedTuple):
     """`seat` is the place in the thread; documents of a thread whose seats differ by one or two are neighbours."""
 
     key: int
-    form: bytes
+    packed: bytes
     thread: Hashable = None
-    seat: int = 0
+    position: int = 0
 
 
-class Scored(NamedTuple):
+class TextScore(NamedTuple):
     key: int
     score: float
     level: float  # the same, between 0 and 1, and comparable from question to question
@@ -59,14 +59,14 @@ class Scored(NamedTuple):
     asks: bool = False
     thread: float = 0.0  # of the score, what its thread gave
 
-    def alone(self, question: "Question") -> float:
+    def level_without_thread(self, question: "WeightedQuery") -> float:
         """The level that it has without its thread."""
         own = self.score - self.thread
         return own / (own + question.total)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WeightedQuery:
     """A question with what the index knows about its terms. Made once, used for every candidate."""
 
     gains: Mapping[int, float]  # term number → what an occurrence is worth
@@ -77,7 +77,7 @@ class Question:
     average: float
 
 
-class Read(NamedTuple):
+class TermMatch(NamedTuple):
     """What a document's form says about a question: all that a score is made from."""
 
     counts: dict[int, int]  # of the question's terms those that it holds, with their counts
@@ -86,70 +86,80 @@ class Read(NamedTuple):
     asks: bool = False
 
 
-def weigh(terms: Sequence[Term], frequencies: Mapping[str, int], documents: int, average: float) -> Question:
+def weigh_query(
+    terms: Sequence[WeightedTerm], frequencies: Mapping[str, int], documents: int, average: float
+) -> WeightedQuery:
     """`frequencies`: in how many documents each term of a weight above 0 occurs. `average`: the mean length."""
     gains: dict[int, float] = {}
     for term in terms:
-        gain = gain_of(term, frequencies.get(term.text, 0), documents)
+        gain = compute_gain(term, frequencies.get(term.text, 0), documents)
         if gain > 0:
-            number = number_of(term.text)
+            number = hash_term(term.text)
             gains[number] = max(gain, gains.get(number, 0.0))
     best = dict(sorted(gains.items(), key=lambda item: -item[1])[:MAX_TERMS])
-    named = frozenset(number_of(term.text) for term in terms)
-    return Question(best, sum(best.values()), sorted(best), frozenset(best), named, max(average, 1.0))
+    named = frozenset(hash_term(term.text) for term in terms)
+    return WeightedQuery(best, sum(best.values()), sorted(best), frozenset(best), named, max(average, 1.0))
 
 
-def gain_of(term: Term, frequency: int, documents: int) -> float:
+def compute_gain(term: WeightedTerm, frequency: int, documents: int) -> float:
     """What one term is worth: the weight of its kind times its rarity, the less so the steeper its kind falls off."""
     frequency = min(frequency, documents)
     rarity = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
     return term.weight * rarity * (rarity / math.log(2 + 2 * documents)) ** term.steep
 
 
-def read(question: Question, form: bytes) -> Read:
-    counts, length, titled = looked_up(form, question.wanted, question.ascending)
-    return Read(counts, length, _title(question, form) if titled else 0.0, asking(form))
+def match_terms(question: WeightedQuery, form: bytes) -> TermMatch:
+    counts, length, titled = look_up_terms(form, question.wanted, question.ascending)
+    return TermMatch(counts, length, _score_title(question, form) if titled else 0.0, has_question_flag(form))
 
 
-def read_together(question: Question, forms: Sequence[bytes]) -> list[Read]:
+def match_terms_many(question: WeightedQuery, forms: Sequence[bytes]) -> list[TermMatch]:
     """Many at once; where numpy is loaded anyway."""
     return [
-        Read(counts, length, _title(question, form) if titled else 0.0, asking(form))
-        for form, (counts, length, titled) in zip(forms, looked_up_together(forms, question.ascending), strict=True)
+        TermMatch(counts, length, _score_title(question, form) if titled else 0.0, has_question_flag(form))
+        for form, (counts, length, titled) in zip(forms, look_up_terms_many(forms, question.ascending), strict=True)
     ]
 
 
-def score(question: Question, candidates: Sequence[Candidate]) -> list[Scored]:
+def score_candidates(question: WeightedQuery, candidates: Sequence[ScoringCandidate]) -> list[TextScore]:
     """The candidates that hold any of the question's terms, or border on one that does, best first."""
-    seats = {(each.thread, each.seat): each.key for each in candidates if each.thread is not None}
-    reads = {each.key: read(question, each.form) for each in candidates}
-    scored: list[Scored | None] = []
+    seats = {(each.thread, each.position): each.key for each in candidates if each.thread is not None}
+    reads = {each.key: match_terms(question, each.packed) for each in candidates}
+    scored: list[TextScore | None] = []
     for each in candidates:
-        keys = [seats.get((each.thread, each.seat + step)) for step in SEATS] if each.thread is not None else []
+        keys = (
+            [seats.get((each.thread, each.position + step)) for step in NEIGHBOUR_OFFSETS]
+            if each.thread is not None
+            else []
+        )
         near = [reads[key] for key in keys if key is not None]
-        scored.append(scored_of(question, each.key, reads[each.key], near))
+        scored.append(score_document(question, each.key, reads[each.key], near))
     found = {each.key: each for each in scored if each is not None}
-    found |= lifted(question, found, {each.key: each.thread for each in candidates if each.thread is not None})
+    found |= lift_threads(question, found, {each.key: each.thread for each in candidates if each.thread is not None})
     return sorted(found.values(), key=lambda each: (-each.score, each.key))
 
 
-def scored_of(question: Question, key: int, own: Read, near: Sequence[Read] = ()) -> Scored | None:
+def score_document(
+    question: WeightedQuery, key: int, own: TermMatch, near: Sequence[TermMatch] = ()
+) -> TextScore | None:
     """One document beside its neighbours; None if neither it nor any of them holds a term."""
-    words, matched = _among(question, own, near) if near else _alone(question, own)
+    words, matched = _sum_with_neighbours(question, own, near) if near else _sum_own(question, own)
     if not words:
         return None
     coverage = matched / question.total
     total = (words * coverage**COVERAGE + own.title) * (ASKING if own.asks else 1.0)
-    return Scored(key, total, total / (total + question.total), words, coverage, own.title, own.asks)
+    return TextScore(key, total, total / (total + question.total), words, coverage, own.title, own.asks)
 
 
-def lifted(question: Question, scored: Mapping[int, Scored], threads: Mapping[int, Hashable]) -> dict[int, Scored]:
+def lift_threads(
+    question: WeightedQuery, scored: Mapping[int, TextScore], threads: Mapping[int, Hashable]
+) -> dict[int, TextScore]:
     """Those of a thread, each nearer to the best of it; the best stays where it is, and so does who stands alone."""
     best: dict[Hashable, float] = {}
     for key, thread in threads.items():
         if key in scored:
             best[thread] = max(best.get(thread, 0.0), scored[key].score)
-    found: dict[int, Scored] = {}
+    found: dict[int, TextScore] = {}
     for key, thread in threads.items():
         if key in scored:
             own = scored[key]
@@ -159,7 +169,7 @@ def lifted(question: Question, scored: Mapping[int, Scored], threads: Mapping[in
     return found
 
 
-def _alone(question: Question, own: Read) -> tuple[float, float]:
+def _sum_own(question: WeightedQuery, own: TermMatch) -> tuple[float, float]:
     rest = K1 * (1 - B + B * own.length / question.average)
     gains = question.gains
     words = matched = 0.0
@@ -170,7 +180,7 @@ def _alone(question: Question, own: Read) -> tuple[float, float]:
     return words * (K1 + 1), matched
 
 
-def _among(question: Question, own: Read, near: Iterable[Read]) -> tuple[float, float]:
+def _sum_with_neighbours(question: WeightedQuery, own: TermMatch, near: Iterable[TermMatch]) -> tuple[float, float]:
     counts = own.counts
     lent: dict[int, float] = {}
     length, weight = float(own.length), 1.0
@@ -194,11 +204,11 @@ def _among(question: Question, own: Read, near: Iterable[Read]) -> tuple[float, 
     return words * (K1 + 1), matched
 
 
-def _title(question: Question, form: bytes) -> float:
-    title = title_of(form)
+def _score_title(question: WeightedQuery, form: bytes) -> float:
+    title = read_title_terms(form)
     shared = question.named.intersection(title)
     if not shared:
         return 0.0
     gains = question.gains
-    gain = SPEAKER_GAIN if speaking(form) else TITLE_GAIN
+    gain = SPEAKER_GAIN if has_speaker_flag(form) else TITLE_GAIN
     return gain * sum([gains.get(number, 0.0) for number in shared]) * len(shared) / len(title)

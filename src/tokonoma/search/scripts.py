@@ -38,30 +38,30 @@ class Token(NamedTuple):
 
 
 @lru_cache(32768)
-def tokens(word: str) -> tuple[Token, ...]:
+def tokenize_word(word: str) -> tuple[Token, ...]:
     """Every token of one word, the same for documents and for questions."""
     if len(word) > _MAX_WORD:
-        return tuple(Token(bounded(piece.casefold()), "whole") for piece in _BETWEEN.split(word) if piece)
+        return tuple(Token(truncate_token(piece.casefold()), "whole") for piece in _BETWEEN.split(word) if piece)
     word = _CLITIC.sub("", word)
     found: dict[Token, None] = {}
     pieces = [piece for piece in _BETWEEN.split(word) if piece]
     for piece in pieces:
         names = [name for name in _WITHIN.split(piece) if name]
         for name in names:
-            found.update(dict.fromkeys(_name(name)))
+            found.update(dict.fromkeys(_tokenize_name(name)))
         if len(names) > 1 or piece[-1:] in "+":
-            found[_whole(piece)] = None
+            found[_build_whole_token(piece)] = None
     if len(pieces) > 1 or word[-1:] == "#":
-        found[_whole(word)] = None
+        found[_build_whole_token(word)] = None
     return tuple(found)
 
 
 @lru_cache(32768)
-def texts(word: str) -> tuple[str, ...]:
-    return tuple(token.text for token in tokens(word))
+def tokenize_word_texts(word: str) -> tuple[str, ...]:
+    return tuple(token.text for token in tokenize_word(word))
 
 
-def bounded(text: str) -> str:
+def truncate_token(text: str) -> str:
     """At most 64 bytes: a longer one keeps its beginning and a sum of the whole."""
     encoded = text.encode()
     if len(encoded) <= MAX_TOKEN:
@@ -69,18 +69,18 @@ def bounded(text: str) -> str:
     return f"{encoded[: MAX_TOKEN - 9].decode(errors='ignore')}~{zlib.crc32(encoded):08x}"
 
 
-def _name(name: str) -> list[Token]:
+def _tokenize_name(name: str) -> list[Token]:
     lower = name.casefold()
     if lower.isdecimal():
-        return [Token(bounded(lower), "number")]
+        return [Token(truncate_token(lower), "number")]
     # `IT` and `US` in capitals are names; in small letters they are not.
     if lower in _STOP and not (name.isupper() and len(name) > 1):
         return [Token(stem(lower), "stop")]
-    short = _stemmed(lower)
+    short = _stem_token(lower)
     humps = _HUMP.findall(name)
     if len(humps) > 1:
         # A letter or a digit alone (k8s, E1) says nothing.
-        parts = (_stemmed(hump.casefold()) for hump in humps if len(hump) > 1)
+        parts = (_stem_token(hump.casefold()) for hump in humps if len(hump) > 1)
         return [Token(short, "word"), *(Token(part, "part") for part in parts)]
     # Words of one family share their beginning (programmer/programming, книга/книги): weak, but no stemmer finds it.
     size = _BEGINNING if lower.isascii() else _UNSTEMMED_BEGINNING
@@ -89,9 +89,9 @@ def _name(name: str) -> list[Token]:
     return [Token(short, "word"), Token(short[:size] + "~", "family")]
 
 
-def _stemmed(lower: str) -> str:
-    return bounded(stem(lower) if lower.isascii() and lower.isalpha() else lower)
+def _stem_token(lower: str) -> str:
+    return truncate_token(stem(lower) if lower.isascii() and lower.isalpha() else lower)
 
 
-def _whole(text: str) -> Token:
-    return Token(_stemmed(_JOINT.sub("", text.casefold()).strip(".")), "whole")
+def _build_whole_token(text: str) -> Token:
+    return Token(_stem_token(_JOINT.sub("", text.casefold()).strip(".")), "whole")

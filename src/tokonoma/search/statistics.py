@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.store.dialect import Kind
+from tokonoma.store.dialect import DatabaseKind
 
 _READ = "select sum(documents), sum(length), sum(changes) from corpus"
 _ADD = "update corpus set documents = documents + :documents, length = length + :length, changes = changes + 1"
@@ -28,7 +28,7 @@ _FOLD_EVERY = 64  # documents
 _SHARE = 50  # what is remembered holds until one document in so many has changed
 _MOST = 50_000  # terms that a process remembers
 
-Counting = Callable[[Rows, Collection[str], int], Mapping[str, int]]
+CountDocuments = Callable[[Rows, Collection[str], int], Mapping[str, int]]
 """Of these terms; the number is that of all documents."""
 
 
@@ -43,13 +43,13 @@ class Corpus:
         return self.length / self.documents if self.documents and self.length else 1.0
 
 
-def corpus(rows: Rows) -> Corpus:
+def read_corpus(rows: Rows) -> Corpus:
     row = rows.row(_READ)
     assert row is not None
     return Corpus(*(int(each or 0) for each in row))
 
 
-def changed(kind: Kind, statements: Statements, document_id: int, documents: int, length: int) -> None:
+def update_corpus(kind: DatabaseKind, statements: Statements, document_id: int, documents: int, length: int) -> None:
     """So many documents more, and so many words; both may be negative."""
     if kind == "sqlite":
         statements.run(_ADD, documents=documents, length=length)
@@ -59,14 +59,14 @@ def changed(kind: Kind, statements: Statements, document_id: int, documents: int
         statements.run(_FOLD)
 
 
-class Frequencies:
+class TermFrequencies:
     """Shared by the threads of a process: entries are replaced as a whole."""
 
-    def __init__(self, count: Counting) -> None:
+    def __init__(self, count: CountDocuments) -> None:
         self._count = count
         self._known: dict[str, tuple[int, int]] = {}
 
-    def of(self, rows: Rows, terms: Collection[str], corpus: Corpus) -> dict[str, int]:
+    def look_up(self, rows: Rows, terms: Collection[str], corpus: Corpus) -> dict[str, int]:
         """How many documents hold each term; 0 for one that none holds."""
         known, patience = self._known, corpus.documents // _SHARE
         found: dict[str, int] = {}

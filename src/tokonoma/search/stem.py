@@ -65,10 +65,10 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if word in _SPECIAL:
         return _SPECIAL[word]
-    word = _COLOUR.sub("or", _BRITISH.sub(_american, word))
+    word = _COLOUR.sub("or", _BRITISH.sub(_to_american, word))
     # A y that is a consonant is written Y while the stemmer works.
     word = _CONSONANT_Y.sub("Y", word)
-    one, two = _regions(word)
+    one, two = _find_regions(word)
     word = _step_1a(word)
     if word in _SPECIAL:
         return _SPECIAL[word]
@@ -77,11 +77,11 @@ def stem(word: str) -> str:
     return _step_5(_step_4(word, two), one, two).replace("Y", "y")
 
 
-def _american(found: re.Match[str]) -> str:
+def _to_american(found: re.Match[str]) -> str:
     return f"{found[1]}iz{found[2]}" if found[1] else f"{found[3]}yz{found[4]}"
 
 
-def _regions(word: str) -> tuple[int, int]:
+def _find_regions(word: str) -> tuple[int, int]:
     """Where R1 and R2 begin: behind the first consonant after a vowel, and the same again from there."""
     first = _R1.match(word)
     one = first.end() if first else len(word)

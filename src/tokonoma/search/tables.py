@@ -10,7 +10,7 @@ progress   how far `tokonoma reindex` has come
 """
 
 from tokonoma.core.module import Migration
-from tokonoma.search.facts import HEAD
+from tokonoma.search.facts import INDEXED_LENGTH
 
 _DOCUMENT = (
     """create table document (
@@ -50,7 +50,7 @@ _MORE_OF_A_DOCUMENT = (
         number {real}
     )""",
     "create index fact_document on fact (document, key)",
-    f"create index fact_text on fact (key, substr(text, 1, {HEAD}), document)",
+    f"create index fact_text on fact (key, substr(text, 1, {INDEXED_LENGTH}), document)",
     "create index fact_number on fact (key, number, document)",
     """create table corpus (
         id {identity},

@@ -18,10 +18,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from tokonoma.search.tokenize import cut
+from tokonoma.search.tokenize import tokenize
 
-VERSION = 3  # of everything between a text and its form: another number means that the index has to be rebuilt
-TITLE = 2
+FORMAT_VERSION = 3  # of everything between a text and its form: another number means that the index has to be rebuilt
+TITLE_COUNT = 2
 
 _HEAD = struct.Struct("<III")
 _LAST = 0xFFFFFFFF
@@ -32,7 +32,7 @@ _QUESTION = re.compile(r"(?:[?？]|(?:です|ます|ません|ました|でし�
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’・-]*(?: [^\W\d_][\w.'’・-]*){0,2}(?=[:：] ?\S)")
 
 
-class Form(NamedTuple):
+class TermCounts(NamedTuple):
     """What the index keeps of a document: tokens to propose it by, the form to score it from, its length."""
 
     counts: Counter[str]
@@ -41,46 +41,46 @@ class Form(NamedTuple):
     title: Collection[str] = ()  # the tokens of its title
 
 
-def number_of(token: str) -> int:
+def hash_term(token: str) -> int:
     return crc32(token.encode())
 
 
-def form_of(text: str, title: str = "") -> Form:
+def count_terms(text: str, title: str = "") -> TermCounts:
     """The form of a document. Its title counts more than its body, and is kept apart as well."""
-    body, head = cut(text), cut(title)
+    body, head = tokenize(text), tokenize(title)
     counts = body.counts
     for token, count in head.counts.items():
-        counts[token] += TITLE * count
-    length = body.length + TITLE * head.length
-    speaker = "" if title else speaker_of(text)
-    marks = (_ASKS if asks(text) else 0) | (_SPEAKS if speaker else 0)
-    packed = _pack(counts, cut(speaker).counts if speaker else head.counts, length, marks)
-    return Form(counts, length, packed, head.counts.keys())
+        counts[token] += TITLE_COUNT * count
+    length = body.length + TITLE_COUNT * head.length
+    speaker = "" if title else find_speaker(text)
+    marks = (_ASKS if is_question(text) else 0) | (_SPEAKS if speaker else 0)
+    packed = _pack(counts, tokenize(speaker).counts if speaker else head.counts, length, marks)
+    return TermCounts(counts, length, packed, head.counts.keys())
 
 
-def speaker_of(text: str) -> str:
+def find_speaker(text: str) -> str:
     """Who is said to speak, in front of a turn of a conversation; or nobody. `http://` is no speaker."""
     found = _SPEAKER.match(text)
     return "" if found is None or text.startswith("//", found.end() + 1) else found[0]
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a text ends with a question: then its answer stands elsewhere."""
     return _QUESTION.search(text[-40:]) is not None
 
 
-def length_of(form: bytes) -> int:
+def read_length(form: bytes) -> int:
     return _HEAD.unpack_from(form)[2]
 
 
-def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> tuple[dict[int, int], int, int]:
+def look_up_terms(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> tuple[dict[int, int], int, int]:
     """Those of the wanted terms that stand in the document, with their counts; its length; the terms of its title.
 
     `ascending` is `wanted`, sorted."""
     size, titled, length = _HEAD.unpack_from(form)
     titled &= _TITLED
     end = _HEAD.size + 4 * size
-    numbers = _numbers(form[_HEAD.size : end])
+    numbers = _unpack_numbers(form[_HEAD.size : end])
     if size <= _QUICKER * len(wanted):
         hits = wanted.intersection(numbers)
         return {number: form[end + bisect_left(numbers, number)] for number in hits}, length, titled
@@ -94,7 +94,7 @@ def looked_up(form: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> 
     return found, length, titled
 
 
-def looked_up_together(forms: Sequence[bytes], ascending: Sequence[int]) -> list[tuple[dict[int, int], int, int]]:
+def look_up_terms_many(forms: Sequence[bytes], ascending: Sequence[int]) -> list[tuple[dict[int, int], int, int]]:
     """The same for many documents, in a third of the time; where numpy is loaded anyway."""
     import numpy as np
 
@@ -120,18 +120,18 @@ def looked_up_together(forms: Sequence[bytes], ascending: Sequence[int]) -> list
     return found
 
 
-def title_of(form: bytes) -> Sequence[int]:
+def read_title_terms(form: bytes) -> Sequence[int]:
     """The numbers of the title's terms."""
     titled = _HEAD.unpack_from(form)[1] & _TITLED
-    return _numbers(form[-4 * titled :]) if titled else ()
+    return _unpack_numbers(form[-4 * titled :]) if titled else ()
 
 
-def asking(form: bytes) -> bool:
+def has_question_flag(form: bytes) -> bool:
     """Whether the text ends with a question."""
     return bool(_HEAD.unpack_from(form)[1] & _ASKS)
 
 
-def speaking(form: bytes) -> bool:
+def has_speaker_flag(form: bytes) -> bool:
     """Whether its title is the name of who speaks."""
     return bool(_HEAD.unpack_from(form)[1] & _SPEAKS)
 
@@ -141,17 +141,19 @@ def _pack(counts: Counter[str], titled: Counter[str], length: int, marks: int) -
     numbered = dict(sorted(zip(map(crc32, map(str.encode, counts)), counts.values(), strict=True)))
     title = sorted(set(map(crc32, map(str.encode, titled))))
     head = _HEAD.pack(len(numbered), len(title) | marks, length)
-    return b"".join((head, _bytes(numbered), bytes([min(count, 255) for count in numbered.values()]), _bytes(title)))
+    return b"".join(
+        (head, _pack_numbers(numbered), bytes([min(count, 255) for count in numbered.values()]), _pack_numbers(title))
+    )
 
 
-def _numbers(packed: bytes) -> "array[int]":
+def _unpack_numbers(packed: bytes) -> "array[int]":
     numbers = array("I", packed)
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
 
 
-def _bytes(numbers: Iterable[int]) -> bytes:
+def _pack_numbers(numbers: Iterable[int]) -> bytes:
     packed = array("I", numbers)
     if sys.byteorder == "big":
         packed.byteswap()

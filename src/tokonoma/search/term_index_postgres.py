@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.search.filters import Filter
-from tokonoma.search.term_counts import number_of
-from tokonoma.search.term_index import Proposal
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.term_counts import hash_term
+from tokonoma.search.term_index import TermProposal
 
 _INSERT = """insert into words (document, tokens) values (:id, cast(:tokens as integer[]))
 on conflict (document) do update set tokens = excluded.tokens"""
@@ -34,17 +34,17 @@ _INSIDE = f"""select g.document, g.weight from ({_WEIGHED}) g join document d on
 where {{filter}} order by g.weight desc, g.document desc limit :most"""  # noqa: S608 - our own text
 
 
-def signed(token: str) -> int:
+def hash_token(token: str) -> int:
     """32 bits with a sign. That two tokens share one is rare, and proposes a document too many, never one too few."""
-    return number_of(token) - 2**31
+    return hash_term(token) - 2**31
 
 
-class PostgresWords:
+class PostgresTermIndex:
     def write(
         self, statements: Statements, document_id: int, counts: Mapping[str, int], marks: Collection[str], new: bool
     ) -> None:
         del new
-        statements.run(_INSERT, id=document_id, tokens=list({signed(token) for token in (*counts, *marks)}))
+        statements.run(_INSERT, id=document_id, tokens=list({hash_token(token) for token in (*counts, *marks)}))
 
     def erase(self, statements: Statements, document_id: int) -> None:
         statements.run(_DELETE, id=document_id)
@@ -52,18 +52,18 @@ class PostgresWords:
     def __init__(self) -> None:
         self._common: tuple[float, dict[int, float]] = float("-inf"), {}
 
-    def count(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
+    def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
         """In a large store common words are not counted: the server would visit each of their documents. It has counted
         them already, for its own plans."""
-        hashes = {term: signed(term) for term in terms}
-        shares = self._shares(rows, documents) if documents >= _MANY else {}
+        hashes = {term: hash_token(term) for term in terms}
+        shares = self._read_shares(rows, documents) if documents >= _MANY else {}
         found = {number: round(shares[number] * documents) for number in hashes.values() if number in shares}
         rare = [number for number in set(hashes.values()) if number not in found]
         if rare:
             found |= dict(rows.rows(_COUNT, tokens=rare))
         return {term: found[number] for term, number in hashes.items()}
 
-    def _shares(self, rows: Rows, documents: int) -> dict[int, float]:
+    def _read_shares(self, rows: Rows, documents: int) -> dict[int, float]:
         """The commonest tokens, each with the share of documents that hold it; none while that is not known."""
         read_at, shares = self._common
         if time.monotonic() - read_at > _REMEMBERED:
@@ -74,17 +74,17 @@ class PostgresWords:
             self._common = time.monotonic(), shares
         return shares
 
-    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> Iterator[int]:
+    def propose(self, rows: Rows, proposal: TermProposal, filter: IndexFilter) -> Iterator[int]:
         """Where the marks say nearly all of the filter, looking at every document to check the rest would be most of
         the work; it is done only if those that came without were not enough."""
-        weights = proposal.weights()
+        weights = proposal.list_weights()
         params: dict[str, Any] = {
-            "tokens": [signed(token) for token, _ in weights],
+            "tokens": [hash_token(token) for token, _ in weights],
             "weights": [weight for _, weight in weights],
-            "marks": [signed(mark) for mark in proposal.marks],
+            "marks": [hash_token(mark) for mark in proposal.tags],
             "most": proposal.most,
         }
-        if not filter.narrow and filter.labels is None:
+        if not filter.narrow and filter.classifications is None:
             best = rows.rows(_BEST, **params)
             yield from (row[0] for row in best)
             if len(best) < proposal.most:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 import orjson
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.search.filters import Filter
-from tokonoma.search.term_index import Proposal
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.term_index import TermProposal
 
 _PRIVATE = 0xE000
 _MOVED = {code: _PRIVATE + code for code in range(128) if not chr(code).isdigit() and not chr(code).islower()}
@@ -24,11 +24,11 @@ _HOLDING = """select (select json_group_array(rowid) from words where words matc
 from json_each(:matches) j"""
 
 
-def written(token: str) -> str:
+def escape_token(token: str) -> str:
     return token.translate(_MOVED)
 
 
-class SqliteWords:
+class SqliteTermIndex:
     def write(
         self, statements: Statements, document_id: int, counts: Mapping[str, int], marks: Collection[str], new: bool
     ) -> None:
@@ -37,26 +37,26 @@ class SqliteWords:
         # Each as often as it occurs: the proposals' order depends on it.
         tokens = [token for token, count in counts.items() for _ in range(count)]
         statements.run(
-            _INSERT, id=document_id, word=" ".join(map(written, tokens)), place=" ".join(map(written, marks))
+            _INSERT, id=document_id, word=" ".join(map(escape_token, tokens)), place=" ".join(map(escape_token, marks))
         )
 
     def erase(self, statements: Statements, document_id: int) -> None:
         statements.run(_DELETE, id=document_id)
 
-    def count(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
+    def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
         del documents
-        names = {written(term): term for term in terms}
+        names = {escape_token(term): term for term in terms}
         found = rows.rows(_COUNT, terms=orjson.dumps(list(names)).decode())
         return {names[term]: count for term, count in found}
 
-    def propose(self, rows: Rows, proposal: Proposal, filter: Filter) -> list[int]:
+    def propose(self, rows: Rows, proposal: TermProposal, filter: IndexFilter) -> list[int]:
         """A document is worth what those of its terms are worth together that propose; of equals the newest is first.
         FTS5's own rank would cost many times as much: it reads the documents of every term again to count them, and
         the places of every word."""
         del filter
-        marks = "".join(f' AND "{written(mark)}"' for mark in proposal.marks)
-        weights = proposal.weights()
-        matches = [f'"{written(token)}"{marks}' for token, _ in weights]
+        marks = "".join(f' AND "{escape_token(mark)}"' for mark in proposal.tags)
+        weights = proposal.list_weights()
+        matches = [f'"{escape_token(token)}"{marks}' for token, _ in weights]
         held = rows.rows(_HOLDING, matches=orjson.dumps(matches).decode())
         worth: dict[int, float] = {}
         for (listed,), (_, weight) in zip(held, weights, strict=True):

@@ -6,7 +6,7 @@ SHARE = 0.10  # of the index: so many postings are read before anything is score
 LEAST = 2000
 
 
-def plan_words(frequencies: Iterable[tuple[str, int]], documents: int) -> list[str]:
+def plan_terms(frequencies: Iterable[tuple[str, int]], documents: int) -> list[str]:
     """The rarest terms, until their postings reach a tenth of the index; at least one term that occurs at all.
 
     `frequencies`: each term with the number of documents that hold it."""

@@ -5,7 +5,7 @@ A share is never lowered by its neighbours: a record that stands alone counts as
 
 from collections.abc import Iterable, Mapping
 
-from tokonoma.search.threads import Seat
+from tokonoma.search.threads import ThreadPosition
 
 _SHARES = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
 """What a neighbour lends, by how far away it sits."""
@@ -13,7 +13,7 @@ _SHARES = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
 _ALL = 1.0 + sum(_SHARES.values())
 
 
-def neighbours(numbers: Iterable[int], seats: Mapping[int, Seat]) -> dict[int, dict[int, float]]:
+def weigh_neighbours(numbers: Iterable[int], seats: Mapping[int, ThreadPosition]) -> dict[int, dict[int, float]]:
     """Of each of these documents that has a seat: who sits around it, and how much of theirs it gets."""
     taken = {seat: number for number, seat in seats.items()}
     found: dict[int, dict[int, float]] = {}
@@ -25,6 +25,6 @@ def neighbours(numbers: Iterable[int], seats: Mapping[int, Seat]) -> dict[int, d
     return found
 
 
-def lent(own: float, around: Mapping[int, float], shares: Mapping[int, float]) -> float:
+def blend_with_neighbours(own: float, around: Mapping[int, float], shares: Mapping[int, float]) -> float:
     """The document's own share, or the mean of it and its neighbours', whichever is more."""
     return max(own, (own + sum(part * shares.get(other, 0.0) for other, part in around.items())) / _ALL)

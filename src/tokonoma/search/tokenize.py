@@ -11,9 +11,9 @@ from itertools import chain
 from operator import add
 from typing import NamedTuple
 
-from tokonoma.core.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, tidy
+from tokonoma.core.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, normalize_case
 from tokonoma.core.spellings import SOUNDS
-from tokonoma.search.scripts import Token, texts, tokens
+from tokonoma.search.scripts import Token, tokenize_word, tokenize_word_texts
 
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces
 _PAIRED = f"{HAN}{HIRAGANA}{KATAKANA}{HANGUL}{_THAI}"
@@ -50,12 +50,12 @@ _WEIGHTS = {
 _STEEP, _STEEP_SOFT = 0.2, 2.0
 
 
-class Cut(NamedTuple):
+class TokenCounts(NamedTuple):
     counts: Counter[str]
     length: int
 
 
-class Term(NamedTuple):
+class WeightedTerm(NamedTuple):
     """A token of a question. A weight of 0 means: it need not be looked up."""
 
     text: str
@@ -63,14 +63,14 @@ class Term(NamedTuple):
     steep: float = _STEEP
 
 
-def cut(text: str) -> Cut:
+def tokenize(text: str) -> TokenCounts:
     """A document's tokens with their counts, and its length in words."""
-    text = _ready(text)
+    text = _normalize_text(text)
     words = _WORD.findall(text)
-    found = [*chain.from_iterable(map(texts, words)), *_SIGN.findall(text)]
+    found = [*chain.from_iterable(map(tokenize_word_texts, words)), *_SIGN.findall(text)]
     runs = _RUN.findall(text)
     if not runs:
-        return Cut(Counter(found), len(words))
+        return TokenCounts(Counter(found), len(words))
     joined = "\n".join(runs)
     found += map("".join, _COUNTED.findall(text))
     found += map("".join, _SKIPPED.findall(joined))
@@ -78,46 +78,46 @@ def cut(text: str) -> Cut:
         found += map(add, sound, sound[1:])
     found += _NOT_ALONE.sub("", joined).translate(SOUNDS).replace("\n", "")
     found += (run.translate(SOUNDS) for run in runs if len(run) == 1 and _NOT_ALONE.match(run))
-    return Cut(Counter(found), len(words) + _run_length(joined, len(runs)))
+    return TokenCounts(Counter(found), len(words) + _measure_runs(joined, len(runs)))
 
 
-def terms(text: str) -> list[Term]:
+def parse_query_terms(text: str) -> list[WeightedTerm]:
     """A question's tokens with their weights. If all are stop words, they count after all."""
-    found: dict[str, Term] = {}
-    for token, kind in _asked(text):
-        term = Term(token, _WEIGHTS[kind], _STEEP if kind != "soft" else _STEEP_SOFT)
-        found[token] = max(found.get(token, term), term, key=_worth)
+    found: dict[str, WeightedTerm] = {}
+    for token, kind in _tokenize_query(text):
+        term = WeightedTerm(token, _WEIGHTS[kind], _STEEP if kind != "soft" else _STEEP_SOFT)
+        found[token] = max(found.get(token, term), term, key=_term_strength)
     if not any(term.weight for term in found.values()):
-        return [Term(token, 1.0) for token in found]
+        return [WeightedTerm(token, 1.0) for token in found]
     return list(found.values())
 
 
-def _worth(term: Term) -> tuple[float, float]:
+def _term_strength(term: WeightedTerm) -> tuple[float, float]:
     return term.weight, -term.steep
 
 
-def _asked(text: str) -> Iterator[Token]:
-    text = _ready(text)
-    yield from chain.from_iterable(map(tokens, _WORD.findall(text)))
+def _tokenize_query(text: str) -> Iterator[Token]:
+    text = _normalize_text(text)
+    yield from chain.from_iterable(map(tokenize_word, _WORD.findall(text)))
     yield from (Token(sign, "sign") for sign in _SIGN.findall(text))
     yield from (Token(left + right, "counted") for left, right in _COUNTED.findall(text))
-    yield from chain.from_iterable(map(_run_tokens, _RUN.findall(text)))
+    yield from chain.from_iterable(map(_tokenize_run, _RUN.findall(text)))
 
 
-def _ready(text: str) -> str:
-    text = tidy(text)
+def _normalize_text(text: str) -> str:
+    text = normalize_case(text)
     return _THOUSANDS.sub("", text) if "," in text else text
 
 
-def _run_length(joined: str, runs: int) -> int:
+def _measure_runs(joined: str, runs: int) -> int:
     """Pairs, less those of hiragana alone."""
     soft = _NOT_ALONE.findall(joined)
     return max(1, len(joined) - 2 * runs + 1 - sum(map(len, soft)) + len(soft))
 
 
-def _run_tokens(run: str) -> Iterator[Token]:
+def _tokenize_run(run: str) -> Iterator[Token]:
     sound = run.translate(SOUNDS)
-    kinds = [*map(_kind, run)]
+    kinds = [*map(_classify_character, run)]
     if len(run) == 1 and kinds[0] in _NEVER_ALONE:
         yield Token(sound, "pair")
     for place in range(len(run) - 1):
@@ -130,7 +130,7 @@ def _run_tokens(run: str) -> Iterator[Token]:
             yield Token(character, kind)
 
 
-def _kind(character: str) -> str:
+def _classify_character(character: str) -> str:
     if "\u3041" <= character <= "\u309f":
         return "soft"
     if "\u30a1" <= character <= "\u30ff":

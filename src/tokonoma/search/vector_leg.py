@@ -5,16 +5,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from tokonoma.core.desk import Rows
 from tokonoma.core.query import Metric
-from tokonoma.search.filters import Filter
+from tokonoma.search.filters import IndexFilter
 
-Embedded = Literal["embedded", "waiting", "none"]
+EmbeddingState = Literal["embedded", "waiting", "none"]
 """Of one document: it has a vector of the model in use, it waits for one, or it will not get one."""
 
 Vector = Any
 """A numpy array; numpy itself is not imported here."""
 
 
-class Likeness(NamedTuple):
+class VectorMatch(NamedTuple):
     """How near a document is to a question."""
 
     similarity: float  # of its nearest piece: cosine; or 1 / (1 + distance)
@@ -22,31 +22,31 @@ class Likeness(NamedTuple):
     title: float | None = None  # the similarity of its title by itself, if it has one
 
 
-class VectorLeg(Protocol):
+class VectorSearcher(Protocol):
     def embed_query(self, text: str) -> Vector | None:
         """The vector of a question; None if it cannot be had now."""
         ...
 
-    def near(
-        self, rows: Rows, asked: Vector | int, filter: Filter, metric: Metric, limit: int
-    ) -> Sequence[tuple[int, Likeness]]:
+    def find_nearest(
+        self, rows: Rows, asked: Vector | int, filter: IndexFilter, metric: Metric, limit: int
+    ) -> Sequence[tuple[int, VectorMatch]]:
         """The nearest documents, best first, all inside the filter. `asked` is a vector, or the id of a document whose
         own vector is meant."""
         ...
 
-    def likely(self, rows: Rows, asked: Vector, filter: Filter, limit: int) -> Sequence[int]:
+    def propose(self, rows: Rows, asked: Vector, filter: IndexFilter, limit: int) -> Sequence[int]:
         """So many documents that may well be the nearest, found in the cheapest way. Whether all of them lie inside the
         filter, and how near they are, is for the caller to see."""
         ...
 
-    def similarities(
+    def compare(
         self, rows: Rows, asked: Vector | int, documents: Sequence[int], metric: Metric
-    ) -> Mapping[int, Likeness]:
+    ) -> Mapping[int, VectorMatch]:
         """Of these documents, which words have found, those that are embedded. They lie inside the filter already."""
         ...
 
-    def waiting(self, rows: Rows) -> int:
+    def count_waiting(self, rows: Rows) -> int:
         """Documents whose vector is still to be made."""
         ...
 
-    def state(self, rows: Rows, document_id: int) -> Embedded: ...
+    def get_state(self, rows: Rows, document_id: int) -> EmbeddingState: ...

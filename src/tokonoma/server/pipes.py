@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-CHUNK = 65536
-POLLS = hasattr(select, "poll")
+CHUNK_SIZE = 65536
+CAN_POLL = hasattr(select, "poll")
 """Not on Windows: there, reads and writes simply block, and a signal ends the process as it always does."""
 
-_ROOM = getattr(select, "PIPE_BUF", 512)  # what fits into a pipe that polls as writable
-_GLANCE_MS = 100
+_WRITE_SIZE = getattr(select, "PIPE_BUF", 512)  # what fits into a pipe that polls as writable
+_POLL_MS = 100
 
 
 class Waker:
@@ -19,7 +19,7 @@ class Waker:
 
     def __enter__(self) -> "Waker":
         self.fd, self._write = os.pipe()
-        if POLLS:
+        if CAN_POLL:
             os.set_blocking(self._write, False)
         return self
 
@@ -34,9 +34,9 @@ class Waker:
             return  # full: it has been woken already; closed: nobody sleeps any more
 
 
-def chunks(fd: int, waker: Waker) -> Iterator[bytes]:
+def read_chunks(fd: int, waker: Waker) -> Iterator[bytes]:
     """What comes in, until the end of input, an error, or `wake`."""
-    poll = select.poll() if POLLS else None
+    poll = select.poll() if CAN_POLL else None
     if poll is not None:
         poll.register(fd, select.POLLIN)
         poll.register(waker.fd, select.POLLIN)
@@ -44,7 +44,7 @@ def chunks(fd: int, waker: Waker) -> Iterator[bytes]:
         if poll is not None and any(ready == waker.fd for ready, _ in poll.poll()):
             return
         try:
-            chunk = os.read(fd, CHUNK)
+            chunk = os.read(fd, CHUNK_SIZE)
         except OSError:
             return
         if not chunk:
@@ -52,7 +52,7 @@ def chunks(fd: int, waker: Waker) -> Iterator[bytes]:
         yield chunk
 
 
-class Writer:
+class LineWriter:
     """Whole lines, one after the other. Once the other side is gone, or `deadline` has passed, it is silent."""
 
     def __init__(self, fd: int, on_closed: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class Writer:
         self._on_closed = on_closed
         self._closed = False
         self._lock = threading.Lock()
-        self._poll = select.poll() if POLLS else None
+        self._poll = select.poll() if CAN_POLL else None
         if self._poll is not None:
             self._poll.register(fd, select.POLLOUT)
 
@@ -70,7 +70,7 @@ class Writer:
             if self._closed:
                 return
             try:
-                self._all(message + b"\n")
+                self._write_all(message + b"\n")
             except OSError:  # the other side has closed its end
                 self._closed = True
                 self._on_closed()
@@ -80,16 +80,16 @@ class Writer:
         with self._lock:
             self._closed = True
 
-    def _all(self, line: bytes) -> None:
+    def _write_all(self, line: bytes) -> None:
         rest = memoryview(line)
         while rest:
-            self._wait()
-            rest = rest[os.write(self._fd, rest[:_ROOM] if self._poll is not None else rest) :]
+            self._wait_for_room()
+            rest = rest[os.write(self._fd, rest[:_WRITE_SIZE] if self._poll is not None else rest) :]
 
-    def _wait(self) -> None:
+    def _wait_for_room(self) -> None:
         # A blocking write could not be ended: wait for room first, and write no more than there is room for.
         if self._poll is None:
             return
-        while not self._poll.poll(_GLANCE_MS):
+        while not self._poll.poll(_POLL_MS):
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise BrokenPipeError

@@ -5,20 +5,20 @@ from typing import Any
 import orjson
 
 from tokonoma.core.call import Call
-from tokonoma.core.clock import now, shown
-from tokonoma.core.errors import Codes, Numbered, Refusal, code_of
-from tokonoma.server.mcp.interface import Answer
+from tokonoma.core.clock import format_time, now
+from tokonoma.core.errors import ErrorCodes, NumberedCode, Refusal, find_error_code
+from tokonoma.server.mcp.interface import ToolResult
 
 
-def answer(call: Call, error: BaseException | None, codes: Codes) -> Answer:
+def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
     if error is not None:
-        text = orjson.dumps(failure(call, error, codes)).decode()
-        return _metered(call, Answer([_text(text)], is_error=True))
-    body = _enveloped(call) if call.entry is not None and call.entry.envelope else call.body
-    return _metered(call, Answer([_text(body.decode())], structured=body))
+        text = orjson.dumps(build_error(call, error, codes)).decode()
+        return _add_quota(call, ToolResult([_text_block(text)], is_error=True))
+    body = _wrap_envelope(call) if call.tool_info is not None and call.tool_info.envelope else call.body
+    return _add_quota(call, ToolResult([_text_block(body.decode())], structured=body))
 
 
-def _metered(call: Call, answer: Answer) -> Answer:
+def _add_quota(call: Call, answer: ToolResult) -> ToolResult:
     """What is left of a limit, if one is set: as headers over HTTP, and in `_meta` for everybody."""
     quota = call.quota
     if quota is not None:
@@ -31,7 +31,7 @@ def _metered(call: Call, answer: Answer) -> Answer:
     return answer
 
 
-def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
+def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str, Any]:
     """`{"error": {code, message, details}, request_id, trace_id}`, or `data` where a module's codes are numbers; a bare
     exception keeps its text to itself."""
     if isinstance(error, Refusal):
@@ -40,32 +40,32 @@ def failure(call: Call, error: BaseException, codes: Codes) -> dict[str, Any]:
             details = {"reason": error.reason, **details}
     else:
         message, details = "Something went wrong inside the server. Its log tells more under this request_id.", {}
-    code = code_of(error, codes)
+    code = find_error_code(error, codes)
     if not isinstance(error, Refusal):
         code = codes.get(f"internal.{call.tool}", code)
     if f"http.{code}" in codes:  # where a specification gives its codes the statuses of HTTP
         details = {**details, "http_status": codes[f"http.{code}"]}
-    return {"error": _told(code, message, details), **_ids(call)}
+    return {"error": _format_error(code, message, details), **_request_ids(call)}
 
 
-def _told(code: str | int | Numbered, message: str, details: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(code, Numbered):
+def _format_error(code: str | int | NumberedCode, message: str, details: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(code, NumberedCode):
         return {"code": code, "message": message, "details": details}
-    data = {"type": code.type, "details": details, "timestamp": shown(now())}
+    data = {"type": code.type, "details": details, "timestamp": format_time(now())}
     return {"code": code.number, "message": message, "data": data}
 
 
-def _ids(call: Call) -> dict[str, str]:
+def _request_ids(call: Call) -> dict[str, str]:
     ids = {"request_id": call.request_id, "trace_id": call.trace_id}
-    if call.entry is not None and call.entry.envelope:
+    if call.tool_info is not None and call.tool_info.envelope:
         ids["policy_version"] = call.policy_version
     return ids
 
 
-def _enveloped(call: Call) -> bytes:
+def _wrap_envelope(call: Call) -> bytes:
     """The value as it left the guard, in the shape that its specification wants around every answer."""
-    return orjson.dumps({"data": orjson.Fragment(call.body), **_ids(call)})
+    return orjson.dumps({"data": orjson.Fragment(call.body), **_request_ids(call)})
 
 
-def _text(text: str) -> dict[str, str]:
+def _text_block(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}

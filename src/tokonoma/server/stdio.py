@@ -10,54 +10,54 @@ from types import FrameType
 from typing import Any
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import Conversation
-from tokonoma.server.mcp.interface import Front
-from tokonoma.server.mcp.lines import Lines
+from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.interface import Dispatcher
+from tokonoma.server.mcp.lines import LineBuffer
 from tokonoma.server.mcp.protocol import MAX_BYTES
-from tokonoma.server.pipes import POLLS, Waker, Writer, chunks
+from tokonoma.server.pipes import CAN_POLL, LineWriter, Waker, read_chunks
 
 GRACE = 1.0
 """Seconds that calls under way may still take after the end of input."""
 
-LAST_CALL = 0.4
+CANCEL_GRACE = 0.4
 """Seconds more for those that were then told to stop. The house has the rest of two seconds to close."""
 
 
-def claim() -> tuple[int, int]:
+def claim_streams() -> tuple[int, int]:
     """Take the process's own streams for the protocol: `(input, output)` descriptors for `serve`.
 
     What anything else reads from descriptor 0 is empty from now on, and what it prints to 1 goes to stderr.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
-    taken = (_take(0, nothing), _take(1, _or_nothing(2, nothing)))
+    taken = (_take_stream(0, nothing), _take_stream(1, _if_open(2, nothing)))
     if nothing > 2:  # otherwise it took the place of a stream that was closed, and stays there
         os.close(nothing)
     return taken
 
 
 def serve(
-    front: Front,
+    front: Dispatcher,
     stdin_fd: int,
     stdout_fd: int,
     *,
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
-    last_call: float = LAST_CALL,
+    last_call: float = CANCEL_GRACE,
 ) -> None:
     """Answer until the input ends, the output closes, or SIGTERM or SIGINT comes; then let the calls under way end.
 
     Returns within `grace` + `last_call` seconds. `after_list` is called once, when the first `tools/list` is flushed.
     """
     with Waker() as waker:
-        writer = Writer(stdout_fd, waker.wake)
-        conversation = Conversation(front, Caller("stdio"), writer.write, after_list)
+        writer = LineWriter(stdout_fd, waker.wake)
+        conversation = StdioSession(front, Caller("stdio"), writer.write, after_list)
 
         def end(*_: Any) -> None:
             # From here on nobody waits for a client that does not read.
             writer.deadline = writer.deadline or time.monotonic() + grace + last_call
 
-        with _signals(end, waker):
-            _converse(conversation, stdin_fd, waker)
+        with _handle_signals(end, waker):
+            _read_messages(conversation, stdin_fd, waker)
             end()
             if not conversation.drain(grace):
                 conversation.stop()
@@ -65,22 +65,22 @@ def serve(
         writer.close()
 
 
-def _converse(conversation: Conversation, stdin_fd: int, waker: Waker) -> None:
-    lines = Lines(MAX_BYTES)
-    for chunk in chunks(stdin_fd, waker):
+def _read_messages(conversation: StdioSession, stdin_fd: int, waker: Waker) -> None:
+    lines = LineBuffer(MAX_BYTES)
+    for chunk in read_chunks(stdin_fd, waker):
         for line in lines.feed(chunk):
-            conversation.take(line)
-    conversation.take(lines.end())
+            conversation.handle_line(line)
+    conversation.handle_line(lines.take_rest())
 
 
-def _take(fd: int, instead: int) -> int:
+def _take_stream(fd: int, instead: int) -> int:
     """A private copy of a standard stream, which then points elsewhere."""
-    private = os.dup(_or_nothing(fd, instead))
+    private = os.dup(_if_open(fd, instead))
     os.dup2(instead, fd)
     return private
 
 
-def _or_nothing(fd: int, nothing: int) -> int:
+def _if_open(fd: int, nothing: int) -> int:
     try:
         os.fstat(fd)
     except OSError:  # the process was started with this stream closed
@@ -89,9 +89,9 @@ def _or_nothing(fd: int, nothing: int) -> int:
 
 
 @contextmanager
-def _signals(end: Callable[..., None], waker: Waker) -> Generator[None]:
+def _handle_signals(end: Callable[..., None], waker: Waker) -> Generator[None]:
     """SIGTERM and SIGINT wake the reader. Nothing is raised, so no call is torn in the middle."""
-    if not POLLS or threading.current_thread() is not threading.main_thread():
+    if not CAN_POLL or threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may listen to signals
         return
 

@@ -15,7 +15,7 @@ _CHUNK = 1 << 20
 _SEAL = re.compile(rb"tokonoma backup 1 at (\d{15}) sha256 ([0-9a-f]{64})\n+\Z")
 
 
-def set_seal(path: Path, at: int) -> None:
+def write_seal(path: Path, at: int) -> None:
     found = hashlib.sha256()
     with path.open("r+b") as file:
         while chunk := file.read(_CHUNK):
@@ -25,7 +25,7 @@ def set_seal(path: Path, at: int) -> None:
         os.fsync(file.fileno())
 
 
-def sealed_at(read: Callable[[int, int], bytes], size: int) -> int | None:
+def read_seal_time(read: Callable[[int, int], bytes], size: int) -> int | None:
     """The time of the seal; None if there is none, ValueError if it does not fit. `read` takes an offset and a size."""
     seal = _SEAL.match(read(size - _SIZE, _SIZE)) if size > _SIZE else None
     if seal is None:

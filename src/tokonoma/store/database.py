@@ -6,40 +6,40 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import unquote
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unready
-from tokonoma.store.dialect import Dialect, Kind
+from tokonoma.store.dialect import DatabaseKind, Dialect
 
-Span = Callable[[str], AbstractContextManager[None]]
+SpanFactory = Callable[[str], AbstractContextManager[None]]
 """Wraps a block, for those who trace: called with `store.read` or `store.write`."""
 
-Block = TypeVar("Block")
+BlockT = TypeVar("BlockT")
 
 
 class Database(Protocol):
     @property
-    def kind(self) -> Kind: ...
+    def kind(self) -> DatabaseKind: ...
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Shown to people: a path, or an address without credentials."""
         ...
 
     @property
     def dialect(self) -> Dialect: ...
 
-    def reading(self, stop: Stop | None = None) -> AbstractContextManager[Rows]:
+    def reading(self, stop: CancelToken | None = None) -> AbstractContextManager[Rows]:
         """One snapshot: what others commit meanwhile is not seen until the block is left."""
         ...
 
-    def writing(self, stop: Stop | None = None) -> AbstractContextManager[Statements]:
+    def writing(self, stop: CancelToken | None = None) -> AbstractContextManager[Statements]:
         """One transaction: committed on leaving, rolled back on an exception. Blocks of one thread do not nest.
 
         A statement that fails spoils the transaction, also if its error was caught: leaving the block raises it again.
         """
         ...
 
-    def check(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         """What is wrong inside, in words; empty when sound."""
         ...
 
@@ -50,14 +50,14 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-def open_database(url: str, *, durable: bool = True, span: Span | None = None) -> Database:
+def open_database(url: str, *, durable: bool = True, span: SpanFactory | None = None) -> Database:
     """Open `sqlite:///path` or `postgresql://…`. Only `durable=False`, for tests, may lose commits in a power cut."""
     # The drivers are imported here, and not before: the start of a process must not pay for one that it does not use.
     scheme = url.partition(":")[0].lower()
     if scheme == "sqlite":
         from tokonoma.store.sqlite.database import SqliteDatabase
 
-        return SqliteDatabase(sqlite_path(url), durable=durable, span=span)
+        return SqliteDatabase(parse_sqlite_url(url), durable=durable, span=span)
     if scheme in ("postgresql", "postgres"):
         try:
             from tokonoma.store.postgres.database import PostgresDatabase
@@ -75,13 +75,13 @@ def open_database(url: str, *, durable: bool = True, span: Span | None = None) -
 
 
 @contextmanager
-def traced(span: Span, name: str, block: AbstractContextManager[Block]) -> Generator[Block]:
+def trace_block(span: SpanFactory, name: str, block: AbstractContextManager[BlockT]) -> Generator[BlockT]:
     """The block inside a span, so that one that nobody traces pays nothing."""
     with span(name), block as inside:
         yield inside
 
 
-def sqlite_path(url: str) -> Path:
+def parse_sqlite_url(url: str) -> Path:
     """The file that a `sqlite:` URL names. Paths are absolute: a server is started from folders that nobody knows."""
     start, _, rest = url.partition("://")
     path = unquote(rest)
@@ -99,13 +99,13 @@ def sqlite_path(url: str) -> Path:
     return found
 
 
-def sqlite_facts() -> tuple[str, bool]:
+def read_sqlite_info() -> tuple[str, bool]:
     """The version of the SQLite that the driver brings, and whether it can search by words."""
     import apsw
 
     return apsw.sqlite_lib_version(), "ENABLE_FTS5" in apsw.compile_options
 
 
-def sqlite_url(path: Path) -> str:
+def format_sqlite_url(path: Path) -> str:
     """The URL of a file: the inverse of `sqlite_path`, for every name that a file can have."""
     return "sqlite://" + path.absolute().as_uri().removeprefix("file://")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Literal
 
-Kind = Literal["sqlite", "postgresql"]
+DatabaseKind = Literal["sqlite", "postgresql"]
 
 _PARTS = re.compile(
     r"""
@@ -42,24 +42,24 @@ class Dialect:
 
     __slots__ = ("_tokens", "kind", "migration_lock", "sql", "tables")
 
-    def __init__(self, kind: Kind, tokens: Mapping[str, str], tables: str, migration_lock: str) -> None:
-        self.kind: Kind = kind
+    def __init__(self, kind: DatabaseKind, tokens: Mapping[str, str], tables: str, migration_lock: str) -> None:
+        self.kind: DatabaseKind = kind
         self._tokens = tokens
         self.tables = tables  # lists the names of the tables that hold our rows
         self.migration_lock = migration_lock  # taken before migrations are looked at; empty where BEGIN already locks
         # Texts are constants of the code, so few; the bound is for the ones that a filter writes.
-        self.sql: Callable[[str], str] = lru_cache(maxsize=2048)(self._translated)
+        self.sql: Callable[[str], str] = lru_cache(maxsize=2048)(self._translate)
 
-    def _translated(self, text: str) -> str:
+    def _translate(self, text: str) -> str:
         written: list[str] = []
         position = 0
         for part in _PARTS.finditer(text):
-            written += (self._plain(text[position : part.start()]), self._part(text, part))
+            written += (self._escape_percent(text[position : part.start()]), self._translate_part(text, part))
             position = part.end()
-        written.append(self._plain(text[position:]))
+        written.append(self._escape_percent(text[position:]))
         return "".join(written)
 
-    def _part(self, text: str, part: re.Match[str]) -> str:
+    def _translate_part(self, text: str, part: re.Match[str]) -> str:
         if (token := part["token"]) is not None:
             if token not in self._tokens:
                 raise ValueError(f"unknown token {{{token}}} in SQL; known: {', '.join(sorted(self._tokens))}")
@@ -68,9 +68,9 @@ class Dialect:
             return f"%({name})s" if self.kind == "postgresql" else part[0]
         if part["end"] and not _NOTHING.match(text, part.end()) and not _TRIGGER.match(text):
             raise ValueError("one statement a call: there is more SQL after the first `;`")
-        return self._plain(part[0])
+        return self._escape_percent(part[0])
 
-    def _plain(self, text: str) -> str:
+    def _escape_percent(self, text: str) -> str:
         # psycopg reads a percent sign as the start of a parameter, even inside a literal.
         return text.replace("%", "%%") if self.kind == "postgresql" else text
 

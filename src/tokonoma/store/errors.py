@@ -6,23 +6,23 @@ from typing import Any
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 
 
-def busy() -> Unavailable:
+def busy_error() -> Unavailable:
     return Unavailable(
         "The database was busy with other writers for too long; nothing was changed. Try again.", reason="busy"
     )
 
 
-def disk_full() -> Unavailable:
+def disk_full_error() -> Unavailable:
     return Unavailable(
         "The disk of the database is full; nothing was changed. Free some space and try again.", reason="disk_full"
     )
 
 
-def closed() -> Unavailable:
+def closed_error() -> Unavailable:
     return Unavailable("The database was closed; nothing was changed.", reason="closed")
 
 
-def read_only(where: str) -> Unavailable:
+def read_only_error(where: str) -> Unavailable:
     return Unavailable(
         f"The database at {where} can be read but not written; nothing was changed."
         " Check the permissions of the file and its folder, or connect to the primary server.",
@@ -30,7 +30,7 @@ def read_only(where: str) -> Unavailable:
     )
 
 
-def corrupt(where: str) -> Unavailable:
+def corrupt_error(where: str) -> Unavailable:
     return Unavailable(
         f"The database at {where} is damaged. Stop all processes that use it, keep a copy of it, run `tokonoma doctor`,"
         " and restore a backup with `tokonoma restore BACKUP`.",
@@ -38,7 +38,7 @@ def corrupt(where: str) -> Unavailable:
     )
 
 
-def disk(where: str) -> Unavailable:
+def disk_error(where: str) -> Unavailable:
     return Unavailable(
         f"The disk under {where} does not read or write as it should; nothing was changed. Check the disk,"
         " then run `tokonoma doctor`.",
@@ -46,13 +46,13 @@ def disk(where: str) -> Unavailable:
     )
 
 
-def lost(where: str) -> Unavailable:
+def connection_lost_error(where: str) -> Unavailable:
     return Unavailable(
         f"The connection to the database at {where} was lost; nothing was changed. Try again.", reason="database"
     )
 
 
-def unknown_outcome(where: str) -> Unavailable:
+def unknown_outcome_error(where: str) -> Unavailable:
     return Unavailable(
         f"The connection to the database at {where} was lost during the commit: it is not known whether the change was"
         " kept. Read before you repeat it.",
@@ -61,17 +61,17 @@ def unknown_outcome(where: str) -> Unavailable:
     )
 
 
-def exists() -> Conflict:
+def already_exists_error() -> Conflict:
     return Conflict("There is already one with this key; nothing was changed.", reason="exists")
 
 
-def linked() -> Conflict:
+def reference_error() -> Conflict:
     return Conflict(
         "Another record refers to this one, or the one referred to is not there; nothing was changed.", reason="linked"
     )
 
 
-def unstorable_text() -> Invalid:
+def unstorable_text_error() -> Invalid:
     return Invalid(
         "A text holds a character that the database cannot store (NUL, or half of a surrogate pair)."
         " Take it out and try again.",
@@ -79,11 +79,11 @@ def unstorable_text() -> Invalid:
     )
 
 
-def unstorable_number() -> Invalid:
+def unstorable_number_error() -> Invalid:
     return Invalid("A number is too large: whole numbers must fit into 64 bits.", reason="number")
 
 
-def holds_nul(params: Mapping[str, Any]) -> bool:
+def contains_nul(params: Mapping[str, Any]) -> bool:
     """PostgreSQL stores no NUL, and what is refused by one database is refused by the other."""
     for value in params.values():  # noqa: SIM110 - a loop, since this stands before every statement
         if type(value) is str and "\0" in value:

@@ -3,10 +3,10 @@
 import threading
 from collections import deque
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.store import errors as refusals
 
-WAIT = 30.0
+MAX_WAIT = 30.0
 """Seconds that a write waits for other writers, in this process or another. SQLite's own lock is unfair: be patient."""
 
 
@@ -18,7 +18,7 @@ class _Waiter:
         self.served = False
 
 
-class Turn:
+class FairLock:
     """`places` callers may be inside at once. The place is handed over, so nobody who comes later slips in between."""
 
     __slots__ = ("_free", "_guard", "_waiting")
@@ -28,7 +28,7 @@ class Turn:
         self._free = places
         self._waiting: deque[_Waiter] = deque()
 
-    def take(self, stop: Stop | None = None, wait: float = WAIT) -> None:
+    def acquire(self, stop: CancelToken | None = None, wait: float = MAX_WAIT) -> None:
         with self._guard:
             if self._free and not self._waiting:
                 self._free -= 1
@@ -37,12 +37,12 @@ class Turn:
             self._waiting.append(waiter)
         self._wait(waiter, stop, wait)
 
-    def _wait(self, waiter: _Waiter, stop: Stop | None, wait: float) -> None:
+    def _wait(self, waiter: _Waiter, stop: CancelToken | None, wait: float) -> None:
         try:
             if stop is None:
                 waiter.event.wait(wait)
             else:
-                with stop.hooked(waiter.event.set):
+                with stop.attach_during(waiter.event.set):
                     waiter.event.wait(wait)
                 stop.check()
         except BaseException:
@@ -52,16 +52,16 @@ class Turn:
             if waiter.served:
                 return
             self._waiting.remove(waiter)
-        raise refusals.busy()
+        raise refusals.busy_error()
 
     def _give_up(self, waiter: _Waiter) -> None:
         with self._guard:
             if not waiter.served:
                 self._waiting.remove(waiter)
                 return
-        self.leave()  # it was handed over at the last moment: pass it on
+        self.release()  # it was handed over at the last moment: pass it on
 
-    def leave(self) -> None:
+    def release(self) -> None:
         with self._guard:
             if not self._waiting:
                 self._free += 1

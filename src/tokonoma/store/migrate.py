@@ -13,8 +13,8 @@ from tokonoma.core.log import log
 from tokonoma.core.module import Migration
 from tokonoma.store.database import Database
 
-TABLE = "migration"
-Sets = Mapping[str, Sequence[Migration]]
+MIGRATION_TABLE = "migration"
+MigrationSets = Mapping[str, Sequence[Migration]]
 
 _CREATE = (
     "create table if not exists migration"
@@ -26,27 +26,27 @@ def migrate(database: Database, name: str, steps: Sequence[Migration], backup: C
     """Apply the steps of the set `name` that are missing; their names. `backup` is called, with a word on why, before
     the first one that rewrites rows. Several processes may do this at once: each step is done by one of them."""
     with database.reading() as tx:
-        done = applied(database, tx).get(name, [])
+        done = read_applied(database, tx).get(name, [])
     check_order(name, steps, done)
     saved = False
     made: list[str] = []
     for step in steps[len(done) :]:
         with database.writing() as tx:
-            if not _mine(database, tx, name, steps, step):
+            if not _claim_step(database, tx, name, steps, step):
                 continue
             # Inside the transaction, so that on SQLite nobody writes between the backup and the change.
-            if step.rewrites and not saved and not _empty(database, tx):
+            if step.rewrites and not saved and not _is_empty(database, tx):
                 backup(f"{name}-{step.name}")
                 saved = True
-            _apply(database, tx, name, step)
+            _apply_step(database, tx, name, step)
         made.append(step.name)
         log("info", "store.migrated", set=name, step=step.name)
     return made
 
 
-def applied(database: Database, tx: Rows) -> dict[str, list[str]]:
+def read_applied(database: Database, tx: Rows) -> dict[str, list[str]]:
     """What was applied to a database: the names of each set, in their order."""
-    if (TABLE,) not in tx.rows(database.dialect.tables):
+    if (MIGRATION_TABLE,) not in tx.rows(database.dialect.tables):
         return {}
     found: dict[str, list[str]] = {}
     for module, name in tx.rows("select module, name from migration order by module, applied_at, name"):
@@ -78,17 +78,17 @@ def check_order(name: str, steps: Sequence[Migration], done: Sequence[str]) -> N
         )
 
 
-def _mine(database: Database, tx: Statements, name: str, steps: Sequence[Migration], step: Migration) -> bool:
+def _claim_step(database: Database, tx: Statements, name: str, steps: Sequence[Migration], step: Migration) -> bool:
     """Look again, now that nobody else can migrate: another process may have been quicker."""
     if database.dialect.migration_lock:
         tx.rows(database.dialect.migration_lock)
     tx.run(_CREATE)
-    done = applied(database, tx).get(name, [])
+    done = read_applied(database, tx).get(name, [])
     check_order(name, steps, done)
     return step.name not in done
 
 
-def _apply(database: Database, tx: Statements, name: str, step: Migration) -> None:
+def _apply_step(database: Database, tx: Statements, name: str, step: Migration) -> None:
     for statement in (*step.statements, *(step.sqlite if database.kind == "sqlite" else step.postgresql)):
         tx.run(statement)
     last = tx.row("select coalesce(max(applied_at), 0) from migration where module = :module", module=name)
@@ -101,12 +101,12 @@ def _apply(database: Database, tx: Statements, name: str, step: Migration) -> No
     )
 
 
-def _empty(database: Database, tx: Rows) -> bool:
+def _is_empty(database: Database, tx: Rows) -> bool:
     """No rows but the records of migrations."""
-    tables = [row[0] for row in tx.rows(database.dialect.tables) if row[0] != TABLE]
-    return not any(tx.row(f"select 1 from {quoted(table)} limit 1") for table in tables)  # noqa: S608 - our own names
+    tables = [row[0] for row in tx.rows(database.dialect.tables) if row[0] != MIGRATION_TABLE]
+    return not any(tx.row(f"select 1 from {quote_name(table)} limit 1") for table in tables)  # noqa: S608 - our own names
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as SQL wants it, whatever it is made of."""
     return '"' + name.replace('"', '""') + '"'

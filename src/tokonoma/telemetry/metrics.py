@@ -20,7 +20,7 @@ _BOUNDS = tuple(round(each * 1e6) for each in _BUCKETS)  # in microseconds
 _NAMES = (*(str(float(each)) for each in _BUCKETS), "+Inf")
 
 
-class _Times:
+class _Durations:
     """How long the calls of one module took."""
 
     __slots__ = ("counts", "total")
@@ -35,14 +35,14 @@ class Metrics:
         self._version = version
         self._lock = threading.Lock()
         self._calls: defaultdict[tuple[str, str, str], int] = defaultdict(int)
-        self._times: defaultdict[str, _Times] = defaultdict(_Times)
+        self._times: defaultdict[str, _Durations] = defaultdict(_Durations)
         self._bytes_in = self._bytes_out = 0
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
     def observe(self, call: Call, outcome: str, duration_us: int) -> None:
         # An unknown name is a caller's text: as a label it would grow without end.
-        entry = call.entry
+        entry = call.tool_info
         module, tool = ("unknown", "unknown") if entry is None else (entry.module, entry.name)
         place = bisect_left(_BOUNDS, duration_us)
         with self._lock:
@@ -53,7 +53,7 @@ class Metrics:
             self._bytes_in += call.bytes_in
             self._bytes_out += call.bytes_out
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:

@@ -10,12 +10,12 @@ from tokonoma.core import namespaces as spaces
 
 Metadata = dict[str, Any]
 
-_OURS = uuid.UUID("5f0c6f5e-3a0b-5d5c-9d0e-746f6b6f6e6f")
-_PARTS = 0xFFFF  # the last bits of an id: the number of a part, where a text was too long for one memo
+_ID_NAMESPACE = uuid.UUID("5f0c6f5e-3a0b-5d5c-9d0e-746f6b6f6e6f")
+_PART_BITS = 0xFFFF  # the last bits of an id: the number of a part, where a text was too long for one memo
 
 
 @dataclass(frozen=True, slots=True)
-class Memo:
+class TransferMemo:
     """Times are milliseconds, None where the source knows none. `version` is None in another program's memo."""
 
     memo_id: str
@@ -34,7 +34,7 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class TransferRelation:
     namespace: str
     source: str
     target: str
@@ -56,11 +56,11 @@ class Remark:
     lost: bool = True
 
 
-Carried = Memo | Relation | Remark
+SourceRecord = TransferMemo | TransferRelation | Remark
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ImportSource:
     """Where an import comes from and goes to. `name` keeps sources apart that use the same names inside."""
 
     path: Path
@@ -68,29 +68,29 @@ class Origin:
     namespace: str = "/"  # everything goes here or below
     name: str = ""
 
-    def memo_id(self, original: str) -> str:
+    def make_memo_id(self, original: str) -> str:
         """The same source, name and place give the same id, today and next year."""
-        made = uuid.uuid5(_OURS, "\n".join((self.format, self.name, self.namespace, original)))
-        return str(uuid.UUID(int=made.int & ~_PARTS))
+        made = uuid.uuid5(_ID_NAMESPACE, "\n".join((self.format, self.name, self.namespace, original)))
+        return str(uuid.UUID(int=made.int & ~_PART_BITS))
 
-    def marks(self, original: str) -> Metadata:
+    def build_metadata(self, original: str) -> Metadata:
         """What a memo keeps of where it came from."""
         return {"imported_from": f"{self.format}:{self.name}" if self.name else self.format, "imported_id": original}
 
-    def below(self, path: str) -> str:
+    def nest_namespace(self, path: str) -> str:
         """A namespace of the source, inside the one that everything goes to."""
-        return spaces.normal(f"{self.namespace}/{path}")
+        return spaces.normalize_namespace(f"{self.namespace}/{path}")
 
 
-Reader = Callable[[Origin], Iterator[Carried]]
+Reader = Callable[[ImportSource], Iterator[SourceRecord]]
 
 
-def part_id(memo_id: str, number: int) -> str:
+def make_part_id(memo_id: str, number: int) -> str:
     """The id of a further part of a text that was cut: it sorts after the part before it."""
     return str(uuid.UUID(int=uuid.UUID(memo_id).int + number))
 
 
-def common(one: str, other: str) -> str:
+def find_common_namespace(one: str, other: str) -> str:
     """The deepest namespace that holds both: where a relation between their memos lies."""
     shared: list[str] = []
     for left, right in zip(one.split("/"), other.split("/"), strict=False):

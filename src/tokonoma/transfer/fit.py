@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from tokonoma.modules.memory.metadata import DEEPEST, MOST_BYTES
-from tokonoma.modules.memory.save import LONGEST, MOST_CONTENT
-from tokonoma.transfer.carried import Memo, Metadata, Relation, Remark, part_id
+from tokonoma.modules.memory.metadata import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from tokonoma.modules.memory.save import LATEST, MAX_CONTENT_BYTES
+from tokonoma.transfer.carried import Metadata, Remark, TransferMemo, TransferRelation, make_part_id
 
 _TITLE, _THREAD, _NAMESPACE = 500, 200, 500
 _TAG, _REASON = 64, 10_000
@@ -15,27 +15,27 @@ _RESERVE = 200  # bytes of metadata that are added when it is stored
 _MOST_PARTS = 1000
 
 
-def fitted(memo: Memo) -> Iterator[Memo | Remark]:
+def fit_memo(memo: TransferMemo) -> Iterator[TransferMemo | Remark]:
     """The memo, or its parts if it is too long for one, after what there is to say about it."""
     if len(memo.namespace) > _NAMESPACE:
         yield Remark(memo.place, f"Its namespace would have more than {_NAMESPACE} characters.")
         return
-    memo, said = _texts(memo)
-    metadata, more = _metadata(memo.metadata)
+    memo, said = _fit_texts(memo)
+    metadata, more = _fit_metadata(memo.metadata)
     memo = replace(memo, metadata=metadata)
     for why in (*said, *more):
         yield Remark(memo.place, why, lost=False)
-    parts = pieces(memo.content, MOST_CONTENT)
+    parts = split_text(memo.content, MAX_CONTENT_BYTES)
     if len(parts) == 1:
         yield memo
     elif len(parts) > _MOST_PARTS:
         yield Remark(memo.place, f"It would be more than {_MOST_PARTS} memos.")
     else:
         yield Remark(memo.place, f"It was cut into {len(parts)} memos of one thread: one holds 1 MiB.", lost=False)
-        yield from _cut(memo, parts)
+        yield from _split_memo(memo, parts)
 
 
-def fitted_relation(relation: Relation) -> Iterator[Relation | Remark]:
+def fit_relation(relation: TransferRelation) -> Iterator[TransferRelation | Remark]:
     """The relation; a tag that is too long stands whole in its reason."""
     tag, reason = " ".join(relation.tag.split()), relation.reason.replace("\0", "")
     if not tag:
@@ -48,7 +48,7 @@ def fitted_relation(relation: Relation) -> Iterator[Relation | Remark]:
     yield replace(relation, tag=tag[:_TAG].replace("\0", ""), reason=reason[:_REASON])
 
 
-def pieces(text: str, most: int) -> list[str]:
+def split_text(text: str, most: int) -> list[str]:
     """The text in parts of at most so many bytes, cut between paragraphs or lines where that leaves no part short."""
     raw = text.encode()
     if len(raw) <= most:
@@ -56,14 +56,14 @@ def pieces(text: str, most: int) -> list[str]:
     found: list[str] = []
     start = 0
     while len(raw) - start > most:
-        end = _break(raw, start + most // 2, start + most)
+        end = _find_break(raw, start + most // 2, start + most)
         found.append(raw[start:end].decode())
         start = end
     found.append(raw[start:].decode())
     return [piece for piece in found if piece.strip()]
 
 
-def _break(raw: bytes, low: int, high: int) -> int:
+def _find_break(raw: bytes, low: int, high: int) -> int:
     for mark in (b"\n\n", b"\n", "。".encode(), b" "):
         place = raw.rfind(mark, low, high)
         if place >= 0:
@@ -73,14 +73,14 @@ def _break(raw: bytes, low: int, high: int) -> int:
     return high
 
 
-def _cut(memo: Memo, parts: list[str]) -> Iterator[Memo]:
+def _split_memo(memo: TransferMemo, parts: list[str]) -> Iterator[TransferMemo]:
     thread = memo.thread or f"imported {memo.memo_id}"
     for number, part in enumerate(parts):
         told = {**memo.metadata, "part": number + 1, "parts": len(parts)}
-        yield replace(memo, memo_id=part_id(memo.memo_id, number), content=part, metadata=told, thread=thread)
+        yield replace(memo, memo_id=make_part_id(memo.memo_id, number), content=part, metadata=told, thread=thread)
 
 
-def _texts(memo: Memo) -> tuple[Memo, list[str]]:
+def _fit_texts(memo: TransferMemo) -> tuple[TransferMemo, list[str]]:
     said: list[str] = []
     content, title, thread = memo.content, memo.title, memo.thread
     if any("\0" in text for text in (content, title, thread)) or "\\x00" in repr(memo.metadata):
@@ -92,40 +92,42 @@ def _texts(memo: Memo) -> tuple[Memo, list[str]]:
         said.append(f"The name of its thread has {len(thread)} characters: the first {_THREAD} are kept.")
     # A note without a text is still one that others refer to.
     content = content if content.strip() else title.strip() or "-"
-    times = {name: _moment(getattr(memo, name)) for name in ("created_at", "updated_at", "expires_at")}
+    times = {name: _valid_time(getattr(memo, name)) for name in ("created_at", "updated_at", "expires_at")}
     if any(times[name] is None and getattr(memo, name) is not None for name in times):
         said.append("A time before 1970 or after 9999 was left out.")
     return replace(memo, content=content, title=title[:_TITLE], thread=thread[:_THREAD], **times), said
 
 
-def _moment(moment: int | None) -> int | None:
-    return moment if moment is not None and 0 <= moment <= LONGEST else None
+def _valid_time(moment: int | None) -> int | None:
+    return moment if moment is not None and 0 <= moment <= LATEST else None
 
 
-def _metadata(metadata: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
+def _fit_metadata(metadata: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
     """Too deep a value becomes its JSON text; what is too large is left out, the largest first."""
     said: list[str] = []
     told: Metadata = {}
     for key, value in metadata.items():
-        clean = _clean(value, DEEPEST - 1)
+        clean = _clean_value(value, MAX_METADATA_DEPTH - 1)
         if clean is not None:
             told[key.replace("\0", "")] = clean
     sizes = {key: len(json.dumps({key: value}, ensure_ascii=False).encode()) for key, value in told.items()}
-    while sum(sizes.values()) > MOST_BYTES - _RESERVE:
+    while sum(sizes.values()) > MAX_METADATA_BYTES - _RESERVE:
         largest = max(sizes, key=lambda key: sizes[key])
-        said.append(f"metadata.{largest[:80]} was left out: all metadata together has more than {MOST_BYTES} bytes.")
+        said.append(
+            f"metadata.{largest[:80]} was left out: all metadata together has more than {MAX_METADATA_BYTES} bytes."
+        )
         del told[largest], sizes[largest]
     return told, said
 
 
-def _clean(value: Any, deep: int) -> Any:
+def _clean_value(value: Any, deep: int) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "")
     if isinstance(value, dict | list) and deep == 0:
         return json.dumps(value, ensure_ascii=False).replace("\\u0000", "")
     if isinstance(value, dict):
-        told = {key.replace("\0", ""): _clean(each, deep - 1) for key, each in cast("Metadata", value).items()}
+        told = {key.replace("\0", ""): _clean_value(each, deep - 1) for key, each in cast("Metadata", value).items()}
         return {key: each for key, each in told.items() if each is not None}
     if isinstance(value, list):
-        return [_clean(each, deep - 1) for each in cast("list[Any]", value)]
+        return [_clean_value(each, deep - 1) for each in cast("list[Any]", value)]
     return value

@@ -6,74 +6,81 @@ from collections.abc import Iterator
 import orjson
 
 from tokonoma.core.errors import Invalid
-from tokonoma.transfer.carried import Carried, Memo, Metadata, Origin, Relation, Remark
-from tokonoma.transfer.lines import objects
-from tokonoma.transfer.records import BadRecord, memo_object, memo_of, relation_object, relation_of, unknown
+from tokonoma.transfer.carried import ImportSource, Metadata, Remark, SourceRecord, TransferMemo, TransferRelation
+from tokonoma.transfer.lines import read_objects
+from tokonoma.transfer.records import (
+    RecordError,
+    find_unknown_fields,
+    memo_to_json,
+    parse_memo,
+    parse_relation,
+    relation_to_json,
+)
 
 FORMAT = 1
 TYPE = "tokonoma"
 
 
-def first(**about: object) -> bytes:
-    return _line({"type": TYPE, "format": FORMAT, **about})
+def format_header(**about: object) -> bytes:
+    return _dump_line({"type": TYPE, "format": FORMAT, **about})
 
 
-def line(record: Memo | Relation) -> bytes:
-    if isinstance(record, Memo):
-        return _line({"type": "memo", **memo_object(record)})
-    return _line({"type": "relation", **relation_object(record)})
+def format_record(record: TransferMemo | TransferRelation) -> bytes:
+    if isinstance(record, TransferMemo):
+        return _dump_line({"type": "memo", **memo_to_json(record)})
+    return _dump_line({"type": "relation", **relation_to_json(record)})
 
 
-def last(memos: int, relations: int) -> bytes:
-    return _line({"type": "end", "memos": memos, "relations": relations})
+def format_footer(memos: int, relations: int) -> bytes:
+    return _dump_line({"type": "end", "memos": memos, "relations": relations})
 
 
-def read(origin: Origin) -> Iterator[Carried]:
+def read_jsonl(origin: ImportSource) -> Iterator[SourceRecord]:
     counted = {"memo": 0, "relation": 0}
     ended = False
-    for each in objects(origin.path):
+    for each in read_objects(origin.path):
         if isinstance(each, Remark):
             yield each
             continue
         number, raw = each
         place, kind = f"{origin.path.name}:{number}", raw.get("type")
         if kind == TYPE:
-            check(raw)
+            check_header(raw)
         elif kind == "end":
             ended = True
-            yield from _counted(raw, counted, place)
+            yield from _check_counts(raw, counted, place)
         elif kind in ("memo", "relation"):
             counted[kind] += 1
-            yield from _record(raw, origin, place)
+            yield from _parse_record(raw, origin, place)
         else:
             yield Remark(place, f"{str(kind)[:40]!r} is no type of a line.")
     if not ended:
         yield Remark(origin.path.name, "The last line is missing: the file was cut off, or is a part of an export.")
 
 
-def check(header: Metadata) -> None:
+def check_header(header: Metadata) -> None:
     """Whether the first line is one that can be read here."""
     if header.get("format") != FORMAT:
         raise Invalid(f"This export has the format {header.get('format')!r}; this program reads {FORMAT}. Update it.")
 
 
-def _counted(raw: Metadata, counted: dict[str, int], place: str) -> Iterator[Remark]:
+def _check_counts(raw: Metadata, counted: dict[str, int], place: str) -> Iterator[Remark]:
     for name, found in counted.items():
         said = raw.get(f"{name}s")
         if said != found:
             yield Remark(place, f"The export had {said} {name}s, and {found} lines are here.")
 
 
-def _record(raw: Metadata, origin: Origin, place: str) -> Iterator[Carried]:
+def _parse_record(raw: Metadata, origin: ImportSource, place: str) -> Iterator[SourceRecord]:
     try:
-        yield memo_of(raw, origin, place) if raw["type"] == "memo" else relation_of(raw, origin, place)
-    except BadRecord as error:
+        yield parse_memo(raw, origin, place) if raw["type"] == "memo" else parse_relation(raw, origin, place)
+    except RecordError as error:
         yield Remark(place, str(error))
         return
-    extra = unknown(raw)
+    extra = find_unknown_fields(raw)
     if extra:
         yield Remark(place, f"Unknown fields were left out: {', '.join(extra)[:200]}.", lost=False)
 
 
-def _line(told: Metadata) -> bytes:
+def _dump_line(told: Metadata) -> bytes:
     return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)

@@ -10,30 +10,30 @@ _BAD = re.compile(r'[<>:"/\\|?*#^\[\]%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u20
 _SPACES = re.compile(r"\s+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+|[-*>+]\s+|\d+[.)]\s+)?(.*\S)")
-_MOST = 96  # bytes of a name in UTF-8, before a mark and an ending are added; systems take 255
+_MAX_BYTES = 96  # bytes of a name in UTF-8, before a mark and an ending are added; systems take 255
 
 
-def folded(name: str) -> str:
+def fold_path(name: str) -> str:
     """Two names with the same folding are one file on some system."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def safe(name: str) -> str:
+def make_safe_name(name: str) -> str:
     """The name itself where it can be one, else what is left of it; never empty."""
     kept = _SPACES.sub(" ", _BAD.sub(" ", unicodedata.normalize("NFC", name))).strip(" ").rstrip(". ")
     if kept.startswith("."):
         kept = "_" + kept  # hidden, and not read by an import
     if _RESERVED.fullmatch(kept):
         kept = "_" + kept
-    return _short(kept, _MOST).rstrip(". ") or "_"
+    return _truncate(kept, _MAX_BYTES).rstrip(". ") or "_"
 
 
-def folder_of(namespace: str) -> str:
+def namespace_to_folder(namespace: str) -> str:
     """`/notes/今日` → `notes/今日`. Which namespace it is stands in the file; the folder only shows it."""
-    return "/".join(_folder(part) for part in namespace.split("/") if part)
+    return "/".join(_safe_folder(part) for part in namespace.split("/") if part)
 
 
-def title_of(title: str, content: str) -> str:
+def choose_title(title: str, content: str) -> str:
     """What to call a memo: its title, or its first line of text."""
     if title.strip():
         return title
@@ -44,37 +44,37 @@ def title_of(title: str, content: str) -> str:
     return ""
 
 
-class Names:
+class UniquePaths:
     """Hands out paths that differ on every system, whatever case and normal form it keeps."""
 
     def __init__(self) -> None:
         self._taken: set[bytes] = set()  # digests: a name may be long, and there may be a million
 
-    def path(self, namespace: str, title: str, memo_id: str) -> str:
-        folder = folder_of(namespace)
-        for name in self._tried(safe(title), memo_id):
+    def claim_path(self, namespace: str, title: str, memo_id: str) -> str:
+        folder = namespace_to_folder(namespace)
+        for name in self._candidates(make_safe_name(title), memo_id):
             path = f"{folder}/{name}.md" if folder else f"{name}.md"
-            mark = hashlib.blake2b(folded(path).encode(), digest_size=12).digest()
+            mark = hashlib.blake2b(fold_path(path).encode(), digest_size=12).digest()
             if mark not in self._taken:
                 self._taken.add(mark)
                 return path
         raise AssertionError("a memo's id is its own")
 
     @staticmethod
-    def _tried(name: str, memo_id: str) -> Iterator[str]:
+    def _candidates(name: str, memo_id: str) -> Iterator[str]:
         yield name
         yield f"{name} {memo_id[-8:]}"
         yield f"{name} {memo_id}"
 
 
-def _folder(part: str) -> str:
-    name = safe(part)
+def _safe_folder(part: str) -> str:
+    name = make_safe_name(part)
     # A folder `x.md` would stand where the memo `x` wants its file.
     name += "_" if name.casefold().endswith((".md", ".markdown")) else ""
-    return name if folded(name) == folded(part) else f"{name}~{hashlib.sha256(part.encode()).hexdigest()[:4]}"
+    return name if fold_path(name) == fold_path(part) else f"{name}~{hashlib.sha256(part.encode()).hexdigest()[:4]}"
 
 
-def _short(name: str, most: int) -> str:
+def _truncate(name: str, most: int) -> str:
     if len(name.encode()) <= most:
         return name
     cut = name.encode()[:most].decode(errors="ignore")

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tokonoma.core.errors import Invalid
-from tokonoma.transfer.carried import Carried, Memo, Relation, Remark
+from tokonoma.transfer.carried import Remark, SourceRecord, TransferMemo, TransferRelation
 
-Record = Memo | Relation
-Landed = Mapping[str, str]  # outcome, and why
-Send = Callable[[Sequence[Memo], Sequence[Relation], Sequence[str]], Mapping[str, Sequence[Landed]]]
+Record = TransferMemo | TransferRelation
+RecordOutcome = Mapping[str, str]  # outcome, and why
+SendBatch = Callable[
+    [Sequence[TransferMemo], Sequence[TransferRelation], Sequence[str]], Mapping[str, Sequence[RecordOutcome]]
+]
 """memos, relations, ids of memos that are taken to be there → what became of each"""
 
 _MEMOS, _LETTERS, _RELATIONS = 500, 4 * 1024 * 1024, 1000  # of one batch
@@ -18,7 +20,7 @@ _SAID = 10_000  # remarks of each kind that are kept; the rest is counted
 
 
 @dataclass(slots=True)
-class Said:
+class RemarkList:
     """Remarks, as many as anybody would read."""
 
     items: list[Remark] = field(default_factory=list[Remark])
@@ -31,47 +33,47 @@ class Said:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """By outcome: saved, changed, unchanged, kept (what is here stays), skipped (what came could not be taken)."""
 
     memos: Counter[str] = field(default_factory=Counter[str])
     relations: Counter[str] = field(default_factory=Counter[str])
-    skipped: Said = field(default_factory=Said)
-    kept: Said = field(default_factory=Said)
-    notes: Said = field(default_factory=Said)
+    skipped: RemarkList = field(default_factory=RemarkList)
+    kept: RemarkList = field(default_factory=RemarkList)
+    notes: RemarkList = field(default_factory=RemarkList)
 
-    def remark(self, remark: Remark) -> None:
+    def add_remark(self, remark: Remark) -> None:
         (self.skipped if remark.lost else self.notes).add(remark.place, remark.why)
 
-    def count(self, record: Record, landed: Landed) -> None:
+    def add_outcome(self, record: Record, landed: RecordOutcome) -> None:
         outcome = landed["outcome"]
-        (self.memos if isinstance(record, Memo) else self.relations)[outcome] += 1
+        (self.memos if isinstance(record, TransferMemo) else self.relations)[outcome] += 1
         if outcome in ("skipped", "kept"):
             (self.skipped if outcome == "skipped" else self.kept).add(record.place, landed.get("why", ""))
 
 
-class Shipment:
+class Importer:
     """One import on its way. `rehearsal` sends nothing that would be kept, and so remembers what would be there."""
 
-    def __init__(self, send: Send, told: Callable[[Tally], None], *, rehearsal: bool = False) -> None:
-        self.tally = Tally()
-        self._send, self._told = send, told
-        self._coming: set[str] | None = set() if rehearsal else None
-        self._memos: list[Memo] = []
-        self._relations: list[Relation] = []
+    def __init__(self, send: SendBatch, told: Callable[[ImportTally], None], *, rehearsal: bool = False) -> None:
+        self.tally = ImportTally()
+        self._send, self._on_progress = send, told
+        self._dry_run_ids: set[str] | None = set() if rehearsal else None
+        self._memos: list[TransferMemo] = []
+        self._relations: list[TransferRelation] = []
         self._letters = 0
 
-    def run(self, carried: Iterable[Carried]) -> None:
+    def run(self, carried: Iterable[SourceRecord]) -> None:
         for each in carried:
             if isinstance(each, Remark):
-                self.tally.remark(each)
-            elif isinstance(each, Memo):
-                self._memo(each)
+                self.tally.add_remark(each)
+            elif isinstance(each, TransferMemo):
+                self._add_memo(each)
             else:
-                self._relation(each)
+                self._add_relation(each)
         self._flush()
 
-    def _memo(self, memo: Memo) -> None:
+    def _add_memo(self, memo: TransferMemo) -> None:
         size = len(memo.content)
         # A relation finds its two memos only after they were sent: the order in which they came is kept.
         if self._relations or len(self._memos) == _MEMOS or (self._memos and self._letters + size > _LETTERS):
@@ -79,7 +81,7 @@ class Shipment:
         self._memos.append(memo)
         self._letters += size
 
-    def _relation(self, relation: Relation) -> None:
+    def _add_relation(self, relation: TransferRelation) -> None:
         if self._memos or len(self._relations) == _RELATIONS:
             self._flush()
         self._relations.append(relation)
@@ -90,17 +92,17 @@ class Shipment:
             return
         self._memos, self._relations, self._letters = [], [], 0
         ends = {end for each in relations for end in (each.source, each.target)}
-        coming = sorted(ends & (self._coming or set()))
-        for record, fate in self._landed([*memos, *relations], coming):
-            self.tally.count(record, fate)
-            if self._coming is not None and isinstance(record, Memo) and fate["outcome"] == "saved":
-                self._coming.add(record.memo_id)
-        self._told(self.tally)
+        coming = sorted(ends & (self._dry_run_ids or set()))
+        for record, fate in self._send_or_bisect([*memos, *relations], coming):
+            self.tally.add_outcome(record, fate)
+            if self._dry_run_ids is not None and isinstance(record, TransferMemo) and fate["outcome"] == "saved":
+                self._dry_run_ids.add(record.memo_id)
+        self._on_progress(self.tally)
 
-    def _landed(self, records: list[Record], coming: Sequence[str]) -> Iterator[tuple[Record, Landed]]:
+    def _send_or_bisect(self, records: list[Record], coming: Sequence[str]) -> Iterator[tuple[Record, RecordOutcome]]:
         """What became of each. A batch that the store refuses is halved until the one is found that is to blame."""
-        memos = [each for each in records if isinstance(each, Memo)]
-        relations = [each for each in records if isinstance(each, Relation)]
+        memos = [each for each in records if isinstance(each, TransferMemo)]
+        relations = [each for each in records if isinstance(each, TransferRelation)]
         try:
             landed = self._send(memos, relations, coming)
         except Invalid as error:
@@ -108,12 +110,12 @@ class Shipment:
                 yield records[0], {"outcome": "skipped", "why": error.message}
                 return
             middle = len(records) // 2
-            yield from self._landed(records[:middle], coming)
-            yield from self._landed(records[middle:], coming)
+            yield from self._send_or_bisect(records[:middle], coming)
+            yield from self._send_or_bisect(records[middle:], coming)
             return
         yield from zip(records, [*landed["memos"], *landed["relations"]], strict=True)
 
 
-def as_params(record: Record) -> dict[str, Any]:
+def to_params(record: Record) -> dict[str, Any]:
     """As the house takes it in: everything but where it stood."""
     return {name: getattr(record, name) for name in record.__slots__ if name != "place"}

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from tokonoma.core.clock import parsed
+from tokonoma.core.clock import parse_time
 
 
-def moment(value: Any, *, local: bool = False) -> int | None:
+def parse_foreign_time(value: Any, *, local: bool = False) -> int | None:
     """Milliseconds from seconds since the epoch or from a text such as 2026-07-28T09:30:00+09:00; None: it is neither.
 
     A text without a zone is UTC, or (`local`) this machine's own time.
@@ -23,6 +23,6 @@ def moment(value: Any, *, local: bool = False) -> int | None:
         if local:
             said = datetime.fromisoformat(value.strip())
             value = (said if said.tzinfo else said.astimezone()).isoformat()
-        return parsed(value.strip())
+        return parse_time(value.strip())
     except (ValueError, OverflowError, OSError):
         return None

@@ -10,11 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tokonoma.transfer import front, wiki
-from tokonoma.transfer.carried import Carried, Memo, Metadata, Origin, Relation, Remark, common
-from tokonoma.transfer.fit import fitted, fitted_relation
-from tokonoma.transfer.index import Index, stem
-from tokonoma.transfer.times import moment
-from tokonoma.transfer.walk import Folder, Unreadable, folder, text_of
+from tokonoma.transfer.carried import (
+    ImportSource,
+    Metadata,
+    Remark,
+    SourceRecord,
+    TransferMemo,
+    TransferRelation,
+    find_common_namespace,
+)
+from tokonoma.transfer.fit import fit_memo, fit_relation
+from tokonoma.transfer.index import NoteIndex, strip_extension
+from tokonoma.transfer.times import parse_foreign_time
+from tokonoma.transfer.walk import NoteFolder, UnreadableFile, read_note, scan_folder
 
 _ATTACHED = re.compile(
     r".\.(?:png|jpe?g|gif|bmp|svg|webp|avif|heic|pdf|mp3|m4a|wav|ogg|flac|3gp|mp4|mov|mkv|webm|ogv|canvas|base|csv|tsv"
@@ -38,156 +46,160 @@ class _Note:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    links: Callable[[list[str]], Iterator[wiki.Link]]
+    links: Callable[[list[str]], Iterator[wiki.WikiLink]]
     named_first: bool  # a link means a title or permalink before it means a file
     words: Callable[[list[str]], Metadata]  # what the text says about the note
 
 
-def obsidian(origin: Origin) -> Iterator[Carried]:
-    return _notes(origin, _Dialect(wiki.links, named_first=False, words=lambda lines: {"tags": wiki.tags(lines)}))
+def read_obsidian(origin: ImportSource) -> Iterator[SourceRecord]:
+    return _read_notes(
+        origin, _Dialect(wiki.find_links, named_first=False, words=lambda lines: {"tags": wiki.find_tags(lines)})
+    )
 
 
-def basic_memory(origin: Origin) -> Iterator[Carried]:
+def read_basic_memory(origin: ImportSource) -> Iterator[SourceRecord]:
     def words(lines: list[str]) -> Metadata:
-        return {"tags": wiki.tags(lines), "categories": wiki.categories(lines)}
+        return {"tags": wiki.find_tags(lines), "categories": wiki.find_categories(lines)}
 
-    return _notes(origin, _Dialect(wiki.related, named_first=True, words=words))
+    return _read_notes(origin, _Dialect(wiki.find_typed_links, named_first=True, words=words))
 
 
-def _notes(origin: Origin, dialect: _Dialect) -> Iterator[Carried]:
-    found = folder(origin.path)
+def _read_notes(origin: ImportSource, dialect: _Dialect) -> Iterator[SourceRecord]:
+    found = scan_folder(origin.path)
     yield from found.remarks
-    index = Index()
+    index = NoteIndex()
     readable: list[str] = []
     for inside in found.notes:
         try:
-            note = _read(found, inside)
-        except Unreadable as error:
+            note = _read_note(found, inside)
+        except UnreadableFile as error:
             yield Remark(inside, str(error))
             continue
-        index.add(note.path, [_title(note), *_texts(note.front.get("permalink")), *_aliases(note.front)])
+        index.add(
+            note.path, [_note_title(note), *_split_texts(note.front.get("permalink")), *_note_aliases(note.front)]
+        )
         readable.append(inside)
-    relations: list[Relation] = []
+    relations: list[TransferRelation] = []
     for inside in readable:
         try:
-            yield from _carried(origin, _read(found, inside), index, dialect, relations)
-        except Unreadable as error:
+            yield from _convert_note(origin, _read_note(found, inside), index, dialect, relations)
+        except UnreadableFile as error:
             yield Remark(inside, str(error))
     for relation in relations:
-        yield from fitted_relation(relation)
+        yield from fit_relation(relation)
     if found.others:
         kinds = ", ".join(f"{count} {ending}" for ending, count in sorted(found.others.items()))
         yield Remark(origin.path.name, f"Files that are no Markdown stay where they are: {kinds}.", lost=False)
 
 
-def _read(found: Folder, inside: str) -> _Note:
-    text, word, changed = text_of(found.root, inside)
+def _read_note(found: NoteFolder, inside: str) -> _Note:
+    text, word, changed = read_note(found.root, inside)
     path = unicodedata.normalize("NFC", inside)
     remarks = [Remark(inside, word, lost=False)] if word else []
-    block, body = front.split(text)
+    block, body = front.split_front_matter(text)
     about: Metadata = {}
     if block is not None:
         try:
-            about = front.read(block)
-        except front.BadFront as error:
+            about = front.parse_front_matter(block)
+        except front.FrontMatterError as error:
             body = text  # nothing of it is lost
             remarks.append(Remark(inside, f"Its front matter was taken as text. {error}", lost=False))
     return _Note(path, about, body, text.count("\n") - body.count("\n"), changed, remarks)
 
 
-def _carried(
-    origin: Origin, note: _Note, index: Index, dialect: _Dialect, relations: list[Relation]
-) -> Iterator[Carried]:
+def _convert_note(
+    origin: ImportSource, note: _Note, index: NoteIndex, dialect: _Dialect, relations: list[TransferRelation]
+) -> Iterator[SourceRecord]:
     yield from note.remarks
-    lines = wiki.prose(note.body)
-    told = _metadata(note, dialect.words(lines))
+    lines = wiki.blank_code(note.body)
+    told = _build_metadata(note, dialect.words(lines))
     missing: list[Metadata] = []
     attached: list[str] = []
     seen: set[tuple[str, str]] = set()
-    for link in (*_properties(note.front), *dialect.links(lines)):
-        target = index.found(link.target, note.path, named_first=dialect.named_first, wiki=link.wiki)
+    for link in (*_find_property_links(note.front), *dialect.links(lines)):
+        target = index.find_note(link.target, note.path, named_first=dialect.named_first, wiki=link.wiki)
         if target == note.path or not link.target or (link.target, link.tag) in seen or (target, link.tag) in seen:
             continue
         seen.add((target or link.target, link.tag))
         if target is not None:
-            relations.append(_relation(origin, note, target, link))
+            relations.append(_build_relation(origin, note, target, link))
         elif _ATTACHED.search(link.target):
             attached.append(link.target)
         else:
             missing.append({"target": link.target, "tag": link.tag})
             why = f"The link to {link.target[:80]!r} leads to no note; it is kept in metadata.missing_links."
-            yield Remark(_place(note, link), why, lost=False)
+            yield Remark(_link_place(note, link), why, lost=False)
     told |= {"missing_links": missing} if missing else {}
     told |= {"attachments": attached} if attached else {}
-    yield from fitted(_memo(origin, note, told))
+    yield from fit_memo(_build_memo(origin, note, told))
 
 
-def _memo(origin: Origin, note: _Note, told: Metadata) -> Memo:
-    changed = _first(note.front, _CHANGED)
-    created = _first(note.front, _CREATED)
+def _build_memo(origin: ImportSource, note: _Note, told: Metadata) -> TransferMemo:
+    changed = _first_time(note.front, _CHANGED)
+    created = _first_time(note.front, _CREATED)
     updated = changed if changed is not None else max(note.changed, created or 0)
-    return Memo(
-        memo_id=origin.memo_id(note.path),
-        namespace=_space(origin, note.path),
-        title=_title(note),
+    return TransferMemo(
+        memo_id=origin.make_memo_id(note.path),
+        namespace=_note_namespace(origin, note.path),
+        title=_note_title(note),
         content=note.body.strip("\r\n"),
-        metadata={**told, **origin.marks(note.path)},
+        metadata={**told, **origin.build_metadata(note.path)},
         created_at=min(created, updated) if created is not None else updated,
         updated_at=updated,
         place=note.path,
     )
 
 
-def _relation(origin: Origin, note: _Note, target: str, link: wiki.Link) -> Relation:
-    return Relation(
-        namespace=common(_space(origin, note.path), _space(origin, target)),
-        source=origin.memo_id(note.path),
-        target=origin.memo_id(target),
+def _build_relation(origin: ImportSource, note: _Note, target: str, link: wiki.WikiLink) -> TransferRelation:
+    return TransferRelation(
+        namespace=find_common_namespace(_note_namespace(origin, note.path), _note_namespace(origin, target)),
+        source=origin.make_memo_id(note.path),
+        target=origin.make_memo_id(target),
         tag=link.tag,
         reason=link.reason,
-        place=_place(note, link),
+        place=_link_place(note, link),
     )
 
 
-def _place(note: _Note, link: wiki.Link) -> str:
+def _link_place(note: _Note, link: wiki.WikiLink) -> str:
     return f"{note.path}:{note.start + link.line}" if link.line else note.path
 
 
-def _space(origin: Origin, path: str) -> str:
+def _note_namespace(origin: ImportSource, path: str) -> str:
     folders = "".join(" " if ord(each) < 32 else each for each in path.rpartition("/")[0])
-    return origin.below(folders)
+    return origin.nest_namespace(folders)
 
 
-def _metadata(note: _Note, words: Metadata) -> Metadata:
+def _build_metadata(note: _Note, words: Metadata) -> Metadata:
     """What the front matter says, and the tags of both."""
     taken = {"title", "tag", "tags", "alias", "aliases"}
-    taken |= {key for key in (*_CREATED, *_CHANGED) if moment(note.front.get(key), local=True) is not None}
+    taken |= {key for key in (*_CREATED, *_CHANGED) if parse_foreign_time(note.front.get(key), local=True) is not None}
     told = {key: value for key, value in note.front.items() if key not in taken}
-    tags = [each.lstrip("#") for key in ("tags", "tag") for each in _texts(note.front.get(key), r"[,\s]+")]
+    tags = [each.lstrip("#") for key in ("tags", "tag") for each in _split_texts(note.front.get(key), r"[,\s]+")]
     words["tags"] = list(dict.fromkeys([*tags, *words["tags"]]))
-    words["aliases"] = _aliases(note.front)
+    words["aliases"] = _note_aliases(note.front)
     return {**told, **{key: value for key, value in words.items() if value}}
 
 
-def _properties(about: Metadata) -> Iterator[wiki.Link]:
+def _find_property_links(about: Metadata) -> Iterator[wiki.WikiLink]:
     """Links in the front matter: `up: "[[Parent]]"` relates the note to its parent under `up`."""
     for key, value in about.items():
         listed = cast("list[Any]", value) if isinstance(value, list) else [value]
         for each in listed:
             if isinstance(each, str) and each.startswith("[[") and each.endswith("]]"):
-                yield wiki.Link(wiki.target_of(each[2:-2]), key, 0)
+                yield wiki.WikiLink(wiki.parse_target(each[2:-2]), key, 0)
 
 
-def _title(note: _Note) -> str:
-    told = _texts(note.front.get("title"))
-    return told[0] if told else stem(note.path).rpartition("/")[2]
+def _note_title(note: _Note) -> str:
+    told = _split_texts(note.front.get("title"))
+    return told[0] if told else strip_extension(note.path).rpartition("/")[2]
 
 
-def _aliases(about: Metadata) -> list[str]:
-    return [each for key in ("aliases", "alias") for each in _texts(about.get(key), ",")]
+def _note_aliases(about: Metadata) -> list[str]:
+    return [each for key in ("aliases", "alias") for each in _split_texts(about.get(key), ",")]
 
 
-def _texts(value: Any, between: str = "") -> list[str]:
+def _split_texts(value: Any, between: str = "") -> list[str]:
     """One text or several: a list, or one text with something between its parts."""
     if isinstance(value, str) and between:
         value = re.split(between, value)
@@ -196,5 +208,5 @@ def _texts(value: Any, between: str = "") -> list[str]:
     return [each for each in found if each]
 
 
-def _first(about: Metadata, keys: tuple[str, ...]) -> int | None:
-    return next((at for key in keys if (at := moment(about.get(key), local=True)) is not None), None)
+def _first_time(about: Metadata, keys: tuple[str, ...]) -> int | None:
+    return next((at for key in keys if (at := parse_foreign_time(about.get(key), local=True)) is not None), None)

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tokonoma.transfer.carried import Remark
-from tokonoma.transfer.decode import Undecodable, decoded
+from tokonoma.transfer.decode import DecodingError, decode_text
 
-MOST_NOTE = 16 * 1024 * 1024  # bytes of one Markdown file
-MOST_DOCUMENT = 512 * 1024 * 1024  # bytes of one JSON document, which is held in memory whole
+MAX_NOTE_BYTES = 16 * 1024 * 1024  # bytes of one Markdown file
+MAX_DOCUMENT_BYTES = 512 * 1024 * 1024  # bytes of one JSON document, which is held in memory whole
 _ENDINGS = (".md", ".markdown")
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """A file that cannot be taken; the message says why."""
 
 
 @dataclass(slots=True)
-class Folder:
+class NoteFolder:
     """`notes` are the Markdown files, by their paths inside, in order; what else was met stands in `remarks`."""
 
     root: Path
@@ -27,11 +27,11 @@ class Folder:
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
-def folder(path: Path) -> Folder:
+def scan_folder(path: Path) -> NoteFolder:
     """A folder with all below it; a file alone is a folder of one. What is hidden (`.obsidian`, `.git`) is left out."""
     if not path.is_dir():
-        return Folder(path.parent, [path.name])
-    found = Folder(path)
+        return NoteFolder(path.parent, [path.name])
+    found = NoteFolder(path)
     waiting = [""]
     while waiting:
         prefix = waiting.pop()
@@ -41,16 +41,16 @@ def folder(path: Path) -> Folder:
         except OSError as error:
             found.remarks.append(Remark(prefix or ".", f"It cannot be read: {error.strerror}."))
             continue
-        deeper = [name for entry in entries if (name := _seen(found, f"{prefix}{entry.name}", entry))]
+        deeper = [name for entry in entries if (name := _add_entry(found, f"{prefix}{entry.name}", entry))]
         waiting += reversed(deeper)
     return found
 
 
-def _seen(found: Folder, inside: str, entry: os.DirEntry[str]) -> str:
+def _add_entry(found: NoteFolder, inside: str, entry: os.DirEntry[str]) -> str:
     """Put an entry where it belongs; the name of one to look into."""
     if entry.name.startswith("."):
         return ""
-    if not _is_text(inside):
+    if not _is_encodable(inside):
         found.remarks.append(Remark(ascii(inside), "Its name is not text."))
     elif entry.is_symlink():
         found.remarks.append(Remark(inside, "It is a link; links are not followed."))
@@ -66,7 +66,7 @@ def _seen(found: Folder, inside: str, entry: os.DirEntry[str]) -> str:
     return ""
 
 
-def _is_text(name: str) -> bool:
+def _is_encodable(name: str) -> bool:
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -74,17 +74,17 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def text_of(root: Path, inside: str) -> tuple[str, str, int]:
+def read_note(root: Path, inside: str) -> tuple[str, str, int]:
     """A note's text, a word on its encoding if it was not plain UTF-8, and when it was last changed (ms)."""
-    raw, changed = content_of(root / inside, MOST_NOTE)
+    raw, changed = read_file_bytes(root / inside, MAX_NOTE_BYTES)
     try:
-        text, word = decoded(raw)
-    except Undecodable as error:
-        raise Unreadable(str(error)) from None
+        text, word = decode_text(raw)
+    except DecodingError as error:
+        raise UnreadableFile(str(error)) from None
     return text, word, changed
 
 
-def content_of(path: Path, most: int, *, link: bool = False) -> tuple[bytes, int]:
+def read_file_bytes(path: Path, most: int, *, link: bool = False) -> tuple[bytes, int]:
     """The bytes of a plain file of at most so many, and when it was last changed (ms)."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= 0 if link else getattr(os, "O_NOFOLLOW", 0)
@@ -92,10 +92,10 @@ def content_of(path: Path, most: int, *, link: bool = False) -> tuple[bytes, int
         with os.fdopen(os.open(path, flags), "rb") as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
-                raise Unreadable("It is not a file.")
+                raise UnreadableFile("It is not a file.")
             raw = file.read(most + 1)
     except OSError as error:
-        raise Unreadable(f"It cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(f"It cannot be read: {error.strerror}.") from None
     if len(raw) > most:
-        raise Unreadable(f"It has more than {most // 1024 // 1024} MiB.")
+        raise UnreadableFile(f"It has more than {most // 1024 // 1024} MiB.")
     return raw, about.st_mtime_ns // 1_000_000

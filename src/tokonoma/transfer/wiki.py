@@ -18,7 +18,7 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}:")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WikiLink:
     target: str
     tag: str
     line: int
@@ -26,7 +26,7 @@ class Link:
     wiki: bool = True  # else a Markdown link, whose path is relative to its note
 
 
-def prose(text: str) -> list[str]:
+def blank_code(text: str) -> list[str]:
     """The lines, with code blanked out: what looks like a link there is none."""
     lines: list[str] = []
     fence = ""
@@ -44,30 +44,30 @@ def prose(text: str) -> list[str]:
     return lines
 
 
-def links(lines: list[str]) -> Iterator[Link]:
+def find_links(lines: list[str]) -> Iterator[WikiLink]:
     """Every link to another note: `links_to`, or `embeds` for one with an exclamation mark."""
     for number, line in enumerate(lines, 1):
-        yield from _links(line, number)
+        yield from _find_links_in_line(line, number)
 
 
-def related(lines: list[str]) -> Iterator[Link]:
+def find_typed_links(lines: list[str]) -> Iterator[WikiLink]:
     """As basic-memory reads them: `- type [[Target]] (context)` says what it is, any other link is `links_to`."""
     for number, line in enumerate(lines, 1):
         item = _ITEM.fullmatch(line)
-        told = _explicit(item[1].strip(), number) if item else None
+        told = _parse_typed_link(item[1].strip(), number) if item else None
         if told is not None:
             yield told
         else:
-            yield from _links(line, number)
+            yield from _find_links_in_line(line, number)
 
 
-def tags(lines: list[str]) -> list[str]:
+def find_tags(lines: list[str]) -> list[str]:
     """`#tag`, nested by slashes; one of digits alone is none."""
     found = [each for line in lines if "#" in line for each in _TAG.findall(line)]
     return list(dict.fromkeys(each for each in found if not each.replace("/", "").isdigit()))
 
 
-def categories(lines: list[str]) -> list[str]:
+def find_categories(lines: list[str]) -> list[str]:
     """Of basic-memory's observations, `- [category] text`: not of tasks, not of the times of a transcript."""
     found: list[str] = []
     for line in lines:
@@ -82,23 +82,23 @@ def categories(lines: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def target_of(link: str) -> str:
+def parse_target(link: str) -> str:
     """The note that `Note#Heading|shown` leads to; empty: a place in the same note."""
     return re.split(r"\\?\||#|\^", link, maxsplit=1)[0].strip()
 
 
-def _links(line: str, number: int) -> Iterator[Link]:
+def _find_links_in_line(line: str, number: int) -> Iterator[WikiLink]:
     if "[[" in line:
         for embedded, inside in _WIKI.findall(line):
-            yield Link(target_of(inside), "embeds" if embedded else "links_to", number)
+            yield WikiLink(parse_target(inside), "embeds" if embedded else "links_to", number)
     if "](" in line:
         for embedded, bracketed, plain in _LINK.findall(line):
             path = unquote(bracketed or plain)
             if not _SCHEME.match(path) and not path.startswith(("//", "#")):
-                yield Link(target_of(path), "embeds" if embedded else "links_to", number, wiki=False)
+                yield WikiLink(parse_target(path), "embeds" if embedded else "links_to", number, wiki=False)
 
 
-def _explicit(item: str, number: int) -> Link | None:
+def _parse_typed_link(item: str, number: int) -> WikiLink | None:
     found = _WIKI.search(item)
     if found is None or found[1]:
         return None
@@ -109,7 +109,7 @@ def _explicit(item: str, number: int) -> Link | None:
         return None
     if not tag or (after and not _is_bracketed(after)):
         return None
-    return Link(target_of(found[2]), tag, number, after[1:-1].strip())
+    return WikiLink(parse_target(found[2]), tag, number, after[1:-1].strip())
 
 
 def _is_bracketed(text: str) -> bool:

@@ -9,14 +9,14 @@ from typing import BinaryIO
 
 from tokonoma.core.errors import Conflict
 from tokonoma.transfer import jsonl, markdown
-from tokonoma.transfer.carried import Memo, Relation
-from tokonoma.transfer.names import Names, title_of
+from tokonoma.transfer.carried import TransferMemo, TransferRelation
+from tokonoma.transfer.names import UniquePaths, choose_title
 
-MOST_RELATIONS = 1000  # of one front matter; the rest goes into one file beside the folders
+MAX_RELATIONS = 1000  # of one front matter; the rest goes into one file beside the folders
 
 
 @contextmanager
-def new_file(path: Path) -> Generator[BinaryIO]:
+def create_file(path: Path) -> Generator[BinaryIO]:
     """Appears under its name when it is complete; one that is there already is never overwritten."""
     if path.exists() or path.is_symlink():
         raise Conflict(f"{path} already exists. Choose another name.", reason="exists")
@@ -34,7 +34,7 @@ def new_file(path: Path) -> Generator[BinaryIO]:
         raise
 
 
-class NewFolder:
+class ExportFolder:
     """A folder that is new or empty; `.git` and other hidden things may be there."""
 
     def __init__(self, root: Path) -> None:
@@ -42,35 +42,35 @@ class NewFolder:
             raise Conflict(f"{root} is not an empty folder. Choose another name, or empty it.", reason="exists")
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.root = root
-        self._names = Names()
-        self._more: BinaryIO | None = None
-        self._further = 0
+        self._names = UniquePaths()
+        self._overflow: BinaryIO | None = None
+        self._overflow_count = 0
 
-    def put(self, memo: Memo, relations: Sequence[tuple[Relation, str]]) -> None:
-        inside = self._names.path(memo.namespace, title_of(memo.title, memo.content), memo.memo_id)
+    def write_memo(self, memo: TransferMemo, relations: Sequence[tuple[TransferRelation, str]]) -> None:
+        inside = self._names.claim_path(memo.namespace, choose_title(memo.title, memo.content), memo.memo_id)
         path = self.root / inside
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._write(path, markdown.page(memo, relations[:MOST_RELATIONS]).encode())
-        for relation, _ in relations[MOST_RELATIONS:]:
-            self._add(jsonl.line(relation))
-            self._further += 1
+        self._write_file(path, markdown.format_memo_page(memo, relations[:MAX_RELATIONS]).encode())
+        for relation, _ in relations[MAX_RELATIONS:]:
+            self._write_overflow(jsonl.format_record(relation))
+            self._overflow_count += 1
 
     def close(self) -> None:
-        if self._more is not None:
-            with self._more:
-                self._more.write(jsonl.last(0, self._further))
+        if self._overflow is not None:
+            with self._overflow:
+                self._overflow.write(jsonl.format_footer(0, self._overflow_count))
 
-    def _add(self, line: bytes) -> None:
-        if self._more is None:
-            self._more = os.fdopen(_opened(self.root / markdown.MORE), "wb")
-            self._more.write(jsonl.first())
-        self._more.write(line)
+    def _write_overflow(self, line: bytes) -> None:
+        if self._overflow is None:
+            self._overflow = os.fdopen(_open_new(self.root / markdown.OVERFLOW_FILE), "wb")
+            self._overflow.write(jsonl.format_header())
+        self._overflow.write(line)
 
     @staticmethod
-    def _write(path: Path, content: bytes) -> None:
-        with os.fdopen(_opened(path), "wb") as file:
+    def _write_file(path: Path, content: bytes) -> None:
+        with os.fdopen(_open_new(path), "wb") as file:
             file.write(content)
 
 
-def _opened(path: Path) -> int:
+def _open_new(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)

@@ -6,11 +6,11 @@ from modules.manual.test_words import stock_of
 from tokonoma.modules.manual import corpus as stock
 from tokonoma.modules.manual import pronunciation as readings
 from tokonoma.modules.manual.pronunciation import Readings
-from tokonoma.modules.manual.terms import term
-from tokonoma.modules.manual.variants import expanded
+from tokonoma.modules.manual.terms import make_term
+from tokonoma.modules.manual.variants import expand_term
 
 read = pytest.mark.skipif(
-    not readings.installed(), reason="Sudachi's dictionary has 200 MB: pip install 'tokonoma[sudachi]'"
+    not readings.is_installed(), reason="Sudachi's dictionary has 200 MB: pip install 'tokonoma[sudachi]'"
 )
 
 TEXT = "お見積の期間は引越しの日までに、申込書を受付の機関へ。附属の取扱説明書も読む。"
@@ -30,28 +30,28 @@ TEXT = "お見積の期間は引越しの日までに、申込書を受付の機
     ],
 )
 def test_a_word_is_found_in_the_spelling_of_the_text(asked, found):
-    assert found in Readings(TEXT).of(asked)
+    assert found in Readings(TEXT).find_spellings(asked)
 
 
 @read
 def test_words_that_only_sound_alike_are_not_one():
-    assert "機関" not in Readings(TEXT).of("期間")
-    assert Readings("期間と機関").of("きかん") == ["期間", "機関"]
+    assert "機関" not in Readings(TEXT).find_spellings("期間")
+    assert Readings("期間と機関").find_spellings("きかん") == ["期間", "機関"]
 
 
 @read
 def test_a_reading_is_a_name_of_its_word():
-    assert "ミツモリ" in Readings("").of("見積")
-    assert "ミツモリ" in {each.folded for each in expanded(term("見積"), [], stock_of("みつもりを取る"))}
+    assert "ミツモリ" in Readings("").find_spellings("見積")
+    assert "ミツモリ" in {each.folded for each in expand_term(make_term("見積"), [], stock_of("みつもりを取る"))}
 
 
 @read
 @pytest.mark.parametrize("asked", ["", "report", "見積を取る", "あ" * 200, "🍵", "返品 手続き"])
 def test_what_is_no_word_has_no_other_spelling(asked):
-    assert Readings(TEXT).of(asked) == []
+    assert Readings(TEXT).find_spellings(asked) == []
 
 
 def test_without_it_nothing_is_read(monkeypatch):
-    monkeypatch.setattr(stock, "installed", lambda: False)
+    monkeypatch.setattr(stock, "is_installed", lambda: False)
     assert stock_of("みつもりを取る").readings is None
-    assert [each.folded for each in expanded(term("見積"), [], stock_of("みつもりを取る"))] == []
+    assert [each.folded for each in expand_term(make_term("見積"), [], stock_of("みつもりを取る"))] == []

@@ -12,7 +12,7 @@ MODULE = Module(
         Tool("entries", entries, "Read the guestbook"),
     ),
     tables=TABLES,
-    records=RECORDS,
+    record_tables=RECORDS,
     read=read,
     documents=documents,
 )

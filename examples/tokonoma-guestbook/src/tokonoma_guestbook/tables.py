@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tokonoma.core.addresses import address_of, parts_of
+from tokonoma.core.addresses import format_address, parse_address
 from tokonoma.core.desk import Document, Record, Row, Rows
 from tokonoma.core.module import Migration
 
@@ -28,7 +28,7 @@ RECORDS = frozenset({"guestbook_entry"})
 
 def read(rows: Rows, address: str) -> Record | None:
     """The entry at `tokonoma://guestbook/<id>`; the desk decides afterwards whether the caller may see it."""
-    _, name = parts_of(address)
+    _, name = parse_address(address)
     row = rows.row("select space, label, name, words from guestbook_entry where id = :id", id=name)
     if row is None:
         return None
@@ -38,12 +38,12 @@ def read(rows: Rows, address: str) -> Record | None:
 
 def document(entry_id: str, space: str, name: str, words: str, signed_at: int) -> Document:
     """An entry as the shared index knows it: signing puts it there, and so does rebuilding the index."""
-    return Document(address_of("guestbook", entry_id), space, words, title=f"{name} in the guestbook", at=signed_at)
+    return Document(format_address("guestbook", entry_id), space, words, title=f"{name} in the guestbook", at=signed_at)
 
 
 def documents(rows: Rows, after: str | None, most: int) -> Sequence[Document]:
     """A page of all entries for `tokonoma reindex`, by address, after the one named."""
-    last = parts_of(after)[1] if after is not None else ""
+    last = parse_address(after)[1] if after is not None else ""
     found: list[Row] = rows.rows(
         """select id, space, name, words, signed_at from guestbook_entry
         where id > :last order by id limit :most""",

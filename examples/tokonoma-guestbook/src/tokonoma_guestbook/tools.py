@@ -6,13 +6,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as pages
-from tokonoma.core.addresses import address_of
+from tokonoma.core.addresses import format_address
+from tokonoma.core.clock import format_time as time_shown
 from tokonoma.core.clock import now
-from tokonoma.core.clock import shown as time_shown
 from tokonoma.core.desk import Desk
 from tokonoma.core.ids import uuid7
-from tokonoma.core.namespaces import resolved
-from tokonoma.core.namespaces import shown as space_shown
+from tokonoma.core.namespaces import format_namespace as space_shown
+from tokonoma.core.namespaces import resolve_namespace
 from tokonoma_guestbook.tables import document
 
 # The newest entry has the largest id: UUIDv7 counts the time. {visible} keeps to what this caller may see.
@@ -46,9 +46,9 @@ def sign(
     namespace: Annotated[str | None, Field(description="where; by default where this credential starts")] = None,
 ) -> Signed:
     """Leave an entry in the guestbook. It cannot be changed afterwards."""
-    space = resolved(namespace, desk.principal)
+    space = resolve_namespace(namespace, desk.principal)
     entry_id, at = uuid7(), now()
-    address = address_of("guestbook", entry_id)
+    address = format_address("guestbook", entry_id)
     with desk.write() as tx:
         tx.run(
             """insert into guestbook_entry (id, space, label, name, words, signed_at)
@@ -80,7 +80,7 @@ def entries(
         "items": [
             {
                 "id": entry_id,
-                "address": address_of("guestbook", entry_id),
+                "address": format_address("guestbook", entry_id),
                 "namespace": space_shown(space, desk.principal),
                 "signed_at": time_shown(at),
                 "name": name,

@@ -8,18 +8,18 @@ from pathlib import Path
 from tokonoma import catalogue
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
-from tokonoma.core.module import Shelf
+from tokonoma.core.module import ModuleInfo
 
 
-def file_of(home: Path) -> Path:
+def plugins_file(home: Path) -> Path:
     return home / "plugins.json"
 
 
-def read(home: Path) -> list[Shelf]:
+def read_plugins(home: Path) -> list[ModuleInfo]:
     """The enabled plugins; Unready if their file is damaged."""
-    file = file_of(home)
+    file = plugins_file(home)
     try:
-        return catalogue.read(file)
+        return catalogue.read_catalogue(file)
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError) as error:
@@ -29,14 +29,14 @@ def read(home: Path) -> list[Shelf]:
         ) from error
 
 
-def kept(home: Path) -> list[Shelf]:
+def read_usable_plugins(home: Path) -> list[ModuleInfo]:
     """The enabled plugins, for a start: what cannot be used is said in the log, and the house opens without it."""
     try:
-        shelves = read(home)
+        shelves = read_plugins(home)
     except Unready as error:
         log("error", "plugins", message=error.message)
         return []
     for shelf in shelves:
-        if shelf.name in catalogue.BUILT_IN:
+        if shelf.name in catalogue.BUILT_IN_MODULES:
             log("warning", "plugins", message=f"The plugin {shelf.name!r} is left out: that name is built in by now.")
-    return [shelf for shelf in shelves if shelf.name not in catalogue.BUILT_IN]
+    return [shelf for shelf in shelves if shelf.name not in catalogue.BUILT_IN_MODULES]

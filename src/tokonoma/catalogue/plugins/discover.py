@@ -5,32 +5,34 @@ from importlib import metadata
 
 from tokonoma import catalogue
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.core.suggestions import nearest
+from tokonoma.core.suggestions import find_nearest
 
 GROUP = "tokonoma.modules"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PluginOffer:
     name: str
     source: str  # "package.module:ATTRIBUTE"
     package: str
     version: str
 
 
-def offers() -> list[Offer]:
+def list_offers() -> list[PluginOffer]:
     """What the installed packages offer, besides what is built in."""
-    points = [point for point in metadata.entry_points(group=GROUP) if point.value not in catalogue.BUILT_IN.values()]
+    points = [
+        point for point in metadata.entry_points(group=GROUP) if point.value not in catalogue.BUILT_IN_MODULES.values()
+    ]
     # A folder that stands on the path twice shows its package twice.
-    return sorted({_offer(point) for point in points}, key=lambda each: (each.name, each.package))
+    return sorted({_build_offer(point) for point in points}, key=lambda each: (each.name, each.package))
 
 
-def offered(name: str) -> Offer:
+def find_offer(name: str) -> PluginOffer:
     """The one package's offer under this name."""
-    found = [each for each in offers() if each.name == name]
+    found = [each for each in list_offers() if each.name == name]
     if not found:
-        known = [each.name for each in offers()]
-        meant = nearest(name, known)
+        known = [each.name for each in list_offers()]
+        meant = find_nearest(name, known)
         hint = f"Did you mean {meant[0]!r}?" if meant else f"Installed are: {', '.join(known) or 'none'}."
         raise Missing(f"No installed package offers a module called {name!r}. {hint}", reason="plugin")
     if len(found) > 1:
@@ -39,6 +41,6 @@ def offered(name: str) -> Offer:
     return found[0]
 
 
-def _offer(point: metadata.EntryPoint) -> Offer:
+def _build_offer(point: metadata.EntryPoint) -> PluginOffer:
     package = point.dist
-    return Offer(point.name, point.value, package.name if package else "?", package.version if package else "?")
+    return PluginOffer(point.name, point.value, package.name if package else "?", package.version if package else "?")

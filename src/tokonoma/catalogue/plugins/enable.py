@@ -6,56 +6,56 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tokonoma import catalogue
-from tokonoma.catalogue.plugins import file_of, read
-from tokonoma.catalogue.plugins.check import check_apart, described
-from tokonoma.catalogue.plugins.discover import Offer, offered
+from tokonoma.catalogue.plugins import plugins_file, read_plugins
+from tokonoma.catalogue.plugins.check import check_unique, describe_plugin
+from tokonoma.catalogue.plugins.discover import PluginOffer, find_offer
 from tokonoma.core.errors import Missing, Refusal
-from tokonoma.core.module import Shelf
+from tokonoma.core.module import ModuleInfo
 
 
-def enable(home: Path, name: str) -> Shelf:
+def enable_plugin(home: Path, name: str) -> ModuleInfo:
     """Load the module, check it against the house, and keep its catalogue."""
-    others = [shelf for shelf in read(home) if shelf.name != name]
-    shelf = described(offered(name))
-    check_apart(shelf, [*catalogue.read(catalogue.SHIPPED), *others])
-    _write(home, [*others, shelf])
+    others = [shelf for shelf in read_plugins(home) if shelf.name != name]
+    shelf = describe_plugin(find_offer(name))
+    check_unique(shelf, [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *others])
+    _save_plugins(home, [*others, shelf])
     return shelf
 
 
-def disable(home: Path, name: str) -> None:
-    shelves = read(home)
+def disable_plugin(home: Path, name: str) -> None:
+    shelves = read_plugins(home)
     rest = [shelf for shelf in shelves if shelf.name != name]
     if len(rest) == len(shelves):
         enabled = ", ".join(shelf.name for shelf in shelves) or "none"
         raise Missing(f"No plugin called {name!r} is enabled. Enabled are: {enabled}.", reason="plugin")
-    _write(home, rest)
+    _save_plugins(home, rest)
 
 
-def trouble(shelf: Shelf, offers: Iterable[Offer]) -> tuple[str, str]:
+def find_problem(shelf: ModuleInfo, offers: Iterable[PluginOffer]) -> tuple[str, str]:
     """What is wrong with an enabled plugin, and what repairs it; both empty when all is well."""
     drop = f"run `tokonoma plugins disable {shelf.name}`"
     found = next((each for each in offers if each.name == shelf.name), None)
     if found is None:
         return "its package is no longer installed", f"Install it again, or {drop}."
     try:
-        now = described(found)
+        now = describe_plugin(found)
     except Refusal as error:
         return error.message, f"Update the package {found.package}, or {drop}."
-    if catalogue.dump([now]) != catalogue.dump([shelf]):
+    if catalogue.dump_catalogue([now]) != catalogue.dump_catalogue([shelf]):
         return "its code has changed since it was enabled", f"Run `tokonoma plugins enable {shelf.name}` again."
     return "", ""
 
 
-def _write(home: Path, shelves: Sequence[Shelf]) -> None:
+def _save_plugins(home: Path, shelves: Sequence[ModuleInfo]) -> None:
     """All or nothing: a server that starts in this moment reads the old file or the new one."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.NamedTemporaryFile(dir=home, prefix=".plugins-", delete=False) as file:
         made = Path(file.name)
         try:
-            file.write(catalogue.dump(shelves))
+            file.write(catalogue.dump_catalogue(shelves))
             file.flush()
             os.fsync(file.fileno())
-            made.replace(file_of(home))
+            made.replace(plugins_file(home))
         except BaseException:
             made.unlink(missing_ok=True)
             raise

@@ -4,14 +4,14 @@ from dataclasses import asdict
 
 import click
 
-from tokonoma.app import App, environment
+from tokonoma.app import App, read_environment
 from tokonoma.cli import show
-from tokonoma.cli.backups import sqlite_file
+from tokonoma.cli.backups import find_sqlite_file
 from tokonoma.cli.doctor import around, machine, meaning
-from tokonoma.cli.doctor.finding import Finding, found
-from tokonoma.cli.doctor.stored import stored
-from tokonoma.cli.flags import command, flags_of
-from tokonoma.config.home import home_of
+from tokonoma.cli.doctor.finding import Finding, run_check
+from tokonoma.cli.doctor.stored import check_database
+from tokonoma.cli.flags import command, get_flags
+from tokonoma.config.home import find_home
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
 
@@ -23,44 +23,46 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check everything and say what to do. The exit code is 1 if anything fails; a warning does not count."""
-    findings = examine(ctx)
+    findings = run_checks(ctx)
     failed = any(finding.state == "fail" for finding in findings)
     if as_json:
-        show.value({"ok": not failed, "findings": [asdict(finding) for finding in findings]})
+        show.print_json({"ok": not failed, "findings": [asdict(finding) for finding in findings]})
     else:
-        _print(findings)
+        _print_findings(findings)
     ctx.exit(1 if failed else 0)
 
 
-def examine(ctx: click.Context) -> list[Finding]:
-    flags = flags_of(ctx)
-    findings = found("python", machine.python) + found("sqlite", machine.sqlite)
+def run_checks(ctx: click.Context) -> list[Finding]:
+    flags = get_flags(ctx)
+    findings = run_check("python", machine.check_python) + run_check("sqlite", machine.check_sqlite)
     try:
         app = App(flags)
-        file = sqlite_file(app)
+        file = find_sqlite_file(app)
     except Refusal as error:
-        place = home_of(flags.get("home"), environment()) / "tokonoma.toml"
+        place = find_home(flags.get("home"), read_environment()) / "tokonoma.toml"
         remedy = f"Mend it in {place}, in the environment or in the command; then look again."
         return [*findings, Finding("settings", "fail", error.message, remedy)]
     set_level("error")  # what the log would say is said here
-    findings.append(Finding("settings", "ok", _settings(app)))
-    findings += found("home", lambda: machine.home(app.home, file))
+    findings.append(Finding("settings", "ok", _describe_settings(app)))
+    findings += run_check("home", lambda: machine.check_home(app.home, file))
     folder = app.home if file is None else file.parent
-    findings += found("file system", lambda: machine.disk(folder, sqlite_there=file is not None))
-    findings += found("plugins", lambda: around.plugins(app.home))
-    findings += found("port", lambda: around.port(app.settings.text("host"), app.settings.number("port")))
-    findings += found("embedding", lambda: meaning.embedding(app.settings))
-    findings += found("readings", meaning.readings)
-    return findings + found("database", lambda: stored(app))
+    findings += run_check("file system", lambda: machine.check_disk(folder, sqlite_there=file is not None))
+    findings += run_check("plugins", lambda: around.check_plugins(app.home))
+    findings += run_check(
+        "port", lambda: around.check_port(app.settings.get_text("host"), app.settings.get_int("port"))
+    )
+    findings += run_check("embedding", lambda: meaning.check_embedding(app.settings))
+    findings += run_check("readings", meaning.check_readings)
+    return findings + run_check("database", lambda: check_database(app))
 
 
-def _settings(app: App) -> str:
+def _describe_settings(app: App) -> str:
     told = [name for name, origin in app.settings.origins.items() if origin != "default"]
     return f"sound; not at their defaults: {', '.join(told)}" if told else "sound; all at their defaults"
 
 
-def _print(findings: list[Finding]) -> None:
-    color = False if "NO_COLOR" in environment() else None
+def _print_findings(findings: list[Finding]) -> None:
+    color = False if "NO_COLOR" in read_environment() else None
     for finding in findings:
         mark = click.style(f"{finding.state:<4}", fg=_COLOURS[finding.state], bold=finding.state != "ok")
         click.echo(f"{mark}  {finding.name:<11}  {finding.says}", color=color)

@@ -5,45 +5,45 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from tokonoma.catalogue.plugins import file_of, read
-from tokonoma.catalogue.plugins.discover import offers
-from tokonoma.catalogue.plugins.enable import trouble
+from tokonoma.catalogue.plugins import plugins_file, read_plugins
+from tokonoma.catalogue.plugins.discover import list_offers
+from tokonoma.catalogue.plugins.enable import find_problem
 from tokonoma.cli.doctor.finding import Finding
 from tokonoma.core.errors import Unready
 
 
-def plugins(home: Path) -> Iterator[Finding]:
+def check_plugins(home: Path) -> Iterator[Finding]:
     try:
-        enabled = read(home)
+        enabled = read_plugins(home)
     except Unready:
-        remedy = f"Remove {file_of(home)}, then run `tokonoma plugins enable NAME` for each."
-        yield Finding("plugins", "fail", f"{file_of(home)} is damaged: no plugin is loaded.", remedy)
+        remedy = f"Remove {plugins_file(home)}, then run `tokonoma plugins enable NAME` for each."
+        yield Finding("plugins", "fail", f"{plugins_file(home)} is damaged: no plugin is loaded.", remedy)
         return
     if not enabled:
         yield Finding("plugins", "ok", "none enabled")
         return
-    offered = offers()
+    offered = list_offers()
     for shelf in enabled:
-        what, remedy = trouble(shelf, offered)
+        what, remedy = find_problem(shelf, offered)
         if what:
             yield Finding("plugins", "fail", f"{shelf.name}: {what}", remedy)
         else:
             yield Finding("plugins", "ok", f"{shelf.name}: {len(shelf.entries)} tools, as when it was enabled")
 
 
-def port(host: str, number: int) -> Iterator[Finding]:
+def check_port(host: str, number: int) -> Iterator[Finding]:
     if number == 0:
         yield Finding("port", "ok", "any that is free")
-    elif not _taken(host, number):
+    elif not _is_taken(host, number):
         yield Finding("port", "ok", f"{host}:{number} is free for `tokonoma serve`")
-    elif _answers(host, number):
+    elif _is_tokonoma(host, number):
         yield Finding("port", "ok", f"{host}:{number} is being served: it answers as tokonoma does")
     else:
         remedy = "Choose another with --port, TOKONOMA_PORT or `port` in tokonoma.toml."
         yield Finding("port", "warn", f"{host}:{number} belongs to another program.", remedy)
 
 
-def _taken(host: str, number: int) -> bool:
+def _is_taken(host: str, number: int) -> bool:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +54,7 @@ def _taken(host: str, number: int) -> bool:
     return False
 
 
-def _answers(host: str, number: int) -> bool:
+def _is_tokonoma(host: str, number: int) -> bool:
     near = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host)  # noqa: S104 - looked at, not bound
     asked = http.client.HTTPConnection(near.strip("[]"), number, timeout=2)
     try:

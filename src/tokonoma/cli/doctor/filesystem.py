@@ -20,23 +20,23 @@ def is_network(kind: str) -> bool:
     return kind in _NETWORK
 
 
-def kind_of(path: Path, table: Mounts) -> str:
+def find_filesystem_type(path: Path, table: Mounts) -> str:
     """The type of the file system that holds the path: the deepest mount point above it wins."""
     above = [str(each) for each in (PurePosixPath(path), *PurePosixPath(path).parents)]
     return next((table[each] for each in above if each in table), "")
 
 
-def mounts() -> Mounts:
+def read_mounts() -> Mounts:
     """What is mounted where; empty where this system does not say."""
     if sys.platform.startswith("linux"):
-        return of_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace"))
+        return parse_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace"))
     if sys.platform == "darwin":
         told = subprocess.run(["/sbin/mount"], capture_output=True, text=True, check=False)
-        return of_mount_command(told.stdout)
+        return parse_mount_output(told.stdout)
     return {}
 
 
-def of_mountinfo(text: str) -> Mounts:
+def parse_mountinfo(text: str) -> Mounts:
     """Linux: `36 35 98:0 / /home rw,noatime shared:1 - ext4 /dev/sda1 rw`; spaces in paths are written \\040."""
     found: Mounts = {}
     for line in text.splitlines():
@@ -48,6 +48,6 @@ def of_mountinfo(text: str) -> Mounts:
     return found
 
 
-def of_mount_command(text: str) -> Mounts:
+def parse_mount_output(text: str) -> Mounts:
     """macOS: `/dev/disk1s1 on / (apfs, local, journaled)`."""
     return dict(re.findall(r"^.+ on (.+) \((\w+)", text, re.MULTILINE))

@@ -6,18 +6,18 @@ from typing import Literal
 
 from tokonoma.core.errors import Refusal
 
-State = Literal["ok", "warn", "fail"]
+FindingState = Literal["ok", "warn", "fail"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     name: str
-    state: State
+    state: FindingState
     says: str
     do: str = ""
 
 
-def found(name: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def run_check(name: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """The findings of one look. One that breaks is a finding too: the others still happen."""
     try:
         return list(look())

@@ -3,34 +3,34 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tokonoma.app.search import access_of, recipe_of
+from tokonoma.app.search import build_model_config, build_provider_access
 from tokonoma.cli.doctor.finding import Finding
 from tokonoma.config.settings import Settings
 from tokonoma.core.errors import Refusal
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
-from tokonoma.embed.config import Access
+from tokonoma.embed.config import ProviderAccess
 from tokonoma.embed.embedder import PROBE
-from tokonoma.embed.providers import embedder_of
-from tokonoma.modules.manual.pronunciation import EXTRA, installed
+from tokonoma.embed.providers import build_embedder
+from tokonoma.modules.manual.pronunciation import EXTRA, is_installed
 from tokonoma.search.vectors import store as vectors_store
 from tokonoma.store.database import Database
 
-_PATIENCE = 5.0
-_NEAR = ("127.0.0.1", "::1", "localhost")
+_TIMEOUT = 5.0
+_LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
-def embedding(settings: Settings) -> Iterator[Finding]:
+def check_embedding(settings: Settings) -> Iterator[Finding]:
     """The model is asked for one vector."""
-    access = access_of(settings)
-    embedder = embedder_of(recipe_of(settings), access)
+    access = build_provider_access(settings)
+    embedder = build_embedder(build_model_config(settings), access)
     if embedder is None:
         remedy = "To search by meaning too, set embed_provider = builtin, or name another provider and its embed_model."
         yield Finding("embedding", "ok", "no model: search goes by words alone", remedy)
         return
-    yield from _open_keys(access)
+    yield from _check_unencrypted_keys(access)
     try:
-        size = embedder.embed([PROBE], "document", _PATIENCE).shape[1]
+        size = embedder.embed([PROBE], "document", _TIMEOUT).shape[1]
     except Refusal as error:
         remedy = "Records are kept and found by words; they are embedded when the model answers."
         yield Finding("embedding", "warn", error.message, remedy)
@@ -41,26 +41,26 @@ def embedding(settings: Settings) -> Iterator[Finding]:
         embedder.close()
 
 
-def readings() -> Iterator[Finding]:
+def check_readings() -> Iterator[Finding]:
     """Whether Japanese words are also found by how they are read."""
-    if installed():
+    if is_installed():
         yield Finding("readings", "ok", "Sudachi reads the Japanese words of manuals: 見積 is found as みつもり, too")
     else:
         remedy = f"To find Japanese words by their readings in manuals, too: pip install 'tokonoma[{EXTRA}]' (200 MB)."
         yield Finding("readings", "ok", "Sudachi is not installed: spellings are joined by rule", remedy)
 
 
-def vectors(database: Database, settings: Settings) -> Iterator[Finding]:
-    recipe = recipe_of(settings)
+def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
+    recipe = build_model_config(settings)
     if recipe.provider == "none":
         return
     model = recipe.name
     with database.reading() as rows:
         if ("embedding_queue",) not in rows.rows(database.dialect.tables):
             return
-        waiting = queue.length(rows)
+        waiting = queue.count_waiting(rows)
         stuck = rows.rows("select problem, count(*) from embedding_queue where problem <> '' group by problem limit 3")
-        known = vectors_store.models(rows)
+        known = vectors_store.list_models(rows)
     current = next((each for each in known if each.current), None)
     if current is not None and current.name != model:
         yield Finding("vectors", "ok", f"those of {current.name} are in use until {model} has made new ones")
@@ -70,15 +70,15 @@ def vectors(database: Database, settings: Settings) -> Iterator[Finding]:
     else:
         yield Finding("vectors", "ok", told)
     if database.kind == "postgresql":
-        yield from _pgvector(database)
+        yield from _check_pgvector(database)
 
 
-def _pgvector(database: Database) -> Iterator[Finding]:
-    from tokonoma.search.vectors.postgres import Extension, extension
+def _check_pgvector(database: Database) -> Iterator[Finding]:
+    from tokonoma.search.vectors.postgres import PgvectorExtension, find_extension
 
     with database.reading() as rows:
-        found = extension(rows)
-    if isinstance(found, Extension):
+        found = find_extension(rows)
+    if isinstance(found, PgvectorExtension):
         yield Finding("pgvector", "ok", f"version {found.version // 1000}.{found.version % 1000}")
     elif found == "offered":
         remedy = "Let somebody who may run: create extension vector"
@@ -88,8 +88,8 @@ def _pgvector(database: Database) -> Iterator[Finding]:
         yield Finding("pgvector", "warn", "is not installed on the server.", remedy)
 
 
-def _open_keys(access: Access) -> Iterator[Finding]:
+def _check_unencrypted_keys(access: ProviderAccess) -> Iterator[Finding]:
     for endpoint in access.endpoints:
         parts = urlsplit(endpoint.url)
-        if endpoint.key and parts.scheme == "http" and parts.hostname not in _NEAR:
-            yield Finding("embedding", "warn", f"The key of {endpoint.shown} travels unencrypted.", "Use https.")
+        if endpoint.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
+            yield Finding("embedding", "warn", f"The key of {endpoint.display_url} travels unencrypted.", "Use https.")

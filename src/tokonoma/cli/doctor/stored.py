@@ -4,47 +4,47 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tokonoma.app import App
 from tokonoma.auth import api_keys as keys
-from tokonoma.cli.backups import exists, known_tables
-from tokonoma.cli.doctor.finding import Finding, found
-from tokonoma.cli.doctor.meaning import vectors
-from tokonoma.cli.where import shown
+from tokonoma.cli.backups import database_exists, load_known_tables
+from tokonoma.cli.doctor.finding import Finding, run_check
+from tokonoma.cli.doctor.meaning import check_vectors
+from tokonoma.cli.where import redact_database_url
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import Migration
 from tokonoma.journal import verify
-from tokonoma.search.index import counts as counted
-from tokonoma.search.index import outdated
+from tokonoma.search.index import count_by_module as counted
+from tokonoma.search.index import count_outdated
 from tokonoma.store.database import Database, open_database
-from tokonoma.store.migrate import applied, check_order
+from tokonoma.store.migrate import check_order, read_applied
 
 _RESTORE = "End all servers, then bring back a backup: `tokonoma restore FILE`."
 
 
-def stored(app: App) -> Iterator[Finding]:
+def check_database(app: App) -> Iterator[Finding]:
     """Opened as it is: no migration is applied, and where there is no database none is made."""
-    where = shown(app.database_url())
-    if not exists(app):
+    where = redact_database_url(app.database_url())
+    if not database_exists(app):
         yield Finding("database", "ok", f"{where} is not created yet; the first call makes it.")
         return
     try:
         database = open_database(app.database_url())
     except Refusal as error:
-        yield Finding("database", "fail", error.message, _remedy(error))
+        yield Finding("database", "fail", error.message, _choose_remedy(error))
         return
     try:
         yield Finding("database", "ok", f"{where} opens ({database.kind}, {database.size()} bytes)")
-        yield from found("integrity", lambda: integrity(database))
-        yield from found("tables", lambda: tables(database, known_tables(app)))
-        yield from found("journal", lambda: journal(database))
-        yield from found("keys", lambda: expired(database))
-        yield from found("records", lambda: records(database))
-        yield from found("vectors", lambda: vectors(database, app.settings))
+        yield from run_check("integrity", lambda: check_integrity(database))
+        yield from run_check("tables", lambda: check_tables(database, load_known_tables(app)))
+        yield from run_check("journal", lambda: check_journal(database))
+        yield from run_check("keys", lambda: check_keys(database))
+        yield from run_check("records", lambda: check_records(database))
+        yield from run_check("vectors", lambda: check_vectors(database, app.settings))
     finally:
         database.close()
 
 
-def integrity(database: Database) -> Iterator[Finding]:
-    problems = database.check()
+def check_integrity(database: Database) -> Iterator[Finding]:
+    problems = database.find_problems()
     if problems:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         yield Finding("integrity", "fail", "; ".join(problems[:3]) + more, _RESTORE)
@@ -57,9 +57,9 @@ def integrity(database: Database) -> Iterator[Finding]:
         yield Finding("integrity", "ok", sound)
 
 
-def tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
+def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
     with database.reading() as rows:
-        done = applied(database, rows)
+        done = read_applied(database, rows)
     for name, names in done.items():
         if name not in known:
             told = f"those of {name!r}, a module that is not enabled here, rest untouched"
@@ -74,23 +74,23 @@ def tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iter
     yield Finding("tables", "ok", told + (f", {waiting} will be with the next start" if waiting > 0 else ""))
 
 
-def journal(database: Database) -> Iterator[Finding]:
+def check_journal(database: Database) -> Iterator[Finding]:
     with database.reading() as rows:
-        if not _has(database, rows, "journal"):
+        if not _has_table(database, rows, "journal"):
             return
         verdict = verify.verify(rows)
     if verdict.problems:
         told = "; ".join(verdict.problems[:3])
         yield Finding("journal", "fail", f"{len(verdict.problems)} breaks in its chain: {told}", _RESTORE)
     else:
-        yield Finding("journal", "ok", f"{verdict.entries} entries in {verdict.strands} strands, unbroken")
+        yield Finding("journal", "ok", f"{verdict.entries} entries in {verdict.chains} strands, unbroken")
 
 
-def expired(database: Database) -> Iterator[Finding]:
+def check_keys(database: Database) -> Iterator[Finding]:
     with database.reading() as rows:
-        if not _has(database, rows, "api_key"):
+        if not _has_table(database, rows, "api_key"):
             return
-        listed = keys.listed(rows)
+        listed = keys.list_keys(rows)
     over = [key["name"] for key in listed if key["state"] == "expired"]
     active = sum(key["state"] == "active" for key in listed)
     if over:
@@ -100,11 +100,11 @@ def expired(database: Database) -> Iterator[Finding]:
         yield Finding("keys", "ok", f"{active} active" if listed else "none: HTTP is open to this machine alone")
 
 
-def records(database: Database) -> Iterator[Finding]:
+def check_records(database: Database) -> Iterator[Finding]:
     with database.reading() as rows:
-        if not _has(database, rows, "document"):
+        if not _has_table(database, rows, "document"):
             return
-        counts, old = counted(rows), outdated(rows)
+        counts, old = counted(rows), count_outdated(rows)
     told = ", ".join(f"{count} in {module}" for module, count in sorted(counts.items()))
     if old:
         told += f"; {old} are indexed as an earlier version did it, and may be found less well"
@@ -113,11 +113,11 @@ def records(database: Database) -> Iterator[Finding]:
         yield Finding("records", "ok", told or "none yet")
 
 
-def _has(database: Database, rows: Rows, table: str) -> bool:
+def _has_table(database: Database, rows: Rows, table: str) -> bool:
     return (table,) in rows.rows(database.dialect.tables)
 
 
-def _remedy(error: Refusal) -> str:
+def _choose_remedy(error: Refusal) -> str:
     return (
         _RESTORE
         if error.reason == "corrupt"

@@ -19,7 +19,7 @@ _INPUT = "tokonoma-key"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Machine:
     """Whose machine this is."""
 
     home: Path
@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerAddress:
     """How this server is reached: by a program that the client starts, or (`url`) over HTTP."""
 
     program: Sequence[str]
@@ -47,26 +47,28 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     name: str
     title: str
     section: str  # of its file: the object that names the servers
     variable: str  # how its file writes the value of a variable
-    after: str  # what its user does next
+    next_step: str  # what its user does next
 
 
 CLIENTS = {
     client.name: client
     for client in (
-        Client("claude-code", "Claude Code", "mcpServers", f"${{{KEY}}}", "A new session has it; /mcp shows it."),
-        Client("claude-desktop", "Claude Desktop", "mcpServers", "", "Quit Claude Desktop wholly and start it again."),
-        Client("cursor", "Cursor", "mcpServers", f"${{env:{KEY}}}", "Cursor's settings show it under MCP."),
-        Client("vscode", "VS Code", "servers", f"${{input:{_INPUT}}}", "The command `MCP: List Servers` shows it."),
+        McpClient("claude-code", "Claude Code", "mcpServers", f"${{{KEY}}}", "A new session has it; /mcp shows it."),
+        McpClient(
+            "claude-desktop", "Claude Desktop", "mcpServers", "", "Quit Claude Desktop wholly and start it again."
+        ),
+        McpClient("cursor", "Cursor", "mcpServers", f"${{env:{KEY}}}", "Cursor's settings show it under MCP."),
+        McpClient("vscode", "VS Code", "servers", f"${{input:{_INPUT}}}", "The command `MCP: List Servers` shows it."),
     )
 }
 
 
-def file_of(client: Client, place: Place, scope: str) -> Path:
+def find_config_file(client: McpClient, place: Machine, scope: str) -> Path:
     """The file that the client reads, for all projects (`user`) or for this one (`project`)."""
     project = {"claude-code": ".mcp.json", "cursor": ".cursor/mcp.json", "vscode": ".vscode/mcp.json"}
     if scope == "project":
@@ -82,23 +84,23 @@ def file_of(client: Client, place: Place, scope: str) -> Path:
     return place.settings_folder() / "Code" / "User" / "mcp.json"
 
 
-def entry_of(client: Client, server: Server) -> Json:
+def build_entry(client: McpClient, server: ServerAddress) -> Json:
     """The server as this client wants it described."""
     if server.url:
-        return _over_http(client, server)
+        return _build_http_entry(client, server)
     told: Json = {} if client.name == "claude-desktop" else {"type": "stdio"}
     told |= {"command": server.program[0], "args": list(server.program[1:])}
     return told | ({"env": dict(server.environ)} if server.environ else {})
 
 
-def inputs_of(client: Client, server: Server) -> list[Json]:
+def build_inputs(client: McpClient, server: ServerAddress) -> list[Json]:
     """VS Code asks for a secret once and keeps it itself."""
     if client.name != "vscode" or not (server.url and server.key):
         return []
     return [{"type": "promptString", "id": _INPUT, "description": "API key of Tokonoma", "password": True}]
 
 
-def claude_command(server: Server, scope: str) -> list[str]:
+def build_claude_command(server: ServerAddress, scope: str) -> list[str]:
     """`claude mcp add`. Its --env and --header take all words that follow: another option must end them."""
     start = ["claude", "mcp", "add", "--scope", scope]
     if server.url:
@@ -108,7 +110,7 @@ def claude_command(server: Server, scope: str) -> list[str]:
     return [*start, *environ, "--transport", "stdio", NAME, "--", *server.program]
 
 
-def _over_http(client: Client, server: Server) -> Json:
+def _build_http_entry(client: McpClient, server: ServerAddress) -> Json:
     if client.name == "claude-desktop":
         raise Invalid(
             "Claude Desktop's file takes only programs that it starts itself. Leave --http out: it then starts "

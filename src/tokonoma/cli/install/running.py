@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma.app import App
-from tokonoma.cli.install.clients import Server
-from tokonoma.config.home import home_of
+from tokonoma.cli.install.clients import ServerAddress
+from tokonoma.config.home import find_home
 
 _SECRET = frozenset({"database_url"})
 
 
-def program() -> list[str]:
+def find_program() -> list[str]:
     """`tokonoma` by its full path; clients are started from places that know no PATH of ours."""
     asked = Path(sys.argv[0])
     if asked.stem == "tokonoma" and asked.exists():
@@ -22,9 +22,9 @@ def program() -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "tokonoma"]
 
 
-def over_stdio(app: App, flags: Mapping[str, Any]) -> Server:
+def build_stdio_address(app: App, flags: Mapping[str, Any]) -> ServerAddress:
     """With the flags of this command, and the home if it is not where it would be looked for."""
-    environ = {} if app.home == home_of(None, {}) else {"TOKONOMA_HOME": str(app.home)}
+    environ = {} if app.home == find_home(None, {}) else {"TOKONOMA_HOME": str(app.home)}
     words: list[str] = []
     for name, value in flags.items():
         flag = name.replace("_", "-")
@@ -34,16 +34,16 @@ def over_stdio(app: App, flags: Mapping[str, Any]) -> Server:
             words.append(f"--{flag}" if value else f"--no-{flag}")
         elif name != "home":
             words += [f"--{flag}", str(value)]
-    return Server([*program(), "stdio", *words], environ)
+    return ServerAddress([*find_program(), "stdio", *words], environ)
 
 
-def over_http(app: App, key: bool) -> Server:
-    host, port = app.settings.text("host"), app.settings.number("port")
+def build_http_address(app: App, key: bool) -> ServerAddress:
+    host, port = app.settings.get_text("host"), app.settings.get_int("port")
     near = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "[::]": "[::1]", "::1": "[::1]"}.get(host, host)  # noqa: S104
-    return Server(program(), {}, url=f"http://{near}:{port}/mcp", key=key)
+    return ServerAddress(find_program(), {}, url=f"http://{near}:{port}/mcp", key=key)
 
 
-def left_behind(app: App) -> list[str]:
+def list_shell_variables(app: App) -> list[str]:
     """Variables that are set here and that a client, started elsewhere, would not have."""
     origins = app.settings.origins.values()
     return [origin.removeprefix("environment ") for origin in origins if origin.startswith("environment ")]

@@ -7,11 +7,11 @@ import click
 
 from tokonoma.cli import show
 from tokonoma.cli.flags import group
-from tokonoma.cli.items.asking import address, asked
-from tokonoma.cli.items.drawing import FORMATS
-from tokonoma.cli.items.editing import edited
+from tokonoma.cli.items.asking import call_items_tool, parse_address
+from tokonoma.cli.items.drawing import GRAPH_FORMATS
+from tokonoma.cli.items.editing import edit_in_editor
 from tokonoma.cli.items.files import export_items, import_items
-from tokonoma.cli.session import entered
+from tokonoma.cli.session import open_app
 from tokonoma.modules.items.constants import PRIORITIES, STATUSES
 
 _HEADINGS = ("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS")
@@ -37,20 +37,20 @@ def list_items(
     """List items, last changed first; with a QUERY the best first, as in `type:bug is:open printer`."""
     if ready and (query is not None or closed):
         raise click.UsageError("--ready goes with --type and --limit alone.")
-    with entered(ctx) as app:
+    with open_app(ctx) as app:
         if query is not None:
             types = {"types": [type_]} if type_ else {}
-            page = asked(app, "search_items", query=query, limit=limit, **types)
+            page = call_items_tool(app, "search_items", query=query, limit=limit, **types)
         elif ready:
-            page = asked(app, "get_ready_items", type=type_, limit=limit)
+            page = call_items_tool(app, "get_ready_items", type=type_, limit=limit)
         else:
-            page = asked(app, "get_items", type=type_, limit=limit, includeClosedStatuses=closed)
+            page = call_items_tool(app, "get_items", type=type_, limit=limit, includeClosedStatuses=closed)
     if as_json:
-        show.value(page)
+        show.print_json(page)
         return
-    show.table(_HEADINGS, [_row(item) for item in page["items"]])
+    show.print_table(_HEADINGS, [_item_row(item) for item in page["items"]])
     if page["has_more"]:
-        show.note(f"There are more than {limit}: --limit shows up to 100 of them.")
+        show.print_note(f"There are more than {limit}: --limit shows up to 100 of them.")
 
 
 @items.command("show")
@@ -59,12 +59,12 @@ def list_items(
 @click.pass_context
 def show_item(ctx: click.Context, address_: str, as_json: bool) -> None:
     """Show an item, as docs-12, with its links and its content."""
-    with entered(ctx) as app:
-        item = asked(app, "get_item_detail", **address(address_))
+    with open_app(ctx) as app:
+        item = call_items_tool(app, "get_item_detail", **parse_address(address_))
     if as_json:
-        show.value(item)
+        show.print_json(item)
         return
-    click.echo(_told(item))
+    click.echo(_format_item(item))
 
 
 @items.command("add")
@@ -84,10 +84,10 @@ def add_item(ctx: click.Context, type_: str, title: str, as_json: bool, **fields
     given = {name: list(value) if name in ("tags", "related") else value for name, value in fields.items() if value}
     if given.get("content") == "-":
         given["content"] = sys.stdin.buffer.read().decode()
-    with entered(ctx) as app:
-        item = asked(app, "create_item", type=type_, title=title, **given)
+    with open_app(ctx) as app:
+        item = call_items_tool(app, "create_item", type=type_, title=title, **given)
     if as_json:
-        show.value(item)
+        show.print_json(item)
     else:
         click.echo(item["address"])
 
@@ -100,34 +100,36 @@ def edit_item(ctx: click.Context, address_: str) -> None:
 
     Nothing is lost if it cannot be saved, or if somebody else was quicker: your text is kept in a file.
     """
-    with entered(ctx) as app:
-        edited(app, address(address_))
+    with open_app(ctx) as app:
+        edit_in_editor(app, parse_address(address_))
 
 
 @items.command("graph")
 @click.argument("address_", metavar="ADDRESS")
 @click.option("--depth", type=click.IntRange(1, 3), default=2, show_default=True)
-@click.option("--format", "kind", type=click.Choice(list(FORMATS)), default="mermaid", show_default=True)
+@click.option("--format", "kind", type=click.Choice(list(GRAPH_FORMATS)), default="mermaid", show_default=True)
 @click.option("--most", type=click.IntRange(1, 5000), default=50, show_default=True, help="Items to draw at most.")
 @click.pass_context
 def graph_items(ctx: click.Context, address_: str, depth: int, kind: str, most: int) -> None:
     """Draw what is around an item, as Mermaid (for Markdown) or DOT (for Graphviz)."""
-    with entered(ctx) as app:
-        told = asked(app, "get_related_items", **address(address_), depth=depth, max_results=most, include_edges=True)
-    click.echo(FORMATS[kind](told))
+    with open_app(ctx) as app:
+        told = call_items_tool(
+            app, "get_related_items", **parse_address(address_), depth=depth, max_results=most, include_edges=True
+        )
+    click.echo(GRAPH_FORMATS[kind](told))
     if told.get("truncated"):
-        show.note(f"There are more than {most} items around it: --most draws more of them.")
+        show.print_note(f"There are more than {most} items around it: --most draws more of them.")
 
 
 items.add_command(export_items)
 items.add_command(import_items)
 
 
-def _row(item: dict[str, Any]) -> tuple[str, ...]:
+def _item_row(item: dict[str, Any]) -> tuple[str, ...]:
     return item["address"], item["status"], item["priority"], item["title"], " ".join(item["tags"])
 
 
-def _told(item: dict[str, Any]) -> str:
+def _format_item(item: dict[str, Any]) -> str:
     lines = [f"{item['address']}  {item['title']}"]
     lines += [f"  {name + ':':<12} {item[name]}" for name in _FACTS if item[name] is not None]
     if item["tags"]:

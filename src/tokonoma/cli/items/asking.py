@@ -5,16 +5,16 @@ from typing import Any
 import orjson
 
 from tokonoma.app import App
-from tokonoma.cli.call import ask
+from tokonoma.cli.call import send_request
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.modules.items.addresses import target_of
+from tokonoma.modules.items.addresses import parse_target
 from tokonoma.modules.items.constants import MODULE_NAME
 
 
-def asked(app: App, tool: str, **params: Any) -> Any:
+def call_items_tool(app: App, tool: str, **params: Any) -> Any:
     """The tool's value; a refusal says what the tool says."""
     given = {name: value for name, value in params.items() if value is not None}
-    answer = ask(app, "call", {"module": MODULE_NAME, "tool_name": tool, "params": given})
+    answer = send_request(app, "call", {"module": MODULE_NAME, "tool_name": tool, "params": given})
     told = orjson.loads(answer.content[0]["text"])
     if answer.is_error:
         error = told["error"]
@@ -26,9 +26,9 @@ def asked(app: App, tool: str, **params: Any) -> Any:
     return told
 
 
-def address(written: str) -> dict[str, Any]:
+def parse_address(written: str) -> dict[str, Any]:
     """`docs-12` as the tools want it."""
-    target = target_of(written)
+    target = parse_target(written)
     if target is None or target.item is None:
         raise Invalid(f"{written!r} is not the address of an item. One looks like docs-12.")
     return {"type": target.type or MODULE_NAME, "id": target.item}

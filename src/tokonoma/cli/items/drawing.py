@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-_LONGEST = 60  # characters of a title in a node
+_MAX_TITLE = 60  # characters of a title in a node
 _ARROWS = {"related": "---", "blocks": "-->|blocks|", "parent_of": "-->|parent of|"}
 _STYLES = {
     "related": "dir=none",
@@ -12,61 +12,67 @@ _STYLES = {
 }
 
 
-def mermaid(told: dict[str, Any]) -> str:
+def draw_mermaid(told: dict[str, Any]) -> str:
     lines = ["graph LR"]
-    for item in _items(told):
-        lines.append(f'  {_name(item)}["{_mermaid_text(item)}"]')
+    for item in _list_items(told):
+        lines.append(f'  {_node_name(item)}["{_mermaid_label(item)}"]')
     for edge in told.get("edges", ()):
         one, other = (edge[end].replace("-", "_") for end in ("source", "target"))
         lines.append(f"  {one} {_ARROWS[edge['kind']]} {other}")
     for number, each in enumerate(told.get("references", ())):
-        lines.append(f'  ref{number}(["{_escaped(_short(each["title"]))}<br/>{_escaped(each["module"])}"])')
-    lines.append(f"  style {_name(told['center_item'])} stroke-width:3px")
-    closed = [_name(item) for item in _items(told) if item["status"] in ("Completed", "Closed", "Canceled", "Rejected")]
+        lines.append(
+            f'  ref{number}(["{_escape_mermaid(_shorten(each["title"]))}<br/>{_escape_mermaid(each["module"])}"])'
+        )
+    lines.append(f"  style {_node_name(told['center_item'])} stroke-width:3px")
+    closed = [
+        _node_name(item)
+        for item in _list_items(told)
+        if item["status"] in ("Completed", "Closed", "Canceled", "Rejected")
+    ]
     if closed:
         lines += ["  classDef closed stroke-dasharray: 4", f"  class {','.join(closed)} closed"]
     return "\n".join(lines)
 
 
-def dot(told: dict[str, Any]) -> str:
+def draw_dot(told: dict[str, Any]) -> str:
     lines = ["graph items {" if not told.get("edges") else "digraph items {", "  node [shape=box];"]
-    for item in _items(told):
+    for item in _list_items(told):
         bold = ", penwidth=3" if item is told["center_item"] else ""
-        lines.append(f"  {_quoted(item['address'])} [label={_quoted(_label(item))}{bold}];")
+        lines.append(f"  {_quote_dot(item['address'])} [label={_quote_dot(_node_label(item))}{bold}];")
     for edge in told.get("edges", ()):
-        lines.append(f"  {_quoted(edge['source'])} -> {_quoted(edge['target'])} [{_STYLES[edge['kind']]}];")
+        lines.append(f"  {_quote_dot(edge['source'])} -> {_quote_dot(edge['target'])} [{_STYLES[edge['kind']]}];")
     for each in told.get("references", ()):
-        label = f"{_short(each['title'])}\n{each['module']}"
-        lines.append(f"  {_quoted(each['address'])} [label={_quoted(label)}, shape=note];")
+        label = f"{_shorten(each['title'])}\n{each['module']}"
+        lines.append(f"  {_quote_dot(each['address'])} [label={_quote_dot(label)}, shape=note];")
     return "\n".join([*lines, "}"])
 
 
-FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"mermaid": mermaid, "dot": dot}
+GRAPH_FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"mermaid": draw_mermaid, "dot": draw_dot}
 
 
-def _items(told: dict[str, Any]) -> Iterable[dict[str, Any]]:
+def _list_items(told: dict[str, Any]) -> Iterable[dict[str, Any]]:
     return [told["center_item"], *(each["item"] for each in told["related_items"])]
 
 
-def _name(item: dict[str, Any]) -> str:
+def _node_name(item: dict[str, Any]) -> str:
     """A node's name; `end` and the like mean something to Mermaid, and no address is such a word."""
     return item["address"].replace("-", "_")
 
 
-def _label(item: dict[str, Any]) -> str:
-    return f"{item['address']} ({item['status']})\n{_short(item['title'])}"
+def _node_label(item: dict[str, Any]) -> str:
+    return f"{item['address']} ({item['status']})\n{_shorten(item['title'])}"
 
 
-def _mermaid_text(item: dict[str, Any]) -> str:
-    return _escaped(_label(item)).replace("\n", "<br/>")
+def _mermaid_label(item: dict[str, Any]) -> str:
+    return _escape_mermaid(_node_label(item)).replace("\n", "<br/>")
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_TITLE else f"{text[: _MAX_TITLE - 1]}…"
 
 
-def _escaped(text: str) -> str:
+def _escape_mermaid(text: str) -> str:
     """Mermaid reads entities with # instead of &, and draws HTML otherwise."""
     kept = text.replace("#", "#35;")
     for sign, entity in (("&", "#amp;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("`", "#96;"), ("\\", "#92;")):
@@ -74,5 +80,5 @@ def _escaped(text: str) -> str:
     return kept
 
 
-def _quoted(text: str) -> str:
+def _quote_dot(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

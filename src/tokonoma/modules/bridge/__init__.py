@@ -1,7 +1,7 @@
 """bridge: copies into the vault from any address of the house, without showing the text to anybody (specs/001)."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.files.codes import LIBRARY
+from tokonoma.files.codes import FILE_ERROR_CODES
 from tokonoma.modules.bridge.copy import copy_file, copy_section
 
 MODULE = Module(
@@ -11,5 +11,5 @@ MODULE = Module(
         Tool("copy_section", copy_section, "Copy a section or a record", effect="write"),
         Tool("copy_file", copy_file, "Copy a whole file of a manual", effect="write"),
     ),
-    codes=LIBRARY,
+    codes=FILE_ERROR_CODES,
 )

@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Record
 from tokonoma.core.errors import Denied, Invalid
-from tokonoma.core.namespaces import inside
-from tokonoma.core.opaque import Plain
-from tokonoma.core.paths import file_parts, joined
-from tokonoma.files.atomic import exists
-from tokonoma.files.folder import MOST, Content, missing, opened_root
-from tokonoma.files.rules import check_write, settled
-from tokonoma.files.text import address, decoded, encoded, space_of
-from tokonoma.files.write import Changed, change
+from tokonoma.core.namespaces import is_inside
+from tokonoma.core.opaque import Opaque
+from tokonoma.core.paths import join_path, split_file_path
+from tokonoma.files.atomic import file_exists_error
+from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, file_missing_error, open_root
+from tokonoma.files.rules import canonicalize_path, check_write
+from tokonoma.files.text import decode_text, encode_text, file_address, namespace_of
+from tokonoma.files.write import FileChange, change_file
 
 Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file is there")]
 ToPath = Annotated[str, Field(description="relative to the vault, like artifacts/summary.md")]
@@ -33,16 +33,16 @@ class CopyRef(TypedDict):
 
 
 class CopyLimits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MOST, description="refuse to copy more")]]
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_FILE_BYTES, description="refuse to copy more")]]
 
 
-class Copied(TypedDict):
+class CopyResponse(TypedDict):
     path: str
-    address: Plain
+    address: Opaque
     mode: str
-    version: Plain
-    previous_version: NotRequired[Plain]
-    source: Plain
+    version: Opaque
+    previous_version: NotRequired[Opaque]
+    source: Opaque
     copied_chars: int
     copied_lines: int
     bytes: int
@@ -56,10 +56,10 @@ def copy_section(
     mode: Mode = "create",
     limits: CopyLimits | None = None,
     trace_id: Trace = None,
-) -> Copied:
+) -> CopyResponse:
     """Copy a manual's section, lines of a vault file, a memo, an item or a claim into the vault. The text is not shown:
     the answer says where it went and how much it was."""
-    return _copied(desk, _source(from_ref), to_path, mode, limits, trace_id)
+    return _copy(desk, _source_address(from_ref), to_path, mode, limits, trace_id)
 
 
 def copy_file(
@@ -70,12 +70,12 @@ def copy_file(
     mode: Mode = "create",
     limits: CopyLimits | None = None,
     trace_id: Trace = None,
-) -> Copied:
+) -> CopyResponse:
     """Copy a whole file of a manual into the vault, to be changed there. The text is not shown."""
-    return _copied(desk, _manual(manual_id, from_path), to_path, mode, limits, trace_id)
+    return _copy(desk, _manual_address(manual_id, from_path), to_path, mode, limits, trace_id)
 
 
-def _source(ref: CopyRef) -> str:
+def _source_address(ref: CopyRef) -> str:
     """The address that a ref means."""
     if "address" in ref:
         if len(ref) > 1:
@@ -86,61 +86,61 @@ def _source(ref: CopyRef) -> str:
     lines = f"#L{ref['start_line']}" if "start_line" in ref else ""
     if ref.get("target", "manual") == "vault":
         lines += f"-L{ref['end_line']}" if lines and "end_line" in ref else ""
-        return address(joined(settled(file_parts(ref["path"], "from_ref")))) + lines
+        return file_address(join_path(canonicalize_path(split_file_path(ref["path"], "from_ref")))) + lines
     if "manual_id" not in ref:
         raise Invalid("from_ref needs a manual_id; manual_list names them.", field="from_ref")
-    return _manual(ref["manual_id"], ref["path"]) + lines
+    return _manual_address(ref["manual_id"], ref["path"]) + lines
 
 
-def _manual(manual_id: str, path: str) -> str:
-    (name,) = file_parts(manual_id, "manual_id")[:1]
+def _manual_address(manual_id: str, path: str) -> str:
+    (name,) = split_file_path(manual_id, "manual_id")[:1]
     if name != manual_id:
         raise Invalid("manual_id is the name of one folder of the manuals.", field="manual_id")
-    return f"tokonoma://manual/{name}/{joined(file_parts(path, 'from_path'))}"
+    return f"tokonoma://manual/{name}/{join_path(split_file_path(path, 'from_path'))}"
 
 
-def _copied(
+def _copy(
     desk: Desk, source: str, to_path: str, mode: Mode, limits: CopyLimits | None, trace_id: str | None
-) -> Copied:
-    parts = settled(file_parts(to_path, "to_path"))
-    if not inside(space_of(parts), desk.principal.root):
-        raise Denied(f"{joined(parts)} lies outside the folder that this key is for.", reason="scope")
+) -> CopyResponse:
+    parts = canonicalize_path(split_file_path(to_path, "to_path"))
+    if not is_inside(namespace_of(parts), desk.principal.root):
+        raise Denied(f"{join_path(parts)} lies outside the folder that this key is for.", reason="scope")
     record = desk.read(source)
     if trace_id is not None:
-        desk.used(record.address, trace_id)
-    most = (limits or {}).get("max_chars", MOST)
+        desk.mark_used(record.address, trace_id)
+    most = (limits or {}).get("max_chars", MAX_FILE_BYTES)
     if len(record.text) > most:
         raise Invalid(
             f"{record.address} has {len(record.text)} characters, and limits.max_chars is {most}. Nothing was copied.",
             field="limits",
             limit=most,
         )
-    data = encoded(record.text, "the source")
-    with opened_root(desk.house.places()["vault"]) as folder:
-        parts = folder.real(parts)
+    data = encode_text(record.text, "the source")
+    with open_root(desk.server.locations()["vault"]) as folder:
+        parts = folder.resolve_names(parts)
         check_write(parts, mode)
 
-        def made(before: Content | None) -> bytes:
+        def made(before: FileContent | None) -> bytes:
             if mode == "create":
                 if before is not None:
-                    raise exists(parts, parts[-1])
+                    raise file_exists_error(parts, parts[-1])
                 return data
             if before is None:
-                raise missing(parts)
+                raise file_missing_error(parts)
             if mode == "overwrite":
                 return data
-            decoded(before.data, parts)
+            decode_text(before.data, parts)
             joint = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
             return before.data + joint + data
 
-        done = change(desk, folder, parts, mode, made, label=record.label)
-    return _told(record, done, mode)
+        done = change_file(desk, folder, parts, mode, made, label=record.classification)
+    return _to_response(record, done, mode)
 
 
-def _told(record: Record, done: Changed, mode: str) -> Copied:
-    told: Copied = {
+def _to_response(record: Record, done: FileChange, mode: str) -> CopyResponse:
+    told: CopyResponse = {
         "path": done.path,
-        "address": address(done.path),
+        "address": file_address(done.path),
         "mode": mode,
         "version": done.version,
         "source": record.address,
@@ -149,6 +149,6 @@ def _told(record: Record, done: Changed, mode: str) -> Copied:
         "bytes": done.size,
         "lines": done.lines,
     }
-    if done.before is not None:
-        told["previous_version"] = done.before
+    if done.previous_version is not None:
+        told["previous_version"] = done.previous_version
     return told

@@ -11,14 +11,14 @@ from tokonoma.modules.claims.manage import forget, get, history, list_claims, su
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.purge import purge
 from tokonoma.modules.claims.recall import search
-from tokonoma.modules.claims.rows import documents, read, relabel, shelved
+from tokonoma.modules.claims.rows import list_documents, list_unindexed, read, reclassify
 from tokonoma.modules.claims.tables import RECORDS, TABLES
 from tokonoma.modules.claims.upsert import upsert
 
 KB = 1024
 
 
-def _tool(
+def _define_tool(
     name: str,
     run: Callable[..., Any],
     title: str,
@@ -32,7 +32,15 @@ def _tool(
     listed = "pce_memory_" + name.replace(".", "_")
     size = kilobytes * KB
     return Tool(
-        name, run, title, effect, idempotent=idempotent, listed=listed, time_limit=seconds, raw=raw, payload=size
+        name,
+        run,
+        title,
+        effect,
+        idempotent=idempotent,
+        listed=listed,
+        time_limit=seconds,
+        sees_secrets=raw,
+        payload=size,
     )
 
 
@@ -40,29 +48,31 @@ MODULE = Module(
     name="claims",
     summary="Claims with sources: activate what may be used for a task, upsert, give feedback; the policy.",
     tools=(
-        _tool("activate", activate, "Activate a context", 15, 16),
-        _tool("search", search, "Search claims", 10, 32),
-        _tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
-        _tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
-        _tool("boundary.validate", validate, "Check a text before sending", 5, 32, raw=True),
-        _tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
-        _tool("context.get", context_get, "Read an active context", 10, 4),
-        _tool("get", get, "Read a claim", 10, 4),
-        _tool("list", list_claims, "List claims", 10, 4),
-        _tool("history", history, "History of a claim", 10, 4),
-        _tool("supersede", supersede, "Let a newer claim shadow an older one", 10, 4, effect="write", idempotent=True),
-        _tool("forget", forget, "Forget claims", 30, 16, effect="destroy"),
-        _tool("policy.get", policy_get, "Read a policy", 5, 4),
-        _tool("policy.history", policy_history, "Policies so far", 5, 4),
-        _tool("policy.rollback", policy_rollback, "Bring a policy back", 10, 4, effect="write"),
+        _define_tool("activate", activate, "Activate a context", 15, 16),
+        _define_tool("search", search, "Search claims", 10, 32),
+        _define_tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
+        _define_tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
+        _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, raw=True),
+        _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
+        _define_tool("context.get", context_get, "Read an active context", 10, 4),
+        _define_tool("get", get, "Read a claim", 10, 4),
+        _define_tool("list", list_claims, "List claims", 10, 4),
+        _define_tool("history", history, "History of a claim", 10, 4),
+        _define_tool(
+            "supersede", supersede, "Let a newer claim shadow an older one", 10, 4, effect="write", idempotent=True
+        ),
+        _define_tool("forget", forget, "Forget claims", 30, 16, effect="destroy"),
+        _define_tool("policy.get", policy_get, "Read a policy", 5, 4),
+        _define_tool("policy.history", policy_history, "Policies so far", 5, 4),
+        _define_tool("policy.rollback", policy_rollback, "Bring a policy back", 10, 4, effect="write"),
     ),
     tables=TABLES,
-    records=RECORDS,
+    record_tables=RECORDS,
     read=read,
-    documents=documents,
-    relabel=relabel,
-    shelved=shelved,
+    documents=list_documents,
+    reclassify=reclassify,
+    unindexed_documents=list_unindexed,
     codes=CODES,
     envelope=True,
-    unlisted=(Tool("purge", purge, "Forget claims for good", effect="destroy", time_limit=600),),
+    owner_tools=(Tool("purge", purge, "Forget claims for good", effect="destroy", time_limit=600),),
 )

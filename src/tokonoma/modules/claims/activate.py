@@ -6,53 +6,53 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Expired, Missing
 from tokonoma.core.ids import uuid7
-from tokonoma.core.opaque import Plain
+from tokonoma.core.opaque import Opaque
 from tokonoma.core.policy_api import LAYERS
-from tokonoma.modules.claims.claim import told
+from tokonoma.modules.claims.claim import to_response
 from tokonoma.modules.claims.recall import (
     Allow,
-    Asked,
-    Meta,
-    Page,
-    Recalled,
+    IncludeMeta,
+    PageCursor,
+    RecallPage,
+    RecallRequest,
     Scopes,
-    ScoredItem,
+    ScoredClaimItem,
     ScoringParams,
     TopK,
-    asked_of,
-    claims_of,
-    items_of,
-    next_of,
-    params_of,
-    recalled,
+    build_items,
+    build_params,
+    encode_next_cursor,
+    load_claims,
+    parse_request,
+    recall_page,
 )
 
-_KEPT = 7 * 86_400_000  # milliseconds for which an expired context is still known to have been one
+_EXPIRED_KEPT_FOR = 7 * 86_400_000  # milliseconds for which an expired context is still known to have been one
 
 
-class Activated(TypedDict):
-    active_context_id: Plain
-    claims: list[ScoredItem]
+class ActivateResponse(TypedDict):
+    active_context_id: Opaque
+    claims: list[ScoredClaimItem]
     claims_count: int
-    expires_at: NotRequired[Plain]
-    next_cursor: NotRequired[Plain]
+    expires_at: NotRequired[Opaque]
+    next_cursor: NotRequired[Opaque]
     has_more: bool
-    policy_version: Plain
+    policy_version: Opaque
     provenance: NotRequired[list[dict[str, Any]]]
     scoring_params: ScoringParams
 
 
-class Context(TypedDict):
-    active_context_id: Plain
-    claims: list[ScoredItem]
+class ActiveContextResponse(TypedDict):
+    active_context_id: Opaque
+    claims: list[ScoredClaimItem]
     claims_count: int
-    created_at: Plain
-    expires_at: NotRequired[Plain]
-    policy_version: Plain
+    created_at: Opaque
+    expires_at: NotRequired[Opaque]
+    policy_version: Opaque
 
 
 def activate(
@@ -61,37 +61,37 @@ def activate(
     scope: Scopes = None,
     allow: Allow = None,
     top_k: TopK = None,
-    cursor: Page = None,
-    include_meta: Meta = False,
-) -> Activated:
+    cursor: PageCursor = None,
+    include_meta: IncludeMeta = False,
+) -> ActivateResponse:
     """Make an active context for a task: what is known and may be used for it. Put the claims at the head of your
     prompt; context.get gives the same again until it expires."""
-    asked = asked_of(desk, q, scope, allow, top_k, cursor, include_meta)
-    found = recalled(desk, asked)
+    asked = parse_request(desk, q, scope, allow, top_k, cursor, include_meta)
+    found = recall_page(desk, asked)
     at = now()
-    lives = [ttl for layer in asked.scopes if (ttl := desk.boundary.layer(layer).ttl) is not None]
+    lives = [ttl for layer in asked.scopes if (ttl := desk.policy.layer_rule(layer).ttl) is not None]
     expires = at + min(lives) if lives else None
-    context_id = _kept(desk, asked, found, at, expires)
-    answer: Activated = {
+    context_id = _save_context(desk, asked, found, at, expires)
+    answer: ActivateResponse = {
         "active_context_id": context_id,
-        "claims": items_of(desk, asked, found),
+        "claims": build_items(desk, asked, found),
         "claims_count": len(found.items),
-        "has_more": found.more,
-        "policy_version": desk.boundary.version,
+        "has_more": found.has_more,
+        "policy_version": desk.policy.version,
         "provenance": [{"claim_id": one.claim.id, **one.claim.provenance} for one in found.items],
-        "scoring_params": params_of(desk.boundary.retrieval, found.alpha),
+        "scoring_params": build_params(desk.policy.retrieval, found.alpha),
     }
     if expires is not None:
-        answer["expires_at"] = shown(expires)
-    if found.more:
-        answer["next_cursor"] = next_of(asked, found)
+        answer["expires_at"] = format_time(expires)
+    if found.has_more:
+        answer["next_cursor"] = encode_next_cursor(asked, found)
     return answer
 
 
 def context_get(
     desk: Desk,
     active_context_id: Annotated[str, Field(max_length=64, description="ac_…")],
-) -> Context:
+) -> ActiveContextResponse:
     """An active context again: its claims as they are now, with the scores they had. After its expiry: 410."""
     row = desk.row(
         """select created_at, expires_at, policy_version, claims, tags from active_context
@@ -103,32 +103,32 @@ def context_get(
         raise Missing(f"There is no active context {active_context_id!r} of yours.", reason="context")
     created, expires, version, listed, tags = row
     if expires is not None and expires <= now():
-        over = shown(expires)
+        over = format_time(expires)
         raise Expired(f"The active context expired at {over}. Activate a new one.", reason="context", expired_at=over)
     scores: dict[str, float] = dict(json.loads(listed))
     items = [
-        ScoredItem(claim=told(claim), score=scores[claim.id])
-        for claim in claims_of(desk, list(scores), now())
-        if desk.boundary.decide(json.loads(tags), claim.label, claim.scope).verdict != "deny"
+        ScoredClaimItem(claim=to_response(claim), score=scores[claim.id])
+        for claim in load_claims(desk, list(scores), now())
+        if desk.policy.decide(json.loads(tags), claim.classification, claim.scope).verdict != "deny"
     ]
     items.sort(key=lambda item: (-item["score"], item["claim"]["id"]))
-    told_context: Context = {
+    told_context: ActiveContextResponse = {
         "active_context_id": active_context_id,
         "claims": items,
         "claims_count": len(items),
-        "created_at": shown(created),
+        "created_at": format_time(created),
         "policy_version": version,
     }
     if expires is not None:
-        told_context["expires_at"] = shown(expires)
+        told_context["expires_at"] = format_time(expires)
     return told_context
 
 
-def _kept(desk: Desk, asked: Asked, found: Recalled, at: int, expires: int | None) -> str:
+def _save_context(desk: Desk, asked: RecallRequest, found: RecallPage, at: int, expires: int | None) -> str:
     """Which claims, in which order and with which scores; the question itself is nobody's business later."""
     context_id = "ac_" + uuid7().replace("-", "")
     with desk.write() as tx:
-        tx.run("delete from active_context where expires_at < :before", before=at - _KEPT)
+        tx.run("delete from active_context where expires_at < :before", before=at - _EXPIRED_KEPT_FOR)
         tx.run(
             """insert into active_context (id, caller, created_at, expires_at, policy_version, scopes, tags, claims)
             values (:id, :caller, :at, :expires, :version, :scopes, :tags, :claims)""",
@@ -136,7 +136,7 @@ def _kept(desk: Desk, asked: Asked, found: Recalled, at: int, expires: int | Non
             caller=desk.principal.name,
             at=at,
             expires=expires,
-            version=desk.boundary.version,
+            version=desk.policy.version,
             scopes=" ".join(layer for layer in LAYERS if layer in asked.scopes),
             tags=json.dumps(asked.tags),
             claims=json.dumps([(one.claim.id, one.score) for one in found.items]),

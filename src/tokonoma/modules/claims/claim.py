@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import address_of
-from tokonoma.core.clock import shown
-from tokonoma.core.desk import LABELS, Document, Label, Record, Row
+from tokonoma.core.addresses import format_address
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row
 from tokonoma.core.errors import Invalid
-from tokonoma.core.opaque import Plain
+from tokonoma.core.opaque import Opaque
 from tokonoma.core.policy_api import LAYERS, Layer
 
 MODULE_NAME = "claims"
@@ -23,26 +23,26 @@ Kind = Literal["fact", "preference", "task", "policy_hint"]
 
 # Checked by hand: the specification has codes of their own for a scope and a class that do not exist.
 Scope = Annotated[str, Field(json_schema_extra={"enum": list(LAYERS)})]
-Class = Annotated[str, Field(json_schema_extra={"enum": list(LABELS)})]
+BoundaryClass = Annotated[str, Field(json_schema_extra={"enum": list(CLASSIFICATIONS)})]
 ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
 
 
-class ClaimTold(TypedDict):
-    id: Plain
+class ClaimResponse(TypedDict):
+    id: Opaque
     text: str
     kind: Kind
     scope: Literal["session", "project", "principle"]
     boundary_class: Literal["public", "internal", "pii", "secret"]
-    created_at: Plain
-    updated_at: Plain
+    created_at: Opaque
+    updated_at: Opaque
 
 
-class Evidence(TypedDict):
-    id: Plain
+class EvidenceResponse(TypedDict):
+    id: Opaque
     source_type: str
     source_id: str
     snippet: NotRequired[str]
-    at: Plain
+    at: Opaque
 
 
 class GitSource(TypedDict):
@@ -64,14 +64,14 @@ class Provenance(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Claim:
     id: str
-    space: str
-    label: Label  # the class it has: at least the one that was said
-    declared: Label
+    namespace: str
+    classification: Classification  # the class it has: at least the one that was said
+    declared: Classification
     scope: Layer
     kind: Kind
     text: str
     hash: str
-    source: str  # its provenance, as JSON: most claims that are looked at are never shown
+    provenance_json: str  # its provenance, as JSON: most claims that are looked at are never shown
     created_at: int
     updated_at: int
     anchor_at: int  # from when its age counts
@@ -85,49 +85,57 @@ class Claim:
 
     @property
     def provenance(self) -> Mapping[str, Any]:
-        return json.loads(self.source)
+        return json.loads(self.provenance_json)
 
     @property
     def address(self) -> str:
-        return address_of(MODULE_NAME, self.id)
+        return format_address(MODULE_NAME, self.id)
 
 
-def claim_of(row: Row) -> Claim:
+def row_to_claim(row: Row) -> Claim:
     """From the columns of tables.COLUMNS, in their order."""
     return Claim(*row)
 
 
-def told(claim: Claim) -> ClaimTold:
+def to_response(claim: Claim) -> ClaimResponse:
     return {
         "id": claim.id,
         "text": claim.text,
         "kind": claim.kind,
         "scope": claim.scope,
-        "boundary_class": claim.label,
-        "created_at": shown(claim.created_at),
-        "updated_at": shown(claim.updated_at),
+        "boundary_class": claim.classification,
+        "created_at": format_time(claim.created_at),
+        "updated_at": format_time(claim.updated_at),
     }
 
 
-def document(claim: Claim) -> Document:
+def to_document(claim: Claim) -> Document:
     facts: list[tuple[str, str | float | bool]] = [("scope", claim.scope), ("kind", claim.kind)]
     return Document(
-        claim.address, claim.space, claim.text, "", claim.label, facts, "", claim.created_at, claim.expires_at
+        claim.address,
+        claim.namespace,
+        claim.text,
+        "",
+        claim.classification,
+        facts,
+        "",
+        claim.created_at,
+        claim.expires_at,
     )
 
 
-def record(claim: Claim) -> Record:
-    return Record(claim.address, MODULE_NAME, claim.space, claim.label, "", claim.text, claim.revision)
+def to_record(claim: Claim) -> Record:
+    return Record(claim.address, MODULE_NAME, claim.namespace, claim.classification, "", claim.text, claim.revision)
 
 
-def content_hash(text: str) -> str:
+def compute_hash(text: str) -> str:
     """Of the normal form: NFC, line ends as LF, no white space around it, runs of white space as one blank."""
     normal = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
     packed = re.sub(r"\s+", " ", normal.strip())
     return "sha256:" + hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def scope_of(asked: str, field: str = "scope") -> Layer:
+def parse_scope(asked: str, field: str = "scope") -> Layer:
     for layer in LAYERS:
         if layer == asked:
             return layer
@@ -136,8 +144,8 @@ def scope_of(asked: str, field: str = "scope") -> Layer:
     )
 
 
-def class_of(asked: str) -> Label:
-    for label in LABELS:
+def parse_class(asked: str) -> Classification:
+    for label in CLASSIFICATIONS:
         if label == asked:
             return label
     raise Invalid(

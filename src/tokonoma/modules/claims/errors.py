@@ -1,8 +1,8 @@
 """The specification's error words, and the HTTP status that each stands for (`http.CODE`)."""
 
-from tokonoma.core.errors import Codes
+from tokonoma.core.errors import ErrorCodes
 
-CODES: Codes = {
+CODES: ErrorCodes = {
     "invalid": "VALIDATION_ERROR",
     "invalid.scope": "INVALID_SCOPE",
     "invalid.boundary": "INVALID_BOUNDARY",

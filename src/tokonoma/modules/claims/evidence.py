@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from tokonoma.core.clock import shown
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
-from tokonoma.modules.claims.claim import Evidence
+from tokonoma.modules.claims.claim import EvidenceResponse
 
 
-def evidence_of(desk: Desk, ids: Sequence[str]) -> dict[str, list[Evidence]]:
+def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResponse]]:
     """By claim, oldest first."""
     if not ids:
         return {}
@@ -17,9 +17,14 @@ def evidence_of(desk: Desk, ids: Sequence[str]) -> dict[str, list[Evidence]]:
         where claim in ({", ".join(f":{name}" for name in names)}) and {{visible}} order by claim, at, id""",  # noqa: S608
         **names,
     )
-    found: dict[str, list[Evidence]] = {}
+    found: dict[str, list[EvidenceResponse]] = {}
     for claim, evidence_id, source_type, source_id, snippet, at in rows:
-        one: Evidence = {"id": evidence_id, "source_type": source_type, "source_id": source_id, "at": shown(at)}
+        one: EvidenceResponse = {
+            "id": evidence_id,
+            "source_type": source_type,
+            "source_id": source_id,
+            "at": format_time(at),
+        }
         if snippet:
             one["snippet"] = snippet
         found.setdefault(claim, []).append(one)

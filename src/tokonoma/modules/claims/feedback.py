@@ -7,18 +7,18 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.core.opaque import Plain
+from tokonoma.core.opaque import Opaque
 from tokonoma.modules.claims.claim import ClaimId
-from tokonoma.modules.claims.events import noted
-from tokonoma.modules.claims.ranking import with_signal
-from tokonoma.modules.claims.rows import found, stored
+from tokonoma.modules.claims.events import add_event
+from tokonoma.modules.claims.ranking import apply_signal
+from tokonoma.modules.claims.rows import require_claim, save_claim
 
 BUCKET = 600_000  # milliseconds
 
 
-class Heard(TypedDict):
+class ClaimFeedbackResponse(TypedDict):
     ok: bool
-    policy_version: Plain
+    policy_version: Opaque
 
 
 def feedback(
@@ -28,11 +28,11 @@ def feedback(
         Literal["helpful", "harmful", "outdated", "duplicate"], Field(description="what the claim turned out to be")
     ],
     score: Annotated[float | None, Field(ge=-1, le=1, description="how much; default 1")] = None,
-) -> Heard:
+) -> ClaimFeedbackResponse:
     """Say whether a claim helped. helpful raises it and makes it young again; harmful and outdated lower it."""
     at = now()
     with desk.write() as tx:
-        claim = found(tx, claim_id, lock=True)
+        claim = require_claim(tx, claim_id, lock=True)
         new = tx.run(
             """insert into claim_feedback (claim, caller, signal, bucket) values (:claim, :caller, :signal, :bucket)
             on conflict (claim, caller, signal, bucket) do nothing""",
@@ -43,6 +43,6 @@ def feedback(
         )
         if new:
             weight = 1.0 if score is None else score
-            changed = stored(tx, with_signal(claim, signal, weight, at), at)
-            noted(tx, changed, "feedback", desk.principal, signal=signal, score=weight)
-    return {"ok": True, "policy_version": desk.boundary.version}
+            changed = save_claim(tx, apply_signal(claim, signal, weight, at), at)
+            add_event(tx, changed, "feedback", desk.principal, signal=signal, score=weight)
+    return {"ok": True, "policy_version": desk.policy.version}

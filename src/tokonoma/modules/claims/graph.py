@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import parsed
-from tokonoma.core.desk import Label, Tx
+from tokonoma.core.clock import parse_time
+from tokonoma.core.desk import Classification, Tx
 from tokonoma.core.errors import Missing
 from tokonoma.core.ids import uuid7
 from tokonoma.modules.claims.claim import Claim
 
 
-class Entity(TypedDict):
+class ClaimEntity(TypedDict):
     id: Annotated[str, Field(min_length=1, max_length=200)]
     type: Literal["Actor", "Artifact", "Event", "Concept"]
     name: Annotated[str, Field(min_length=1, max_length=500)]
@@ -23,7 +23,7 @@ class Entity(TypedDict):
     attrs: NotRequired[dict[str, Any]]
 
 
-class Relation(TypedDict):
+class ClaimRelation(TypedDict):
     id: Annotated[str, Field(min_length=1, max_length=200)]
     src_id: Annotated[str, Field(min_length=1, max_length=200)]
     dst_id: Annotated[str, Field(min_length=1, max_length=200)]
@@ -33,15 +33,15 @@ class Relation(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ClaimParts:
     """What comes with a claim."""
 
     provenance: Mapping[str, Any]
-    entities: Sequence[Entity] = ()
-    relations: Sequence[Relation] = ()
+    entities: Sequence[ClaimEntity] = ()
+    relations: Sequence[ClaimRelation] = ()
 
 
-def add_evidence(tx: Tx, claim: Claim, parts: Parts, label: Label) -> None:
+def add_evidence(tx: Tx, claim: Claim, parts: ClaimParts, label: Classification) -> None:
     """Each source once: a commit, an address, or whoever said it."""
     given = parts.provenance
     git: Mapping[str, Any] = given.get("git") or {}
@@ -54,17 +54,17 @@ def add_evidence(tx: Tx, claim: Claim, parts: Parts, label: Label) -> None:
             on conflict (claim, source_type, source_id) do nothing""",
             id="evd_" + uuid7().replace("-", ""),
             claim=claim.id,
-            space=claim.space,
+            space=claim.namespace,
             label=label,
             source_type=source_type,
             source_id=source_id,
             snippet=str(given.get("note") or "")[:500],
-            at=parsed(given["at"]),
+            at=parse_time(given["at"]),
         )
 
 
-def add_graph(tx: Tx, claim: Claim, parts: Parts, label: Label) -> None:
-    place = {"claim": claim.id, "space": claim.space, "label": label}
+def add_graph(tx: Tx, claim: Claim, parts: ClaimParts, label: Classification) -> None:
+    place = {"claim": claim.id, "space": claim.namespace, "label": label}
     for entity in parts.entities:
         tx.run(
             """insert into claim_entity (claim, id, space, label, type, name, canonical_key, attrs)
@@ -96,7 +96,7 @@ def add_graph(tx: Tx, claim: Claim, parts: Parts, label: Label) -> None:
         )
 
 
-def _check_evidence(tx: Tx, relation: Relation) -> None:
+def _check_evidence(tx: Tx, relation: ClaimRelation) -> None:
     evidence = relation.get("evidence_claim_id")
     if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
         raise Missing(f"There is no claim {evidence[:64]!r} to be evidence of a relation.", field="evidence_claim_id")

@@ -9,95 +9,95 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.opaque import Plain
+from tokonoma.core.opaque import Opaque
 from tokonoma.modules.claims.claim import (
     Claim,
     ClaimId,
-    ClaimTold,
-    Evidence,
+    ClaimResponse,
+    EvidenceResponse,
     Kind,
     Scope,
-    claim_of,
-    scope_of,
-    told,
+    parse_scope,
+    row_to_claim,
+    to_response,
 )
-from tokonoma.modules.claims.events import noted
-from tokonoma.modules.claims.evidence import evidence_of
-from tokonoma.modules.claims.rows import check_version, found, stored, unknown
+from tokonoma.modules.claims.events import add_event
+from tokonoma.modules.claims.evidence import load_evidence
+from tokonoma.modules.claims.rows import check_version, require_claim, save_claim, unknown_claim
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
-_FORGET_AT_ONCE = 1000
+_FORGET_LIMIT = 1000
 
 
-class WholeClaim(ClaimTold):
-    content_hash: Plain
+class FullClaimResponse(ClaimResponse):
+    content_hash: Opaque
     provenance: dict[str, Any]
-    evidences: list[Evidence]
+    evidences: list[EvidenceResponse]
     entities: list[dict[str, Any]]
     relations: list[dict[str, Any]]
     utility: float
     confidence: float
     quality: float
-    expires_at: NotRequired[Plain]
-    superseded_by: NotRequired[Plain]
+    expires_at: NotRequired[Opaque]
+    superseded_by: NotRequired[Opaque]
     version: int
 
 
-class ClaimList(TypedDict):
-    items: list[ClaimTold]
+class ClaimListResponse(TypedDict):
+    items: list[ClaimResponse]
     has_more: bool
-    next_cursor: NotRequired[Plain]
+    next_cursor: NotRequired[Opaque]
 
 
-class Event(TypedDict):
+class ClaimEvent(TypedDict):
     version: int
-    at: Plain
+    at: Opaque
     what: str
     by: str
     details: dict[str, Any]
 
 
-class History(TypedDict):
-    id: Plain
-    items: list[Event]
-    superseded: list[ClaimTold]
+class ClaimHistoryResponse(TypedDict):
+    id: Opaque
+    items: list[ClaimEvent]
+    superseded: list[ClaimResponse]
 
 
-class Superseded(TypedDict):
-    id: Plain
-    supersedes: Plain
+class ClaimSupersedeResponse(TypedDict):
+    id: Opaque
+    supersedes: Opaque
     version: int
 
 
-class Forgotten(TypedDict):
+class ClaimForgetResponse(TypedDict):
     forgotten: int
-    ids: list[Plain]
+    ids: list[Opaque]
     has_more: bool
 
 
-def get(desk: Desk, claim_id: ClaimId) -> WholeClaim:
+def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
     """One claim with where it is known from, its entities and relations, and what feedback made of it."""
     row = desk.row(f"select {COLUMNS} from claim where id = :id and {ALIVE} and {{visible}}", id=claim_id, now=now())  # noqa: S608
     if row is None:
-        raise unknown(claim_id)
-    claim = claim_of(row)
-    whole: WholeClaim = {
-        **told(claim),
+        raise unknown_claim(claim_id)
+    claim = row_to_claim(row)
+    whole: FullClaimResponse = {
+        **to_response(claim),
         "content_hash": claim.hash,
         "provenance": dict(claim.provenance),
-        "evidences": evidence_of(desk, [claim.id]).get(claim.id, []),
-        "entities": [_entity(each) for each in _graph(desk, "claim_entity", _ENTITY, claim.id)],
-        "relations": [_relation(each) for each in _graph(desk, "claim_relation", _RELATION, claim.id)],
+        "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
+        "entities": [_entity_response(each) for each in _load_graph(desk, "claim_entity", _ENTITY, claim.id)],
+        "relations": [_relation_response(each) for each in _load_graph(desk, "claim_relation", _RELATION, claim.id)],
         "utility": claim.utility,
         "confidence": claim.confidence,
         "quality": claim.quality,
         "version": claim.revision,
     }
     if claim.expires_at is not None:
-        whole["expires_at"] = shown(claim.expires_at)
+        whole["expires_at"] = format_time(claim.expires_at)
     if claim.superseded_by is not None:
         whole["superseded_by"] = claim.superseded_by
     return whole
@@ -110,7 +110,7 @@ def list_claims(
     superseded: Annotated[bool, Field(description="those that a newer one shadows too")] = False,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
-) -> ClaimList:
+) -> ClaimListResponse:
     """Claims that are held, newest first."""
     at, last = cursors.decode("claim_list", cursor) if cursor else (2**62, "")
     rows = desk.rows(
@@ -119,25 +119,25 @@ def list_claims(
         and (created_at < :at or (created_at = :at and id < :last))
         order by created_at desc, id desc limit :most""",  # noqa: S608 - the columns are our own
         now=now(),
-        scope=scope_of(scope) if scope else "",
+        scope=parse_scope(scope) if scope else "",
         kind=kind or "",
         superseded=int(superseded),
         at=at,
         last=last,
         most=limit + 1,
     )
-    claims = [claim_of(row) for row in rows[:limit]]
-    page: ClaimList = {"items": [told(claim) for claim in claims], "has_more": len(rows) > limit}
+    claims = [row_to_claim(row) for row in rows[:limit]]
+    page: ClaimListResponse = {"items": [to_response(claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
     return page
 
 
-def history(desk: Desk, claim_id: ClaimId) -> History:
+def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
     """What happened to a claim, oldest first, and the claims that it shadows."""
     row = desk.row("select id from claim where id = :id and {visible}", id=claim_id)
     if row is None:
-        raise unknown(claim_id)
+        raise unknown_claim(claim_id)
     rows = desk.rows(
         """select revision, at, what, by, details from claim_event where claim = :id and {visible}
         order by revision limit 500""",
@@ -148,10 +148,10 @@ def history(desk: Desk, claim_id: ClaimId) -> History:
         id=claim_id,
     )
     events = [
-        Event(version=revision, at=shown(at), what=what, by=by, details=json.loads(details))
+        ClaimEvent(version=revision, at=format_time(at), what=what, by=by, details=json.loads(details))
         for revision, at, what, by, details in rows
     ]
-    return {"id": claim_id, "items": events, "superseded": [told(claim_of(each)) for each in older]}
+    return {"id": claim_id, "items": events, "superseded": [to_response(row_to_claim(each)) for each in older]}
 
 
 def supersede(
@@ -159,19 +159,19 @@ def supersede(
     claim_id: Annotated[ClaimId, Field(description="the older one")],
     by: Annotated[ClaimId, Field(description="the newer one, which is recalled in its place")],
     expected_version: Annotated[int | None, Field(ge=1, description="refuse if the older one has changed")] = None,
-) -> Superseded:
+) -> ClaimSupersedeResponse:
     """Let a newer claim shadow an older one. Both are kept; only the newer one is recalled."""
     if claim_id == by:
         raise Invalid("A claim cannot supersede itself.", field="by")
     with desk.write() as tx:
         for each in sorted((claim_id, by)):  # in one order: two at once must not wait for each other
-            found(tx, each, lock=True)
-        old, new = found(tx, claim_id), found(tx, by)
+            require_claim(tx, each, lock=True)
+        old, new = require_claim(tx, claim_id), require_claim(tx, by)
         check_version(old, expected_version)
-        if _shadowed(tx, new, old.id):
+        if _is_shadowed(tx, new, old.id):
             raise Conflict("The newer one is itself shadowed by the older one.", reason="circle")
-        changed = stored(tx, replace(old, superseded_by=new.id), now())
-        noted(tx, changed, "superseded", desk.principal, by=new.id)
+        changed = save_claim(tx, replace(old, superseded_by=new.id), now())
+        add_event(tx, changed, "superseded", desk.principal, by=new.id)
     return {"id": new.id, "supersedes": old.id, "version": changed.revision}
 
 
@@ -184,7 +184,7 @@ def forget(
         Field(description='known from: {"actor"|"url"|"commit"|"repo": …}'),
     ] = None,
     expected_version: Annotated[int | None, Field(ge=1, description="with claim_id")] = None,
-) -> Forgotten:
+) -> ClaimForgetResponse:
     """Forget claims: by id, by where they are known from, by scope, or by both of these. Up to 1 000 a call."""
     if claim_id is None and scope is None and not provenance:
         raise Invalid("Say what to forget: claim_id, scope or provenance.", fields=["claim_id", "scope", "provenance"])
@@ -192,18 +192,18 @@ def forget(
         raise Invalid("Give claim_id, or scope and provenance, not both.", fields=["claim_id", "scope", "provenance"])
     with desk.write() as tx:
         if claim_id is not None:
-            claim = found(tx, claim_id, lock=True)
+            claim = require_claim(tx, claim_id, lock=True)
             check_version(claim, expected_version)
             wanted = [claim]
         else:
-            wanted = _matching(tx, scope_of(scope) if scope else "", provenance or {})
-        for claim in wanted[:_FORGET_AT_ONCE]:
-            _forget(tx, desk, claim)
-    ids: list[Plain] = [claim.id for claim in wanted[:_FORGET_AT_ONCE]]
-    return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_AT_ONCE}
+            wanted = _find_matching(tx, parse_scope(scope) if scope else "", provenance or {})
+        for claim in wanted[:_FORGET_LIMIT]:
+            _forget_claim(tx, desk, claim)
+    ids: list[Opaque] = [claim.id for claim in wanted[:_FORGET_LIMIT]]
+    return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_LIMIT}
 
 
-def _forget(tx: Tx, desk: Desk, claim: Claim) -> None:
+def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
     """Its text goes; that there was one, and who forgot it, stays."""
     changed = replace(claim, revision=claim.revision + 1)
     tx.run(
@@ -217,14 +217,14 @@ def _forget(tx: Tx, desk: Desk, claim: Claim) -> None:
         tx.run(f"delete from {table} where claim = :id and {{visible}}", id=claim.id)  # noqa: S608 - our own names
     # What it shadowed comes to light again.
     rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
-    for older in map(claim_of, rows):
-        shown_again = stored(tx, replace(older, superseded_by=None), now())
-        noted(tx, shown_again, "restored", desk.principal, after=claim.id)
+    for older in map(row_to_claim, rows):
+        shown_again = save_claim(tx, replace(older, superseded_by=None), now())
+        add_event(tx, shown_again, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
-    noted(tx, changed, "forgotten", desk.principal)
+    add_event(tx, changed, "forgotten", desk.principal)
 
 
-def _matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Claim]:
+def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Claim]:
     known = {"actor", "url", "commit", "repo"}
     unknown = sorted(provenance.keys() - known)
     if unknown:
@@ -236,16 +236,16 @@ def _matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Claim]:
         now=now(),
         scope=scope,
     )
-    return [claim for claim in map(claim_of, rows) if _from(claim, provenance)]
+    return [claim for claim in map(row_to_claim, rows) if _comes_from(claim, provenance)]
 
 
-def _from(claim: Claim, wanted: Mapping[str, str]) -> bool:
+def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:
     git: Mapping[str, Any] = claim.provenance.get("git") or {}
     known = {**claim.provenance, "commit": git.get("commit"), "repo": git.get("repo")}
     return all(known.get(key) == value or (key == "url" and git.get("url") == value) for key, value in wanted.items())
 
 
-def _shadowed(tx: Tx, claim: Claim, by: str) -> bool:
+def _is_shadowed(tx: Tx, claim: Claim, by: str) -> bool:
     """Whether a claim is shadowed by another, over any number of steps."""
     seen: set[str] = set()
     current: str | None = claim.id
@@ -262,17 +262,17 @@ _ENTITY = "id, type, name, canonical_key, attrs"
 _RELATION = "id, src_id, dst_id, type, props, evidence_claim_id"
 
 
-def _graph(desk: Desk, table: str, columns: str, claim_id: str) -> Sequence[Row]:
+def _load_graph(desk: Desk, table: str, columns: str, claim_id: str) -> Sequence[Row]:
     return desk.rows(f"select {columns} from {table} where claim = :id and {{visible}} order by id", id=claim_id)  # noqa: S608
 
 
-def _entity(row: Row) -> dict[str, Any]:
+def _entity_response(row: Row) -> dict[str, Any]:
     entity_id, kind, name, key, attrs = row
     entity: dict[str, Any] = {"id": entity_id, "type": kind, "name": name}
     return entity | ({"canonical_key": key} if key else {}) | ({"attrs": json.loads(attrs)} if attrs != "{}" else {})
 
 
-def _relation(row: Row) -> dict[str, Any]:
+def _relation_response(row: Row) -> dict[str, Any]:
     relation_id, source, target, kind, props, evidence = row
     relation: dict[str, Any] = {"id": relation_id, "src_id": source, "dst_id": target, "type": kind}
     more = {"props": json.loads(props)} if props != "{}" else {}

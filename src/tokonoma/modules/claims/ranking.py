@@ -9,21 +9,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.policy_api import Retrieval
+from tokonoma.core.policy_api import RetrievalSettings
 from tokonoma.modules.claims.claim import Claim
 
-LINE = 0.15
-LAMBDA = 0.85
-UNRELATED, SAME = 0.1, 0.9  # the cosine of two texts that have nothing, and everything, to do with each other
+MIN_SCORE = 0.15
+MMR_LAMBDA = 0.85
+UNRELATED_COSINE, SAME_COSINE = (
+    0.1,
+    0.9,
+)  # the cosine of two texts that have nothing, and everything, to do with each other
 _DAY = 86_400_000
 _DIGITS = 6
-_COMPARED = 2  # times as many as are wanted are weighed against each other
+_POOL_FACTOR = 2  # times as many as are wanted are weighed against each other
 _CODE = re.compile(r"[`{}()<>=;/\\_]|https?:|::|\b\w+\.\w+\b|[\"“”「『]")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClaimHit:
     """What the index knows of a claim: None where a leg does not know it."""
 
     claim: Claim
@@ -33,7 +36,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredClaim:
     claim: Claim
     text: float
     vector: float
@@ -45,17 +48,17 @@ class Scored:
     exact: bool
 
     @property
-    def order(self) -> tuple[float, int, str]:
+    def sort_key(self) -> tuple[float, int, str]:
         return (-self.score, -self.claim.created_at, self.claim.id)
 
 
-def alpha_of(query: str, retrieval: Retrieval) -> float:
+def choose_alpha(query: str, retrieval: RetrievalSettings) -> float:
     """Unless the policy sets it: short queries, code, quotes and addresses lean to words, long prose to meaning."""
     if retrieval.alpha is not None:
         return retrieval.alpha
     if _CODE.search(query):
         return 0.35
-    size = _length(query)
+    size = _count_words(query)
     if size <= 3:
         return 0.4
     if size <= 8:
@@ -63,58 +66,62 @@ def alpha_of(query: str, retrieval: Retrieval) -> float:
     return 0.75 if size <= 20 else 0.8
 
 
-def text_of(level: float) -> float:
+def scale_text_level(level: float) -> float:
     """From the index's level, which is m / (1 + m) for the matched share m of what the query's words are worth, to a
     scale on which the line keeps whatever shares a word that matters: √m, at most 1."""
     return min(math.sqrt(level / (1 - level)), 1.0) if level < 1 else 1.0
 
 
-def calibrated(similarity: float) -> float:
-    return min(max((similarity - UNRELATED) / (SAME - UNRELATED), 0.0), 1.0)
+def calibrate_similarity(similarity: float) -> float:
+    return min(max((similarity - UNRELATED_COSINE) / (SAME_COSINE - UNRELATED_COSINE), 0.0), 1.0)
 
 
-def recency_of(claim: Claim, retrieval: Retrieval, now: int) -> float:
+def compute_recency(claim: Claim, retrieval: RetrievalSettings, now: int) -> float:
     """Half after a half-life; a time that is still to come counts as now."""
     half_life = retrieval.half_life_by_kind.get(claim.kind, retrieval.half_life_days)
     return math.exp(-math.log(2) * max(now - claim.anchor_at, 0) / _DAY / half_life)
 
 
-def scored(query: str, found: Sequence[Found], alpha: float, retrieval: Retrieval, now: int) -> list[Scored]:
+def score_claims(
+    query: str, found: Sequence[ClaimHit], alpha: float, retrieval: RetrievalSettings, now: int
+) -> list[ScoredClaim]:
     """All that count, best first. Without vectors α has nothing to weigh."""
     meaning = any(each.similarity is not None for each in found)
     weight = alpha if meaning else 0.0
-    mean, deviation = _spread([each.claim.utility for each in found])
-    items = [_scored(each, weight, retrieval, now, mean, deviation) for each in found]
-    pieces = _pieces(query)
-    return sorted((each for each in items if _counts(each, pieces)), key=lambda each: each.order)
+    mean, deviation = _mean_and_deviation([each.claim.utility for each in found])
+    items = [_score_claim(each, weight, retrieval, now, mean, deviation) for each in found]
+    pieces = _query_terms(query)
+    return sorted((each for each in items if _is_relevant(each, pieces)), key=lambda each: each.sort_key)
 
 
-def _scored(one: Found, alpha: float, retrieval: Retrieval, now: int, mean: float, deviation: float) -> Scored:
+def _score_claim(
+    one: ClaimHit, alpha: float, retrieval: RetrievalSettings, now: int, mean: float, deviation: float
+) -> ScoredClaim:
     claim = one.claim
-    text = text_of(one.text or 0.0)
-    vector = 0.0 if one.similarity is None else calibrated(one.similarity)
+    text = scale_text_level(one.text or 0.0)
+    vector = 0.0 if one.similarity is None else calibrate_similarity(one.similarity)
     # Words have found it and its vector is still to be made: what is not known is not counted against it.
     weight = alpha if one.similarity is not None or one.text is None else 0.0
     combined = weight * vector + (1 - weight) * text
     usual = (claim.utility - mean) / deviation if deviation > 0 else 0.0
-    recency = recency_of(claim, retrieval, now)
+    recency = compute_recency(claim, retrieval, now)
     g = (0.6 + 0.4 / (1 + math.exp(-usual))) * (0.5 + 0.5 * claim.confidence) * (0.3 + 0.7 * recency)
     if retrieval.use_quality:
         g *= 0.5 + 0.5 * claim.quality
     values = (round(each, _DIGITS) for each in (text, vector, combined, usual, recency, g, combined * g))
-    return Scored(claim, *values, exact=one.exact)
+    return ScoredClaim(claim, *values, exact=one.exact)
 
 
-def _counts(one: Scored, pieces: Sequence[str]) -> bool:
+def _is_relevant(one: ScoredClaim, pieces: Sequence[str]) -> bool:
     """The line is at S. What shares the query's own words is never dropped: in a store of a few claims nobody knows yet
     which words are rare, and S is small for all of them."""
-    if one.exact or max(one.combined, one.text) >= LINE:
+    if one.exact or max(one.combined, one.text) >= MIN_SCORE:
         return True
     folded = one.claim.text.casefold()
-    return one.text > 0 and sum(piece in folded for piece in pieces) >= LINE * len(pieces)
+    return one.text > 0 and sum(piece in folded for piece in pieces) >= MIN_SCORE * len(pieces)
 
 
-def _pieces(query: str) -> list[str]:
+def _query_terms(query: str) -> list[str]:
     """Words of alphabets whole, and pairs of characters where words are not set apart."""
     pieces: set[str] = set()
     for word in _WORDS.findall(query.casefold()):
@@ -123,26 +130,26 @@ def _pieces(query: str) -> list[str]:
     return sorted(pieces)
 
 
-def chosen(items: Sequence[Scored], most: int) -> list[Scored]:
+def select_diverse(items: Sequence[ScoredClaim], most: int) -> list[ScoredClaim]:
     """The best, without what only repeats them: each next one by what it adds (MMR)."""
-    pool = list(items[: most * _COMPARED])
+    pool = list(items[: most * _POOL_FACTOR])
     if len(pool) <= 1:
         return pool[:most]
     top = pool[0].score or 1.0
-    shingles = {each.claim.id: _shingles(each.claim.text) for each in pool}
+    shingles = {each.claim.id: _make_shingles(each.claim.text) for each in pool}
     nearest = dict.fromkeys(shingles, 0.0)
-    picked: list[Scored] = []
+    picked: list[ScoredClaim] = []
     while pool and len(picked) < most:
-        best = max(pool, key=lambda each: LAMBDA * each.score / top - (1 - LAMBDA) * nearest[each.claim.id])
+        best = max(pool, key=lambda each: MMR_LAMBDA * each.score / top - (1 - MMR_LAMBDA) * nearest[each.claim.id])
         pool.remove(best)
         picked.append(best)
         for each in pool:
-            alike = _alike(shingles[best.claim.id], shingles[each.claim.id])
+            alike = _jaccard(shingles[best.claim.id], shingles[each.claim.id])
             nearest[each.claim.id] = max(nearest[each.claim.id], alike)
-    return sorted(picked, key=lambda each: each.order)
+    return sorted(picked, key=lambda each: each.sort_key)
 
 
-def reason_of(one: Scored, alpha: float) -> str:
+def explain_score(one: ScoredClaim, alpha: float) -> str:
     """In words, what carried it."""
     parts: list[str] = []
     if one.exact:
@@ -160,13 +167,13 @@ def reason_of(one: Scored, alpha: float) -> str:
     return "; ".join(parts) or "it is near enough"
 
 
-def quality_of(provenance: Mapping[str, object]) -> float:
+def compute_quality(provenance: Mapping[str, object]) -> float:
     """How well one can check where it comes from."""
     weights = {"git": 0.2, "url": 0.1, "note": 0.05, "actor": 0.05, "signed": 0.1}
     return round(0.5 + sum(weight for key, weight in weights.items() if provenance.get(key)), 3)
 
 
-def with_signal(claim: Claim, signal: str, score: float, now: int) -> Claim:
+def apply_signal(claim: Claim, signal: str, score: float, now: int) -> Claim:
     """What feedback makes of a claim. Only praise makes it young again."""
     utility, confidence = SIGNALS[signal]
     changed = replace(
@@ -180,24 +187,24 @@ def with_signal(claim: Claim, signal: str, score: float, now: int) -> Claim:
 SIGNALS = {"helpful": (0.10, 0.05), "harmful": (-0.20, -0.10), "outdated": (0.0, -0.20), "duplicate": (-0.05, 0.0)}
 
 
-def _length(query: str) -> int:
+def _count_words(query: str) -> int:
     """In words; of scripts that set none apart, two characters count as one."""
     words = _WORDS.findall(query)
     return sum(1 if word.isascii() else max(1, len(word) // 2) for word in words)
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float]:
+def _mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     if not values:
         return 0.0, 0.0
     mean = sum(values) / len(values)
     return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
-def _shingles(text: str) -> frozenset[str]:
+def _make_shingles(text: str) -> frozenset[str]:
     packed = "".join(text[:200].casefold().split())
     return frozenset(map("".join, zip(packed, packed[1:], packed[2:], strict=False))) or frozenset({packed})
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     shared = len(one & other)
     return shared / (len(one) + len(other) - shared) if shared else 0.0

@@ -9,16 +9,32 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.addresses import parts_of
+from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import LABELS, Desk, Label
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk
 from tokonoma.core.errors import Denied, Invalid
-from tokonoma.core.opaque import Plain
-from tokonoma.core.policy_api import LAYERS, Layer, Retrieval
-from tokonoma.core.query import Condition, Hit, Query, Where
-from tokonoma.modules.claims.claim import MODULE_NAME, Claim, ClaimTold, Evidence, Scope, claim_of, scope_of, told
-from tokonoma.modules.claims.evidence import evidence_of
-from tokonoma.modules.claims.ranking import Found, Scored, alpha_of, chosen, reason_of, scored
+from tokonoma.core.opaque import Opaque
+from tokonoma.core.policy_api import LAYERS, Layer, RetrievalSettings
+from tokonoma.core.query import Condition, Hit, Query, SearchFilter
+from tokonoma.modules.claims.claim import (
+    MODULE_NAME,
+    Claim,
+    ClaimResponse,
+    EvidenceResponse,
+    Scope,
+    parse_scope,
+    row_to_claim,
+    to_response,
+)
+from tokonoma.modules.claims.evidence import load_evidence
+from tokonoma.modules.claims.ranking import (
+    ClaimHit,
+    ScoredClaim,
+    choose_alpha,
+    explain_score,
+    score_claims,
+    select_diverse,
+)
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 Scopes = Annotated[list[Scope] | None, Field(min_length=1, max_length=3, description="default: all three")]
@@ -26,11 +42,11 @@ Allow = Annotated[
     list[str] | None, Field(max_length=50, description="purposes, like answer:task or tool:mail; default: your own")
 ]
 TopK = Annotated[int | None, Field(ge=1, le=50, description="default: the policy's k_final")]
-Page = Annotated[str | None, Field(description="next_cursor of the page before")]
-Meta = Annotated[bool, Field(description="every part of the score, evidence, and why")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+IncludeMeta = Annotated[bool, Field(description="every part of the score, evidence, and why")]
 
 
-class Scoring(TypedDict):
+class ClaimScoreParts(TypedDict):
     text: float
     vector: float
     combined: float
@@ -41,22 +57,22 @@ class Scoring(TypedDict):
     g: float
 
 
-class ScoredItem(TypedDict):
-    claim: ClaimTold
+class ScoredClaimItem(TypedDict):
+    claim: ClaimResponse
     score: float
-    scores: NotRequired[Scoring]
-    evidences: NotRequired[list[Evidence]]
+    scores: NotRequired[ClaimScoreParts]
+    evidences: NotRequired[list[EvidenceResponse]]
     reason: NotRequired[str]
 
 
-class Searched(TypedDict):
-    items: list[ScoredItem]
-    next_cursor: NotRequired[Plain]
+class ClaimSearchResponse(TypedDict):
+    items: list[ScoredClaimItem]
+    next_cursor: NotRequired[Opaque]
     has_more: bool
-    policy_version: Plain
+    policy_version: Opaque
 
 
-class Rerank(TypedDict):
+class RerankParams(TypedDict):
     use_quality: bool
     recency_half_life_days: float
 
@@ -66,25 +82,25 @@ class ScoringParams(TypedDict):
     k_txt: int
     k_vec: int
     k_final: int
-    rerank: Rerank
+    rerank: RerankParams
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecallRequest:
     query: str
     scopes: tuple[Layer, ...]
     tags: tuple[str, ...]
-    most: int
+    limit: int
     offset: int
     digest: str
     meta: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    items: Sequence[Scored]
+class RecallPage:
+    items: Sequence[ScoredClaim]
     alpha: float
-    more: bool
+    has_more: bool
 
 
 def search(
@@ -93,23 +109,23 @@ def search(
     top_k: TopK = None,
     scope: Scopes = None,
     allow: Allow = None,
-    cursor: Page = None,
-    include_meta: Meta = False,
-) -> Searched:
+    cursor: PageCursor = None,
+    include_meta: IncludeMeta = False,
+) -> ClaimSearchResponse:
     """Recall claims without making a context of them: best first, of equals the newest."""
-    asked = asked_of(desk, query, scope, allow, top_k, cursor, include_meta)
-    found = recalled(desk, asked)
-    page: Searched = {
-        "items": items_of(desk, asked, found),
-        "has_more": found.more,
-        "policy_version": desk.boundary.version,
+    asked = parse_request(desk, query, scope, allow, top_k, cursor, include_meta)
+    found = recall_page(desk, asked)
+    page: ClaimSearchResponse = {
+        "items": build_items(desk, asked, found),
+        "has_more": found.has_more,
+        "policy_version": desk.policy.version,
     }
-    if found.more:
-        page["next_cursor"] = next_of(asked, found)
+    if found.has_more:
+        page["next_cursor"] = encode_next_cursor(asked, found)
     return page
 
 
-def asked_of(
+def parse_request(
     desk: Desk,
     query: str,
     scope: Sequence[str] | None,
@@ -117,15 +133,15 @@ def asked_of(
     top_k: int | None,
     cursor: str | None,
     meta: bool,
-) -> Asked:
+) -> RecallRequest:
     if not query.strip():
         raise Invalid("The query is empty.", field="query")
-    wanted: list[Layer] = [scope_of(each) for each in scope] if scope else list(LAYERS)
+    wanted: list[Layer] = [parse_scope(each) for each in scope] if scope else list(LAYERS)
     listed: list[Layer] = [layer for layer in LAYERS if layer in wanted]
     scopes = tuple(listed)
-    boundary = desk.boundary
+    boundary = desk.policy
     tags = tuple(allow) if allow is not None else boundary.tags
-    beyond = boundary.beyond(tags)
+    beyond = boundary.find_tags_not_held(tags)
     if beyond:
         raise Denied(
             f"This caller does not hold {', '.join(beyond)}. It holds: {', '.join(boundary.tags) or 'nothing'}.",
@@ -138,62 +154,62 @@ def asked_of(
         offset, of = cursors.decode("claims", cursor)
         if of != digest:
             raise Invalid("This cursor belongs to another query. Leave it out to start anew.", field="cursor")
-    return Asked(query, scopes, tags, top_k or boundary.retrieval.k_final, offset, digest, meta)
+    return RecallRequest(query, scopes, tags, top_k or boundary.retrieval.k_final, offset, digest, meta)
 
 
-def recalled(desk: Desk, asked: Asked) -> Recalled:
+def recall_page(desk: Desk, asked: RecallRequest) -> RecallPage:
     """The page that was asked for. The boundary filters first, in the search itself."""
-    retrieval, at = desk.boundary.retrieval, now()
-    alpha = alpha_of(asked.query, retrieval)
-    wanted = asked.offset + asked.most
+    retrieval, at = desk.policy.retrieval, now()
+    alpha = choose_alpha(asked.query, retrieval)
+    wanted = asked.offset + asked.limit
     most = max((retrieval.k_txt + retrieval.k_vec) // 2, 2 * wanted)  # what two legs of these sizes have left, joined
-    found: list[Found] = []
-    for scopes, labels in _groups(desk, asked):
+    found: list[ClaimHit] = []
+    for scopes, labels in _readable_groups(desk, asked):
         conditions = (Condition("scope", "in", scopes),) if len(scopes) < len(LAYERS) else ()
-        where = Where((MODULE_NAME,), conditions=conditions, labels=labels)
+        where = SearchFilter((MODULE_NAME,), conditions=conditions, classifications=labels)
         hits = desk.find(Query(asked.query, limit=most, neighbours=False), where)
-        found += _fetched(desk, hits.items, asked.query, at)
-    ranked = scored(asked.query, found, alpha, retrieval, at)
-    picked = chosen(ranked, wanted)
-    page = _within(desk, picked[asked.offset : wanted])
-    return Recalled(page, alpha, len(ranked) > wanted)
+        found += _load_hits(desk, hits.items, asked.query, at)
+    ranked = score_claims(asked.query, found, alpha, retrieval, at)
+    picked = select_diverse(ranked, wanted)
+    page = _fit_token_limits(desk, picked[asked.offset : wanted])
+    return RecallPage(page, alpha, len(ranked) > wanted)
 
 
-def _groups(desk: Desk, asked: Asked) -> list[tuple[tuple[Layer, ...], tuple[Label, ...]]]:
+def _readable_groups(desk: Desk, asked: RecallRequest) -> list[tuple[tuple[Layer, ...], tuple[Classification, ...]]]:
     """Scopes with the classes that may be read in them. An invariant may make one scope differ from the others."""
-    groups: dict[tuple[Label, ...], list[Layer]] = {}
+    groups: dict[tuple[Classification, ...], list[Layer]] = {}
     for layer in asked.scopes:
-        seen: list[Label] = [
-            label for label in LABELS if desk.boundary.decide(asked.tags, label, layer).verdict != "deny"
+        seen: list[Classification] = [
+            label for label in CLASSIFICATIONS if desk.policy.decide(asked.tags, label, layer).verdict != "deny"
         ]
         if seen:
             groups.setdefault(tuple(seen), []).append(layer)
     return [(tuple(layers), labels) for labels, layers in groups.items()]
 
 
-def _fetched(desk: Desk, hits: Sequence[Hit], query: str, at: int) -> list[Found]:
-    claims = {claim.address: claim for claim in claims_of(desk, [parts_of(hit.address)[1] for hit in hits], at)}
+def _load_hits(desk: Desk, hits: Sequence[Hit], query: str, at: int) -> list[ClaimHit]:
+    claims = {claim.address: claim for claim in load_claims(desk, [parse_address(hit.address)[1] for hit in hits], at)}
     folded = query.strip().casefold()
     return [
-        Found(claim, hit.text_score, hit.similarity, folded in claim.text.casefold())
+        ClaimHit(claim, hit.text_score, hit.similarity, folded in claim.text.casefold())
         for hit in hits
         if (claim := claims.get(hit.address)) is not None
     ]
 
 
-def claims_of(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
+def load_claims(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
     if not ids:
         return []
     names = {f"id{number}": each for number, each in enumerate(ids)}
     listed = ", ".join(f":{name}" for name in names)
     sql = f"select {COLUMNS} from claim where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return [claim_of(row) for row in desk.rows(sql, now=at, **names)]
+    return [row_to_claim(row) for row in desk.rows(sql, now=at, **names)]
 
 
-def _within(desk: Desk, items: Sequence[Scored]) -> list[Scored]:
+def _fit_token_limits(desk: Desk, items: Sequence[ScoredClaim]) -> list[ScoredClaim]:
     """As many as the scopes have room for: a token is about four characters. The first always comes."""
-    left = {layer: desk.boundary.layer(layer).max_tokens for layer in LAYERS}
-    kept: list[Scored] = []
+    left = {layer: desk.policy.layer_rule(layer).max_tokens for layer in LAYERS}
+    kept: list[ScoredClaim] = []
     for one in items:
         left[one.claim.scope] -= -(-len(one.claim.text) // 4)
         if left[one.claim.scope] >= 0 or not kept:
@@ -201,28 +217,28 @@ def _within(desk: Desk, items: Sequence[Scored]) -> list[Scored]:
     return kept
 
 
-def items_of(desk: Desk, asked: Asked, found: Recalled) -> list[ScoredItem]:
-    evidence = evidence_of(desk, [one.claim.id for one in found.items]) if asked.meta else {}
-    return [_item(one, found.alpha, evidence.get(one.claim.id, []), asked.meta) for one in found.items]
+def build_items(desk: Desk, asked: RecallRequest, found: RecallPage) -> list[ScoredClaimItem]:
+    evidence = load_evidence(desk, [one.claim.id for one in found.items]) if asked.meta else {}
+    return [_build_item(one, found.alpha, evidence.get(one.claim.id, []), asked.meta) for one in found.items]
 
 
-def _item(one: Scored, alpha: float, evidence: list[Evidence], meta: bool) -> ScoredItem:
-    item: ScoredItem = {"claim": told(one.claim), "score": one.score}
+def _build_item(one: ScoredClaim, alpha: float, evidence: list[EvidenceResponse], meta: bool) -> ScoredClaimItem:
+    item: ScoredClaimItem = {"claim": to_response(one.claim), "score": one.score}
     if meta:
         item["scores"] = {
             "text": one.text, "vector": one.vector, "combined": one.combined, "utility": one.claim.utility,
             "confidence": one.claim.confidence, "quality": one.claim.quality, "recency": one.recency, "g": one.g,
         }  # fmt: skip
         item["evidences"] = evidence
-        item["reason"] = reason_of(one, alpha)
+        item["reason"] = explain_score(one, alpha)
     return item
 
 
-def next_of(asked: Asked, found: Recalled) -> str:
-    return cursors.encode("claims", asked.offset + asked.most, asked.digest)
+def encode_next_cursor(asked: RecallRequest, found: RecallPage) -> str:
+    return cursors.encode("claims", asked.offset + asked.limit, asked.digest)
 
 
-def params_of(retrieval: Retrieval, alpha: float) -> ScoringParams:
+def build_params(retrieval: RetrievalSettings, alpha: float) -> ScoringParams:
     return {
         "alpha": alpha,
         "k_txt": retrieval.k_txt,

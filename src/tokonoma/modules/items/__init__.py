@@ -3,16 +3,16 @@
 from tokonoma.core.module import Module, Tool
 from tokonoma.modules.items.bulk import bulk_update
 from tokonoma.modules.items.constants import CODES
-from tokonoma.modules.items.export import hand_out
+from tokonoma.modules.items.export import export_items
 from tokonoma.modules.items.graph import find_path, get_related_items
 from tokonoma.modules.items.history import get_item_history
-from tokonoma.modules.items.import_items import take_in
-from tokonoma.modules.items.import_links import take_in_links
-from tokonoma.modules.items.labels import relabel, shelved
+from tokonoma.modules.items.import_items import import_items
+from tokonoma.modules.items.import_links import import_links
+from tokonoma.modules.items.labels import list_unindexed, reclassify
 from tokonoma.modules.items.lifecycle import change_item_type, delete_item, restore_item
 from tokonoma.modules.items.listing import get_items, get_ready_items
-from tokonoma.modules.items.purge import purge
-from tokonoma.modules.items.read import documents, get_item_detail, read
+from tokonoma.modules.items.purge import purge_items
+from tokonoma.modules.items.read import get_item_detail, list_documents, read_record
 from tokonoma.modules.items.relations import add_relation, remove_relation
 from tokonoma.modules.items.search import search_items
 from tokonoma.modules.items.state import get_current_state, update_current_state
@@ -53,17 +53,17 @@ MODULE = Module(
         Tool("get_item_history", get_item_history, "History of an item", listed="get_item_history"),
     ),
     tables=TABLES,
-    records=RECORDS,
-    read=read,
-    documents=documents,
-    relabel=relabel,
-    shelved=shelved,
-    unlabelled=frozenset({"item_change"}),
+    record_tables=RECORDS,
+    read=read_record,
+    documents=list_documents,
+    reclassify=reclassify,
+    unindexed_documents=list_unindexed,
+    unclassified_tables=frozenset({"item_change"}),
     codes=CODES,
-    unlisted=(
-        Tool("import", take_in, "Take items in", effect="write", idempotent=True, time_limit=600),
-        Tool("import.links", take_in_links, "Take links in", effect="write", idempotent=True, time_limit=600),
-        Tool("export", hand_out, "Hand items out", time_limit=600),
-        Tool("purge", purge, "Forget items for good", effect="destroy", time_limit=600),
+    owner_tools=(
+        Tool("import", import_items, "Take items in", effect="write", idempotent=True, time_limit=600),
+        Tool("import.links", import_links, "Take links in", effect="write", idempotent=True, time_limit=600),
+        Tool("export", export_items, "Hand items out", time_limit=600),
+        Tool("purge", purge_items, "Forget items for good", effect="destroy", time_limit=600),
     ),
 )  # fmt: skip

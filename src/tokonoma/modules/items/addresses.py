@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tokonoma.core.addresses import parts_of
+from tokonoma.core.addresses import parse_address
 from tokonoma.core.errors import Invalid
 from tokonoma.modules.items.constants import MODULE_NAME
 
@@ -13,7 +13,7 @@ _LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LinkTarget:
     """An item by its number, with the type if one was named; or a record of another module by its address."""
 
     written: str
@@ -22,19 +22,19 @@ class Target:
     address: str = ""
 
 
-def target_of(written: str) -> Target | None:
+def parse_target(written: str) -> LinkTarget | None:
     """What an address leads to; None if it is none."""
     found = _SHORT.fullmatch(written)
     if found is not None:
-        return Target(written, int(found[2]), None if found[1] == MODULE_NAME else found[1])
+        return LinkTarget(written, int(found[2]), None if found[1] == MODULE_NAME else found[1])
     try:
-        module, name = parts_of(written) if len(written) <= _LONGEST else ("", "")
+        module, name = parse_address(written) if len(written) <= _LONGEST else ("", "")
     except Invalid:
         return None
     if module == MODULE_NAME:
-        return Target(written, int(name)) if _NUMBER.fullmatch(name) else None
-    return Target(written, address=written) if module and "\0" not in written else None
+        return LinkTarget(written, int(name)) if _NUMBER.fullmatch(name) else None
+    return LinkTarget(written, address=written) if module and "\0" not in written else None
 
 
-def short(type: str, id: int) -> str:
+def format_short_address(type: str, id: int) -> str:
     return f"{type}-{id}"

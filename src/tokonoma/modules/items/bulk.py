@@ -5,13 +5,13 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import shown
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.modules.items import links
-from tokonoma.modules.items.constants import MOST_BULK
-from tokonoma.modules.items.find import sought
+from tokonoma.modules.items.constants import MAX_BULK
+from tokonoma.modules.items.find import find_item
 from tokonoma.modules.items.item import Item
-from tokonoma.modules.items.problems import Faults
+from tokonoma.modules.items.problems import ItemProblems
 from tokonoma.modules.items.write import (
     Markdown,
     Priority,
@@ -23,16 +23,16 @@ from tokonoma.modules.items.write import (
     Time,
     Title,
     Type,
-    applied,
-    gate,
-    known_references,
-    lock,
-    planned,
-    touched,
+    apply_update,
+    find_touched,
+    list_references,
+    lock_items,
+    lock_links,
+    plan_update,
 )  # fmt: skip
 
 
-class Data(TypedDict):
+class BulkFields(TypedDict):
     title: NotRequired[Title]
     description: NotRequired[Text]
     content: NotRequired[Markdown]
@@ -46,14 +46,14 @@ class Data(TypedDict):
     tags: NotRequired[Tags]
 
 
-class Update(TypedDict):
+class BulkUpdate(TypedDict):
     type: Type
     id: int
-    data: Data
+    data: BulkFields
     expected_revision: NotRequired[Revision]
 
 
-class Updated(TypedDict):
+class BulkUpdateResult(TypedDict):
     index: int
     id: int
     type: str
@@ -63,74 +63,76 @@ class Updated(TypedDict):
     updated_at: str
 
 
-class BulkAnswer(TypedDict):
+class BulkUpdateResponse(TypedDict):
     updated: int
-    items: list[Updated]
+    items: list[BulkUpdateResult]
 
 
-class _Line:
+class _PendingUpdate:
     """One update on its way."""
 
-    def __init__(self, number: int, update: Update, faults: Faults) -> None:
+    def __init__(self, number: int, update: BulkUpdate, faults: ItemProblems) -> None:
         self.place = f"updates[{number}]."
         self.update, self.number = update, number
-        self.faults = faults.at(f"{self.place}data.")
+        self.faults = faults.at_place(f"{self.place}data.")
         self.given: dict[str, Any] = {key: value for key, value in update["data"].items() if value is not None}
         self.old: Item | None = None
         self.columns: dict[str, Any] = {}
-        self.ends: links.Ends | None = None
+        self.ends: links.LinkEnds | None = None
 
 
 def bulk_update(
     desk: Desk,
-    updates: Annotated[list[Update], Field(min_length=1, max_length=MOST_BULK, description="data: as in update_item")],
-) -> BulkAnswer:
+    updates: Annotated[
+        list[BulkUpdate], Field(min_length=1, max_length=MAX_BULK, description="data: as in update_item")
+    ],
+) -> BulkUpdateResponse:
     """Change up to 100 items, all or none. Errors name each line and field; the answer is in the order asked."""
-    faults = Faults()
-    lines = [_Line(number, update, faults) for number, update in enumerate(updates)]
+    faults = ItemProblems()
+    lines = [_PendingUpdate(number, update, faults) for number, update in enumerate(updates)]
     for line in lines:
         if line.given.get("related"):
-            known = known_references(desk, line.update["id"])
+            known = list_references(desk, line.update["id"])
             links.check_references(desk, line.given["related"], line.faults, known)
     with desk.write() as tx:
-        _plan(tx, lines, faults)
-        faults.settle()
+        _plan_updates(tx, lines, faults)
+        faults.raise_if_any()
         if any(line.ends is not None for line in lines):
-            gate(tx)
+            lock_links(tx)
         ids = {line.update["id"] for line in lines}
-        lock(tx, ids.union(*(touched(tx, line.update["id"], line.ends) for line in lines)))
-        answers = [_done(tx, desk, line) for line in lines]
+        lock_items(tx, ids.union(*(find_touched(tx, line.update["id"], line.ends) for line in lines)))
+        answers = [_apply_one(tx, desk, line) for line in lines]
     return {"updated": sum(each["changed"] for each in answers), "items": answers}
 
 
-def _plan(tx: Tx, lines: list[_Line], faults: Faults) -> None:
+def _plan_updates(tx: Tx, lines: list[_PendingUpdate], faults: ItemProblems) -> None:
     seen: dict[int, int] = {}
     for line in lines:
         update = line.update
-        here = faults.at(line.place)
+        here = faults.at_place(line.place)
         requested = f"{update['type']}-{update['id']}"
         if update["id"] in seen:
-            here.value("id", update["id"], f"The same item as updates[{seen[update['id']]}]: name it once")
+            here.add_value("id", update["id"], f"The same item as updates[{seen[update['id']]}]: name it once")
             continue
         seen[update["id"]] = line.number
-        line.old = sought(tx, update["type"], update["id"])
+        line.old = find_item(tx, update["type"], update["id"])
         if line.old is None:
-            here.missing("id", update["id"], f"There is no item {requested[:80]} here", requested_id=requested)
+            here.add_missing("id", update["id"], f"There is no item {requested[:80]} here", requested_id=requested)
             continue
         expected = update.get("expected_revision")
         if expected is not None and expected != line.old.revision:
-            here.constraint(
+            here.add_constraint(
                 "expected_revision", expected, f"{requested} is at revision {line.old.revision}",
                 current_revision=line.old.revision,
             )  # fmt: skip
-        line.columns, line.ends = planned(tx, line.old, line.given, line.faults)
+        line.columns, line.ends = plan_update(tx, line.old, line.given, line.faults)
 
 
-def _done(tx: Tx, desk: Desk, line: _Line) -> Updated:
+def _apply_one(tx: Tx, desk: Desk, line: _PendingUpdate) -> BulkUpdateResult:
     assert line.old is not None
     before = line.old.revision
     # An earlier line may have linked this item and so moved its revision: what was asked for was checked before.
-    item = applied(tx, desk, line.old, line.columns, line.ends, None, line.place)
+    item = apply_update(tx, desk, line.old, line.columns, line.ends, None, line.place)
     return {
         "index": line.number,
         "id": item.id,
@@ -138,5 +140,5 @@ def _done(tx: Tx, desk: Desk, line: _Line) -> Updated:
         "address": item.address,
         "changed": item.revision != before,
         "revision": item.revision,
-        "updated_at": shown(item.updated_at),
+        "updated_at": format_time(item.updated_at),
     }

@@ -8,13 +8,13 @@ from tokonoma.modules.items.constants import PRIORITIES
 from tokonoma.modules.items.item import Item
 
 
-class CarriedLink(TypedDict):
+class PortableLink(TypedDict):
     to: str  # an address, as people read it
     uid: NotRequired[str]  # of an item; two houses count alike, so the address alone may mean another one
     kind: NotRequired[str]
 
 
-class CarriedItem(TypedDict):
+class PortableItem(TypedDict):
     """Times are milliseconds. `uid`, `id` and `revision` are missing where somebody wrote the file by hand."""
 
     uid: NotRequired[str]
@@ -31,7 +31,7 @@ class CarriedItem(TypedDict):
     end_at: NotRequired[int | None]
     version: NotRequired[str]
     tags: NotRequired[list[str]]
-    links: NotRequired[list[CarriedLink]]
+    links: NotRequired[list[PortableLink]]
     aliases: NotRequired[list[str]]
     created_at: NotRequired[int]
     updated_at: NotRequired[int]
@@ -42,7 +42,7 @@ class CarriedItem(TypedDict):
     edited: NotRequired[bool]  # changed by hand since it was exported
 
 
-def carried(item: Item, namespace: str, links: list[CarriedLink], aliases: list[str]) -> CarriedItem:
+def to_portable(item: Item, namespace: str, links: list[PortableLink], aliases: list[str]) -> PortableItem:
     return {
         "uid": item.uid,
         "id": item.id,
@@ -69,14 +69,14 @@ def carried(item: Item, namespace: str, links: list[CarriedLink], aliases: list[
     }
 
 
-SAID = (
+CONTENT_FIELDS = (
     "type", "title", "description", "content", "status", "priority", "category", "start_at", "end_at", "version",
     "tags",
 )  # fmt: skip
 """What an item says; the rest tells where it comes from."""
 
 
-def said(item: CarriedItem) -> dict[str, Any]:
+def fill_content_fields(item: PortableItem) -> dict[str, Any]:
     """With what is left out filled in, so that two can be compared."""
     blank: dict[str, Any] = {"status": "Open", "priority": "MEDIUM", "start_at": None, "end_at": None, "tags": []}
-    return {name: item.get(name, blank.get(name, "")) for name in SAID}
+    return {name: item.get(name, blank.get(name, "")) for name in CONTENT_FIELDS}

@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-MOST_TITLE_STARTS = 24
-MOST_WORDS = 20  # of a description
-LONGEST = 64  # characters of a beginning: nobody types more before choosing
+MAX_TITLE_HINTS = 24
+MAX_WORD_HINTS = 20  # of a description
+MAX_HINT_LENGTH = 64  # characters of a beginning: nobody types more before choosing
 
 _KATAKANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _KANJI = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -28,44 +28,49 @@ class Hint(NamedTuple):
     shown: str
 
 
-def fold(text: str) -> str:
+def normalize_hint(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_KATAKANA).split())
 
 
-def hints(title: str, description: str, tags: tuple[str, ...]) -> list[Hint]:
+def build_hints(title: str, description: str, tags: tuple[str, ...]) -> list[Hint]:
     """Each once."""
     found: dict[Hint, None] = {}
-    for hint in (*_tags(tags), *_titles(title), *_words(title, description), *_readings(f"{title}\n{description}")):
+    for hint in (
+        *_build_tag_hints(tags),
+        *_build_title_hints(title),
+        *_build_word_hints(title, description),
+        *_build_reading_hints(f"{title}\n{description}"),
+    ):
         if hint.folded:
             found[hint] = None
     return list(found)
 
 
-def _tags(tags: tuple[str, ...]) -> Iterator[Hint]:
+def _build_tag_hints(tags: tuple[str, ...]) -> Iterator[Hint]:
     for tag in tags:
-        yield Hint(fold(tag)[:LONGEST], "tag", tag)
+        yield Hint(normalize_hint(tag)[:MAX_HINT_LENGTH], "tag", tag)
 
 
-def _titles(title: str) -> Iterator[Hint]:
-    yield Hint(fold(title)[:LONGEST], "title", title)
+def _build_title_hints(title: str) -> Iterator[Hint]:
+    yield Hint(normalize_hint(title)[:MAX_HINT_LENGTH], "title", title)
     for number, word in enumerate(_WORD.finditer(title)):
-        if number == MOST_TITLE_STARTS:
+        if number == MAX_TITLE_HINTS:
             return
-        yield Hint(fold(title[word.start() :])[:LONGEST], "title", title)
+        yield Hint(normalize_hint(title[word.start() :])[:MAX_HINT_LENGTH], "title", title)
 
 
-def _words(title: str, description: str) -> Iterator[Hint]:
+def _build_word_hints(title: str, description: str) -> Iterator[Hint]:
     seen: dict[str, str] = {}
     for text in (title, description[:4000]):
         for word in _WORD.findall(text):
-            if 2 <= len(word) <= LONGEST and not word.isdigit():
-                seen.setdefault(fold(word), word)
-                if len(seen) == MOST_WORDS:
+            if 2 <= len(word) <= MAX_HINT_LENGTH and not word.isdigit():
+                seen.setdefault(normalize_hint(word), word)
+                if len(seen) == MAX_WORD_HINTS:
                     break
     for folded, word in seen.items():
         yield Hint(folded, "word", word)
 
 
-def _readings(text: str) -> Iterator[Hint]:
+def _build_reading_hints(text: str) -> Iterator[Hint]:
     for written, read in _READ.findall(text[:4000]):
-        yield Hint(fold(read)[:LONGEST], "word", written)
+        yield Hint(normalize_hint(read)[:MAX_HINT_LENGTH], "word", written)

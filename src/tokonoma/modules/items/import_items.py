@@ -13,16 +13,16 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import uuid7
-from tokonoma.modules.items.checks import EARLIEST, LATEST, check_dates, check_type, checked
+from tokonoma.modules.items.checks import EARLIEST, LATEST, check_dates, check_type, parse_fields
 from tokonoma.modules.items.constants import TRASH
-from tokonoma.modules.items.export import whole
-from tokonoma.modules.items.export_format import CarriedItem, said
-from tokonoma.modules.items.history import note
-from tokonoma.modules.items.item import Item, item_of, state_of
-from tokonoma.modules.items.merge import Fate, fate_of
-from tokonoma.modules.items.problems import Faults
+from tokonoma.modules.items.export import to_portable_items
+from tokonoma.modules.items.export_format import PortableItem, fill_content_fields
+from tokonoma.modules.items.history import record_change
+from tokonoma.modules.items.item import Item, compute_state, to_item
+from tokonoma.modules.items.merge import ItemMerge, merge_item
+from tokonoma.modules.items.problems import ItemProblems
 from tokonoma.modules.items.tables import COLUMNS
-from tokonoma.modules.items.write import row_of, spread
+from tokonoma.modules.items.write import to_row, update_derived
 
 _STORED = f"select {COLUMNS} from item where uid = :uid and {{visible}}"  # noqa: S608 - our own columns
 _TAKEN = "select uid from item where id = :id and {visible}"
@@ -33,39 +33,41 @@ on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
 _GREATEST = "select coalesce(max(id), 0) from item where {visible}"
 
 
-class Landed(TypedDict):
+class ItemImportOutcome(TypedDict):
     outcome: str
     address: NotRequired[str]
     uid: NotRequired[str]
     why: NotRequired[str]
 
 
-class Landing(TypedDict):
-    items: list[Landed]
+class ItemImportResult(TypedDict):
+    items: list[ItemImportOutcome]
 
 
-def take_in(desk: Desk, items: list[CarriedItem], dry_run: bool = False, beyond: int = 0) -> Landing:
+def import_items(desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0) -> ItemImportResult:
     """Items as they were elsewhere, without their links; what becomes of each is told. One whose number is taken gets
     another, beyond those that the rest of the import will want."""
     if dry_run:
-        return {"items": [_planned(desk, desk, each)[0] for each in items]}
-    told: list[Landed] = []
+        return {"items": [_plan_import(desk, desk, each)[0] for each in items]}
+    told: list[ItemImportOutcome] = []
     with desk.write() as tx:
         for each in items:
-            landed, new, fate = _planned(tx, desk, each)
+            landed, new, fate = _plan_import(tx, desk, each)
             if new is not None and fate is not None:
-                landed = _written(tx, desk, each, new, fate, beyond)
+                landed = _write_item(tx, desk, each, new, fate, beyond)
             told.append(landed)
     return {"items": told}
 
 
-def _planned(rows: Rows, desk: Desk, given: CarriedItem) -> tuple[Landed, Item | None, Fate | None]:
+def _plan_import(
+    rows: Rows, desk: Desk, given: PortableItem
+) -> tuple[ItemImportOutcome, Item | None, ItemMerge | None]:
     """What becomes of it, and the row to write if there is one."""
     uid = given.get("uid")
     row = rows.row(_STORED, uid=uid) if uid else None
-    old = item_of(row) if row else None
-    fate = fate_of(given, whole(rows, desk, [old])[0] if old else None)
-    landed: Landed = {"outcome": fate.outcome}
+    old = to_item(row) if row else None
+    fate = merge_item(given, to_portable_items(rows, desk, [old])[0] if old else None)
+    landed: ItemImportOutcome = {"outcome": fate.outcome}
     if fate.why:
         landed["why"] = fate.why
     if old is not None:
@@ -73,30 +75,30 @@ def _planned(rows: Rows, desk: Desk, given: CarriedItem) -> tuple[Landed, Item |
     if fate.outcome not in ("saved", "changed"):
         return landed, None, fate
     try:
-        return landed, _made(desk, given, old, fate), fate
+        return landed, _build_item(desk, given, old, fate), fate
     except Invalid as error:
         return {"outcome": "skipped", "why": error.message.removesuffix(" Nothing was changed.")}, None, None
 
 
-def _made(desk: Desk, given: CarriedItem, old: Item | None, fate: Fate) -> Item:
+def _build_item(desk: Desk, given: PortableItem, old: Item | None, fate: ItemMerge) -> Item:
     """As it would be stored; Invalid says what is wrong with it."""
-    faults, at, who = Faults(), now(), desk.principal
-    said_ = said(given)
+    faults, at, who = ItemProblems(), now(), desk.principal
+    said_ = fill_content_fields(given)
     check_type("type", said_["type"], faults)
-    columns = checked(
+    columns = parse_fields(
         {name: value for name, value in said_.items() if name not in ("type", "start_at", "end_at")}, faults
     )
     check_dates(said_["start_at"], said_["end_at"], None, faults)
     for name in ("start_at", "end_at", "created_at", "updated_at", "deleted_at"):
         moment: Any = given.get(name)
         if moment is not None and not EARLIEST <= moment <= LATEST:
-            faults.value(name, moment, "Its year must lie between 1000 and 9999")
-    faults.settle()
+            faults.add_value(name, moment, "Its year must lie between 1000 and 9999")
+    faults.raise_if_any()
     item = Item(
         tags=tuple(columns["tags"]),
         id=given.get("id", 0) if 0 < given.get("id", 0) < 2**62 else 0,
         uid=given.get("uid") or uuid7(),
-        space=old.space if old else spaces.resolved(given.get("namespace"), who),
+        space=old.space if old else spaces.resolve_namespace(given.get("namespace"), who),
         label=old.label if old else "internal",
         type=said_["type"],
         title=columns["title"],
@@ -104,7 +106,7 @@ def _made(desk: Desk, given: CarriedItem, old: Item | None, fate: Fate) -> Item:
         content=columns["content"],
         status=columns["status"],
         priority=columns["priority"],
-        state=TRASH if given.get("deleted_at") is not None else state_of(columns["status"]),
+        state=TRASH if given.get("deleted_at") is not None else compute_state(columns["status"]),
         category=columns["category"],
         start_at=said_["start_at"],
         end_at=said_["end_at"],
@@ -121,8 +123,8 @@ def _made(desk: Desk, given: CarriedItem, old: Item | None, fate: Fate) -> Item:
     return item if old is None else item._replace(id=old.id, created_at=old.created_at, created_by=old.created_by)
 
 
-def _written(tx: Tx, desk: Desk, given: CarriedItem, item: Item, fate: Fate, beyond: int) -> Landed:
-    landed: Landed = {"outcome": fate.outcome, "uid": item.uid}
+def _write_item(tx: Tx, desk: Desk, given: PortableItem, item: Item, fate: ItemMerge, beyond: int) -> ItemImportOutcome:
+    landed: ItemImportOutcome = {"outcome": fate.outcome, "uid": item.uid}
     taken = tx.row(_TAKEN, id=item.id) if item.id else None
     if not item.id or (taken is not None and taken[0] != item.uid):
         greatest = tx.row(_GREATEST)
@@ -131,13 +133,13 @@ def _written(tx: Tx, desk: Desk, given: CarriedItem, item: Item, fate: Fate, bey
         if item.id:
             landed["why"] = f"{item.address} is another item here; it became {item.type}-{number}."
         item = item._replace(id=number)
-    tx.run(_PUT, **row_of(item))
+    tx.run(_PUT, **to_row(item))
     for type in given.get("aliases", ()):
         tx.run(
             "insert into item_alias (item_id, type) values (:id, :type) on conflict do nothing", id=item.id, type=type
         )
-    note(tx, desk, item.id, item.revision, now(), "imported")
-    spread(tx, item, None)
+    record_change(tx, desk, item.id, item.revision, now(), "imported")
+    update_derived(tx, item, None)
     if item.state == TRASH:
         tx.drop(item.uri)
         tx.run("delete from item_hint where item_id = :id", id=item.id)

@@ -4,12 +4,12 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Tx
-from tokonoma.modules.items.addresses import target_of
-from tokonoma.modules.items.constants import KINDS, OPPOSITE
-from tokonoma.modules.items.export_format import CarriedLink
-from tokonoma.modules.items.history import bump
-from tokonoma.modules.items.links import leads, link, types_of
-from tokonoma.modules.items.write import gate
+from tokonoma.modules.items.addresses import parse_target
+from tokonoma.modules.items.constants import LINK_KINDS, OPPOSITE_KIND
+from tokonoma.modules.items.export_format import PortableLink
+from tokonoma.modules.items.history import increment_revisions
+from tokonoma.modules.items.links import add_link, find_types, target_exists
+from tokonoma.modules.items.write import lock_links
 
 _ID = "select id from item where uid = :uid and {visible}"
 _LINKS = "select other_id, kind from item_link where item_id = :id"
@@ -17,46 +17,46 @@ _UNLINK = """delete from item_link where (item_id = :id and other_id = :other an
     or (item_id = :other and other_id = :id and kind = :opposite)"""
 
 
-class Linked(TypedDict):
+class ItemLinks(TypedDict):
     uid: str
-    links: list[CarriedLink]
+    links: list[PortableLink]
 
 
-class Lost(TypedDict):
+class LostLink(TypedDict):
     uid: str
     to: str
 
 
-class LinkLanding(TypedDict):
+class LinkImportResult(TypedDict):
     linked: int
     unlinked: int
-    lost: list[Lost]
+    lost: list[LostLink]
 
 
-def take_in_links(desk: Desk, items: list[Linked], accepted: list[str]) -> LinkLanding:
+def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> LinkImportResult:
     """Make the links of each item what its file says. `accepted` names all items that this import has written: on the
     others a new link counts a revision, as it does in every other case."""
-    told: LinkLanding = {"linked": 0, "unlinked": 0, "lost": []}
+    told: LinkImportResult = {"linked": 0, "unlinked": 0, "lost": []}
     with desk.write() as tx:
-        gate(tx)
+        lock_links(tx)
         fresh = {row[0] for uid in accepted if (row := tx.row(_ID, uid=uid)) is not None}
         for each in items:
             row = tx.row(_ID, uid=each["uid"])
             if row is not None:
                 lost: list[str] = []
-                made, gone = _replaced(tx, row[0], each["links"], lost)
-                told["lost"] += [Lost(uid=each["uid"], to=to) for to in lost]
+                made, gone = _replace_links(tx, row[0], each["links"], lost)
+                told["lost"] += [LostLink(uid=each["uid"], to=to) for to in lost]
                 told["linked"] += len(made)
                 told["unlinked"] += len(gone)
-                bump(tx, desk, {*made, *gone} - fresh, now(), {"related": {"imported": True}})
+                increment_revisions(tx, desk, {*made, *gone} - fresh, now(), {"related": {"imported": True}})
     return told
 
 
-def _replaced(tx: Tx, id: int, links: list[CarriedLink], lost: list[str]) -> tuple[set[int], set[int]]:
+def _replace_links(tx: Tx, id: int, links: list[PortableLink], lost: list[str]) -> tuple[set[int], set[int]]:
     wanted: set[tuple[int, str]] = set()
     references: set[str] = set()
     for each in links:
-        other = _other(tx, each)
+        other = _resolve_link(tx, each)
         if isinstance(other, int) and other != id:
             wanted.add((other, each.get("kind", "related")))
         elif isinstance(other, str):
@@ -65,9 +65,9 @@ def _replaced(tx: Tx, id: int, links: list[CarriedLink], lost: list[str]) -> tup
             lost.append(each["to"])
     there = {(other, kind) for other, kind in tx.rows(_LINKS, id=id)}
     for other, kind in sorted(there - wanted):
-        tx.run(_UNLINK, id=id, other=other, kind=kind, opposite=OPPOSITE[kind])
+        tx.run(_UNLINK, id=id, other=other, kind=kind, opposite=OPPOSITE_KIND[kind])
     for other, kind in sorted(wanted - there):
-        link(tx, id, other, kind)
+        add_link(tx, id, other, kind)
     # Whether a record of another module is there is not asked: it may come with another import.
     tx.run("delete from item_reference where item_id = :id", id=id)
     for address in sorted(references):
@@ -75,15 +75,15 @@ def _replaced(tx: Tx, id: int, links: list[CarriedLink], lost: list[str]) -> tup
     return {other for other, _ in wanted - there}, {other for other, _ in there - wanted}
 
 
-def _other(tx: Tx, link: CarriedLink) -> int | str | None:
+def _resolve_link(tx: Tx, link: PortableLink) -> int | str | None:
     """The number of an item, or the address of another module's record; None if it leads nowhere."""
-    if link.get("kind", "related") not in KINDS:
+    if link.get("kind", "related") not in LINK_KINDS:
         return None
     if link.get("uid"):
         row = tx.row(_ID, uid=link.get("uid"))
         return row[0] if row else None
-    target = target_of(link["to"])
+    target = parse_target(link["to"])
     if target is None or target.address:
         return target.address if target else None
     assert target.item is not None
-    return target.item if leads(target, types_of(tx, [target.item])) else None
+    return target.item if target_exists(target, find_types(tx, [target.item])) else None

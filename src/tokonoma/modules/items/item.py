@@ -6,11 +6,11 @@ from typing import NamedTuple, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import address_of
-from tokonoma.core.clock import shown
-from tokonoma.core.desk import Document, Label, Record, Row
+from tokonoma.core.addresses import format_address
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import Classification, Document, Record, Row
 from tokonoma.core.query import Scalar
-from tokonoma.modules.items.addresses import short
+from tokonoma.modules.items.addresses import format_short_address
 from tokonoma.modules.items.constants import CLOSED, MODULE_NAME, OPEN, PRIORITIES, is_open
 
 
@@ -21,7 +21,7 @@ class Item(NamedTuple):
     id: int
     uid: str
     space: str
-    label: Label
+    label: Classification
     type: str
     title: str
     description: str
@@ -43,15 +43,15 @@ class Item(NamedTuple):
     @property
     def address(self) -> str:
         """As people write it."""
-        return short(self.type, self.id)
+        return format_short_address(self.type, self.id)
 
     @property
     def uri(self) -> str:
         """As the house does; it does not change with the type."""
-        return address_of(MODULE_NAME, str(self.id))
+        return format_address(MODULE_NAME, str(self.id))
 
 
-class Brief(TypedDict):
+class ItemSummary(TypedDict):
     """An item in a list: everything but its texts."""
 
     id: int
@@ -71,7 +71,7 @@ class Brief(TypedDict):
     deleted_at: NotRequired[str]
 
 
-class Relation(TypedDict):
+class ItemRelation(TypedDict):
     address: str
     kind: str
     module: str
@@ -79,30 +79,30 @@ class Relation(TypedDict):
     status: NotRequired[str]
 
 
-class Whole(Brief):
+class ItemDetail(ItemSummary):
     """`related` are the addresses, `relations` the same with what they are; `vanished` led somewhere once."""
 
     description: str
     content: str
     related: list[str]
-    relations: list[Relation]
+    relations: list[ItemRelation]
     vanished: NotRequired[list[str]]
     more_relations: NotRequired[int]
 
 
-def item_of(row: Row) -> Item:
+def to_item(row: Row) -> Item:
     """From the columns of tables.COLUMNS or tables.BRIEF, in their order."""
     tags, *rest = row
     return Item(tuple(orjson.loads(tags)) if tags != "[]" else (), *rest)
 
 
-def state_of(status: str) -> int:
+def compute_state(status: str) -> int:
     return OPEN if is_open(status) else CLOSED
 
 
-def brief(item: Item) -> Brief:
-    created = shown(item.created_at)
-    told: Brief = {
+def to_summary(item: Item) -> ItemSummary:
+    created = format_time(item.created_at)
+    told: ItemSummary = {
         "id": item.id,
         "type": item.type,
         "address": item.address,
@@ -110,22 +110,22 @@ def brief(item: Item) -> Brief:
         "status": item.status,
         "priority": PRIORITIES[item.priority],
         "category": item.category or None,
-        "start_date": _time(item.start_at),
-        "end_date": _time(item.end_at),
+        "start_date": _format_optional_time(item.start_at),
+        "end_date": _format_optional_time(item.end_at),
         "version": item.version or None,
         "tags": list(item.tags),
         "created_at": created,
-        "updated_at": created if item.updated_at == item.created_at else shown(item.updated_at),
+        "updated_at": created if item.updated_at == item.created_at else format_time(item.updated_at),
         "revision": item.revision,
     }
     if item.deleted_at is not None:
-        told["deleted_at"] = shown(item.deleted_at)
+        told["deleted_at"] = format_time(item.deleted_at)
     return told
 
 
-def whole(item: Item, relations: Sequence[Relation], vanished: Sequence[str], more: int = 0) -> Whole:
-    told: Whole = {
-        **brief(item),
+def to_detail(item: Item, relations: Sequence[ItemRelation], vanished: Sequence[str], more: int = 0) -> ItemDetail:
+    told: ItemDetail = {
+        **to_summary(item),
         "description": item.description,
         "content": item.content,
         "related": list(dict.fromkeys(each["address"] for each in relations)),
@@ -138,19 +138,19 @@ def whole(item: Item, relations: Sequence[Relation], vanished: Sequence[str], mo
     return told
 
 
-def body(item: Item) -> str:
+def build_text(item: Item) -> str:
     """What an item's words are found in, beside its title. Tags and category are words, too."""
     return "\n\n".join(filter(None, (item.description, item.content, " ".join((*item.tags, item.category)).strip())))
 
 
-def document(item: Item) -> Document:
+def to_document(item: Item) -> Document:
     """The item's row in the shared index."""
     return Document(
-        item.uri, item.space, body(item), item.title, item.label, facts(item), at=item.updated_at
+        item.uri, item.space, build_text(item), item.title, item.label, build_facts(item), at=item.updated_at
     )  # fmt: skip
 
 
-def facts(item: Item) -> list[tuple[str, Scalar]]:
+def build_facts(item: Item) -> list[tuple[str, Scalar]]:
     """What a query's fields compare with."""
     told: list[tuple[str, Scalar]] = [
         ("type", item.type),
@@ -168,9 +168,9 @@ def facts(item: Item) -> list[tuple[str, Scalar]]:
     return told
 
 
-def record(item: Item) -> Record:
-    return Record(item.uri, MODULE_NAME, item.space, item.label, item.title, body(item), item.revision)
+def to_record(item: Item) -> Record:
+    return Record(item.uri, MODULE_NAME, item.space, item.label, item.title, build_text(item), item.revision)
 
 
-def _time(at: int | None) -> str | None:
-    return None if at is None else shown(at)
+def _format_optional_time(at: int | None) -> str | None:
+    return None if at is None else format_time(at)

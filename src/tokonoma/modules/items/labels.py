@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from tokonoma.core.addresses import address_of, parts_of
-from tokonoma.core.desk import Document, Label, Rows, Statements
-from tokonoma.modules.items.item import MODULE_NAME, document, item_of
+from tokonoma.core.addresses import format_address, parse_address
+from tokonoma.core.desk import Classification, Document, Rows, Statements
+from tokonoma.modules.items.item import MODULE_NAME, to_document, to_item
 from tokonoma.modules.items.tables import COLUMNS
 
 _STATE = "state-"  # a current state has no address that leads to it; this one is for its class alone
@@ -14,9 +14,9 @@ _STATES = """select id, space, label, content, updated_by, related, tags from cu
 where cast(id as text) > :after order by cast(id as text) limit :most"""
 
 
-def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
+def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> None:
     """Address → class."""
-    named = {parts_of(address)[1]: label for address, label in labels.items()}
+    named = {parse_address(address)[1]: label for address, label in labels.items()}
     items = [{"id": int(name), "label": label} for name, label in named.items() if not name.startswith(_STATE)]
     states = [
         {"id": int(name.removeprefix(_STATE)), "label": label}
@@ -24,22 +24,22 @@ def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
         if name.startswith(_STATE)
     ]
     if items:
-        statements.many("update item set label = :label where id = :id", items)
+        statements.run_many("update item set label = :label where id = :id", items)
     if states:
-        statements.many("update current_state set label = :label where id = :id", states)
+        statements.run_many("update current_state set label = :label where id = :id", states)
 
 
-def shelved(rows: Rows, after: str | None, limit: int) -> list[Document]:
+def list_unindexed(rows: Rows, after: str | None, limit: int) -> list[Document]:
     """What the index does not hold: the trash, then every revision of the current state."""
-    name = parts_of(after)[1] if after else ""
+    name = parse_address(after)[1] if after else ""
     trash: list[Document] = []
     if not name.startswith(_STATE):
-        trash = [document(item_of(row)) for row in rows.rows(_TRASH, after=name, most=limit)]
+        trash = [to_document(to_item(row)) for row in rows.rows(_TRASH, after=name, most=limit)]
         name = ""
     left = limit - len(trash)
     states = rows.rows(_STATES, after=name.removeprefix(_STATE), most=left) if left else []
-    return [*trash, *(_state(*row) for row in states)]
+    return [*trash, *(_to_state_document(*row) for row in states)]
 
 
-def _state(number: int, space: str, label: Label, *texts: str) -> Document:
-    return Document(address_of(MODULE_NAME, f"{_STATE}{number}"), space, "\n".join(texts), label=label)
+def _to_state_document(number: int, space: str, label: Classification, *texts: str) -> Document:
+    return Document(format_address(MODULE_NAME, f"{_STATE}{number}"), space, "\n".join(texts), classification=label)

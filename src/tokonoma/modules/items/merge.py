@@ -6,46 +6,50 @@ one that was edited counts if the item is still what it was when it was exported
 
 from typing import Literal, NamedTuple
 
-from tokonoma.modules.items.export_format import CarriedItem, CarriedLink, said
+from tokonoma.modules.items.export_format import PortableItem, PortableLink, fill_content_fields
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
-Link = tuple[str, str]
+LinkKey = tuple[str, str]
 
 
-class Fate(NamedTuple):
+class ItemMerge(NamedTuple):
     outcome: Outcome
     why: str = ""
     edited: bool = False  # by hand: it counts a revision more; else it is taken over as it was elsewhere
 
 
-def fate_of(new: CarriedItem, stored: CarriedItem | None) -> Fate:
+def merge_item(new: PortableItem, stored: PortableItem | None) -> ItemMerge:
     if stored is None:
-        return Fate("saved")
-    if said(new) == said(stored) and links_of(new) == links_of(stored) and _gone(new) == _gone(stored):
-        return Fate("unchanged")
+        return ItemMerge("saved")
+    if (
+        fill_content_fields(new) == fill_content_fields(stored)
+        and collect_link_keys(new) == collect_link_keys(stored)
+        and _is_deleted(new) == _is_deleted(stored)
+    ):
+        return ItemMerge("unchanged")
     theirs, ours = new.get("revision", 0), stored.get("revision", 0)
     edited = new.get("edited", True)
-    if _gone(stored) and not _gone(new):
-        return Fate("conflict" if edited else "kept", "It is in the trash here; restore_item brings it back.")
+    if _is_deleted(stored) and not _is_deleted(new):
+        return ItemMerge("conflict" if edited else "kept", "It is in the trash here; restore_item brings it back.")
     if edited:
         if theirs == ours:
-            return Fate("changed", edited=True)
-        return Fate("conflict", f"The file was edited at revision {theirs}, and here it is at {ours}.")
+            return ItemMerge("changed", edited=True)
+        return ItemMerge("conflict", f"The file was edited at revision {theirs}, and here it is at {ours}.")
     if theirs > ours:
-        return Fate("changed")
+        return ItemMerge("changed")
     if theirs < ours:
-        return Fate("kept", f"It is newer here: revision {ours}, and {theirs} came.")
-    return Fate("conflict", f"It was changed here and there since revision {ours - 1}.")
+        return ItemMerge("kept", f"It is newer here: revision {ours}, and {theirs} came.")
+    return ItemMerge("conflict", f"It was changed here and there since revision {ours - 1}.")
 
 
-def links_of(item: CarriedItem) -> set[Link]:
+def collect_link_keys(item: PortableItem) -> set[LinkKey]:
     """By what does not change: an item's own id, or the address of another record."""
-    return {link_of(link) for link in item.get("links", ())}
+    return {build_link_key(link) for link in item.get("links", ())}
 
 
-def link_of(link: CarriedLink) -> Link:
+def build_link_key(link: PortableLink) -> LinkKey:
     return link.get("uid") or link["to"], link.get("kind", "related")
 
 
-def _gone(item: CarriedItem) -> bool:
+def _is_deleted(item: PortableItem) -> bool:
     return item.get("deleted_at") is not None

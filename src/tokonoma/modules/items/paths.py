@@ -11,12 +11,12 @@ Graph = Mapping[int, Iterable[int]]
 
 
 @dataclass(slots=True)
-class Paths:
+class FoundPaths:
     found: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     complete: bool = True  # False: there are more than were allowed, or finding them would take too many steps
 
 
-def distances_to(graph: Graph, goal: int) -> dict[int, int]:
+def measure_distances(graph: Graph, goal: int) -> dict[int, int]:
     found, waiting = {goal: 0}, deque([goal])
     while waiting:
         node = waiting.popleft()
@@ -27,41 +27,41 @@ def distances_to(graph: Graph, goal: int) -> dict[int, int]:
     return found
 
 
-def paths(graph: Graph, start: int, goal: int, longest: int, most: int, steps: int) -> Paths:
+def find_paths(graph: Graph, start: int, goal: int, longest: int, most: int, steps: int) -> FoundPaths:
     """Paths that meet no node twice, by length and then by their nodes; at most `most`, in at most `steps` steps."""
-    told = Paths()
+    told = FoundPaths()
     if start == goal:
         told.found.append((start,))
         return told
-    away = distances_to(graph, goal)
-    counter = _Counter(steps)
+    away = measure_distances(graph, goal)
+    counter = _StepBudget(steps)
     for length in range(away.get(start, longest + 1), longest + 1):
-        for path in _of_length(graph, away, start, goal, length, counter):
+        for path in _iterate_paths(graph, away, start, goal, length, counter):
             if len(told.found) == most:
                 told.complete = False
                 return told
             told.found.append(path)
-        if counter.spent:
+        if counter.is_spent:
             told.complete = False
             return told
     return told
 
 
-class _Counter:
+class _StepBudget:
     def __init__(self, steps: int) -> None:
         self._left = steps
 
-    def step(self) -> bool:
+    def take_step(self) -> bool:
         self._left -= 1
         return self._left >= 0
 
     @property
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         return self._left < 0
 
 
-def _of_length(
-    graph: Graph, away: Mapping[int, int], start: int, goal: int, length: int, counter: _Counter
+def _iterate_paths(
+    graph: Graph, away: Mapping[int, int], start: int, goal: int, length: int, counter: _StepBudget
 ) -> Iterator[tuple[int, ...]]:
     """Without recursion: an iterator over the next steps for each node of the path so far."""
     path, branches = [start], [iter(graph.get(start, ()))]
@@ -69,7 +69,7 @@ def _of_length(
     while branches:
         left = length - len(path)  # steps that are left after the next one
         for node in branches[-1]:
-            if not counter.step():
+            if not counter.take_step():
                 return
             if node in on_path or away.get(node, length) > left or (node == goal) != (left == 0):
                 continue

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tokonoma.core.query import Both, Condition, Either, Neither, Test
+from tokonoma.core.query import AllOf, AnyOf, Condition, NoneOf, Predicate
 from tokonoma.modules.items.constants import PRIORITIES, STATUSES
-from tokonoma.modules.items.language import All, Any_, Field, Node, Not, Word, wrong
+from tokonoma.modules.items.language import QueryAll, QueryAny, QueryField, QueryNode, QueryNot, QueryWord, query_error
 
 _MOST = 32  # alternatives that are looked for one by one
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
@@ -20,14 +20,14 @@ _HAS = {"tag": "tag", "tags": "tag", "category": "category", "version": "version
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class QueryAlternative:
     words: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Predicate, ...] = ()
 
-    def joined(self, other: "Alternative") -> "Alternative":
-        return Alternative(
+    def combine(self, other: "QueryAlternative") -> "QueryAlternative":
+        return QueryAlternative(
             self.words + other.words,
             self.must + other.must,
             self.without + other.without,
@@ -35,117 +35,119 @@ class Alternative:
         )
 
 
-def alternatives(query: str, node: Node) -> list[Alternative]:
+def build_alternatives(query: str, node: QueryNode) -> list[QueryAlternative]:
     """At least one. Invalid points at a value that cannot be."""
-    made = _made(query, node, negated=False)
-    grouped: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[Both]] = {}
+    made = _expand_node(query, node, negated=False)
+    grouped: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[AllOf]] = {}
     for each in made:
-        grouped.setdefault((each.words, each.must, each.without), []).append(Both(each.tests))
+        grouped.setdefault((each.words, each.must, each.without), []).append(AllOf(each.tests))
     if len(grouped) > _MOST:
-        raise wrong(query, 0, f"it asks for more than {_MOST} alternatives; use fewer words with OR")
-    return [Alternative(*texts, _joined(tests)) for texts, tests in grouped.items()]
+        raise query_error(query, 0, f"it asks for more than {_MOST} alternatives; use fewer words with OR")
+    return [QueryAlternative(*texts, _join_tests(tests)) for texts, tests in grouped.items()]
 
 
-def _joined(tests: list[Both]) -> tuple[Test, ...]:
+def _join_tests(tests: list[AllOf]) -> tuple[Predicate, ...]:
     """One of several conjunctions; one that asks for nothing lets everything through."""
-    if Both(()) in tests:
+    if AllOf(()) in tests:
         return ()
-    return tests[0].parts if len(tests) == 1 else (Either(tuple(tests)),)
+    return tests[0].parts if len(tests) == 1 else (AnyOf(tuple(tests)),)
 
 
-def _made(query: str, node: Node, *, negated: bool) -> list[Alternative]:
-    if isinstance(node, Not):
-        return _made(query, node.part, negated=not negated)
-    if isinstance(node, Word):
+def _expand_node(query: str, node: QueryNode, *, negated: bool) -> list[QueryAlternative]:
+    if isinstance(node, QueryNot):
+        return _expand_node(query, node.part, negated=not negated)
+    if isinstance(node, QueryWord):
         if negated:
-            return [Alternative(without=(node.text,))]
-        return [Alternative((node.text,), (node.text,) if node.must else ())]
-    if isinstance(node, Field):
-        test = _test(query, node)
-        return [Alternative(tests=(Neither(test) if negated else test,))]
+            return [QueryAlternative(without=(node.text,))]
+        return [QueryAlternative((node.text,), (node.text,) if node.must else ())]
+    if isinstance(node, QueryField):
+        test = _build_test(query, node)
+        return [QueryAlternative(tests=(NoneOf(test) if negated else test,))]
     if not _has_words(node):  # conditions alone need no alternatives: they stay one condition
-        return [Alternative(tests=(_condition(query, node, negated),))] if node.parts else [Alternative()]
-    parts = [_made(query, part, negated=negated) for part in node.parts]
-    if isinstance(node, All) != negated:
-        return _crossed(query, parts)
+        return (
+            [QueryAlternative(tests=(_build_condition(query, node, negated),))] if node.parts else [QueryAlternative()]
+        )
+    parts = [_expand_node(query, part, negated=negated) for part in node.parts]
+    if isinstance(node, QueryAll) != negated:
+        return _combine_all(query, parts)
     return [each for part in parts for each in part]
 
 
-def _crossed(query: str, parts: list[list[Alternative]]) -> list[Alternative]:
-    found = [Alternative()]
+def _combine_all(query: str, parts: list[list[QueryAlternative]]) -> list[QueryAlternative]:
+    found = [QueryAlternative()]
     for part in parts:
-        found = [left.joined(right) for left in found for right in part]
+        found = [left.combine(right) for left in found for right in part]
         if len(found) > 16 * _MOST:
-            raise wrong(query, 0, "it asks for too many alternatives; use fewer words with OR")
+            raise query_error(query, 0, "it asks for too many alternatives; use fewer words with OR")
     return found
 
 
-def _has_words(node: Node) -> bool:
-    if isinstance(node, Not):
+def _has_words(node: QueryNode) -> bool:
+    if isinstance(node, QueryNot):
         return _has_words(node.part)
-    if isinstance(node, All | Any_):
+    if isinstance(node, QueryAll | QueryAny):
         return any(map(_has_words, node.parts))
-    return isinstance(node, Word)
+    return isinstance(node, QueryWord)
 
 
-def _condition(query: str, node: Node, negated: bool) -> Test:
-    if isinstance(node, Not):
-        return _condition(query, node.part, not negated)
-    if isinstance(node, All | Any_):
-        parts = tuple(_condition(query, part, negated) for part in node.parts)
-        return Both(parts) if isinstance(node, All) != negated else Either(parts)
-    assert isinstance(node, Field)
-    test = _test(query, node)
-    return Neither(test) if negated else test
+def _build_condition(query: str, node: QueryNode, negated: bool) -> Predicate:
+    if isinstance(node, QueryNot):
+        return _build_condition(query, node.part, not negated)
+    if isinstance(node, QueryAll | QueryAny):
+        parts = tuple(_build_condition(query, part, negated) for part in node.parts)
+        return AllOf(parts) if isinstance(node, QueryAll) != negated else AnyOf(parts)
+    assert isinstance(node, QueryField)
+    test = _build_test(query, node)
+    return NoneOf(test) if negated else test
 
 
-def _test(query: str, field: Field) -> Test:
+def _build_test(query: str, field: QueryField) -> Predicate:
     if field.name in ("created", "updated", "start", "end"):
-        return _time(query, field)
+        return _build_time_test(query, field)
     if field.name == "has":
-        key = _chosen(query, field, tuple(_HAS), str.casefold)
+        key = _choose_word(query, field, tuple(_HAS), str.casefold)
         return Condition(_HAS[key], "exists", (True,))
     if field.name in ("status", "priority", "is"):
         words = {"status": STATUSES, "priority": PRIORITIES, "is": ("open", "closed")}[field.name]
-        values = [_chosen(query, field, words, str.casefold, part) for part in field.value.split(",")]
+        values = [_choose_word(query, field, words, str.casefold, part) for part in field.value.split(",")]
     else:
         values = [part.strip() for part in field.value.split(",") if part.strip()]
         values = [value.lower() for value in values] if field.name == "type" else values
     return Condition(field.name, "in", tuple(dict.fromkeys(values)))
 
 
-def _chosen(
-    query: str, field: Field, words: tuple[str, ...], fold: Callable[[str], str], value: str | None = None
+def _choose_word(
+    query: str, field: QueryField, words: tuple[str, ...], fold: Callable[[str], str], value: str | None = None
 ) -> str:
     """One of the words, however it is written: in-progress, "In Progress", IN_PROGRESS."""
     asked = re.sub(r"[-_\s]+", " ", fold(field.value if value is None else value)).strip()
     for word in words:
         if fold(word) == asked:
             return word
-    raise wrong(query, field.place, f"{field.name} is one of {', '.join(words)}")
+    raise query_error(query, field.place, f"{field.name} is one of {', '.join(words)}")
 
 
-def _time(query: str, field: Field) -> Condition:
+def _build_time_test(query: str, field: QueryField) -> Condition:
     """2026, 2026-01, 2026-01-31, a range a..b with either end open, and > >= < <=. Days are UTC's, and whole."""
     text = field.value
     for sign in (">=", "<=", ">", "<"):
         if text.startswith(sign):
-            low, high = _period(query, field, text[len(sign) :])
+            low, high = _parse_period(query, field, text[len(sign) :])
             ends = {">=": (low, None), "<=": (None, high), ">": (high + 1, None), "<": (None, low - 1)}[sign]
             return Condition(field.name, "between", ends)
     if ".." not in text:
-        return Condition(field.name, "between", _period(query, field, text))
+        return Condition(field.name, "between", _parse_period(query, field, text))
     first, _, last = text.partition("..")
-    low = _period(query, field, first)[0] if first not in ("", "*") else None
-    high = _period(query, field, last)[1] if last not in ("", "*") else None
+    low = _parse_period(query, field, first)[0] if first not in ("", "*") else None
+    high = _parse_period(query, field, last)[1] if last not in ("", "*") else None
     if low is None and high is None:
-        raise wrong(query, field.place, "a range needs one end at least")
+        raise query_error(query, field.place, "a range needs one end at least")
     if low is not None and high is not None and high < low:
-        raise wrong(query, field.place, "the range ends before it starts")
+        raise query_error(query, field.place, "the range ends before it starts")
     return Condition(field.name, "between", (low, high))
 
 
-def _period(query: str, field: Field, text: str) -> tuple[float, float]:
+def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, float]:
     """The first and the last millisecond."""
     found = _PERIOD.fullmatch(text)
     try:
@@ -157,5 +159,5 @@ def _period(query: str, field: Field, text: str) -> tuple[float, float]:
         last_day = day or calendar.monthrange(year or 0, last_month)[1]
         last = datetime(year or 0, last_month, last_day, 23, 59, 59, tzinfo=UTC)
     except ValueError:
-        raise wrong(query, field.place, f"{text[:30]!r} is no date; write 2026, 2026-01 or 2026-01-31") from None
+        raise query_error(query, field.place, f"{text[:30]!r} is no date; write 2026, 2026-01 or 2026-01-31") from None
     return first.timestamp() * 1000, last.timestamp() * 1000 + 999

@@ -8,23 +8,23 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.modules.items import links
-from tokonoma.modules.items.addresses import Target, short, target_of
-from tokonoma.modules.items.constants import KINDS, OPPOSITE, TRASH
-from tokonoma.modules.items.find import found
-from tokonoma.modules.items.history import bump, note
-from tokonoma.modules.items.item import Item, document
-from tokonoma.modules.items.problems import Faults
-from tokonoma.modules.items.write import Type, gate, lock
+from tokonoma.modules.items.addresses import LinkTarget, format_short_address, parse_target
+from tokonoma.modules.items.constants import LINK_KINDS, OPPOSITE_KIND, TRASH
+from tokonoma.modules.items.find import require_item
+from tokonoma.modules.items.history import increment_revisions, record_change
+from tokonoma.modules.items.item import Item, to_document
+from tokonoma.modules.items.problems import ItemProblems
+from tokonoma.modules.items.write import Type, lock_items, lock_links
 
 Address = Annotated[str, Field(description="docs-12 or tokonoma://<module>/<name>")]
-Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(KINDS)})]
+Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(LINK_KINDS)})]
 
 _UNLINK = """delete from item_link where (item_id = :source and other_id = :other and (:kind = '' or kind = :kind))
     or (item_id = :other and other_id = :source and (:kind = '' or kind = :opposite))"""
 _ANY = "select type from item where id = :id and {visible}"
 
 
-class Related(TypedDict):
+class RelationChange(TypedDict):
     changed: bool
     address: str
     target: str
@@ -32,56 +32,56 @@ class Related(TypedDict):
     revision: int
 
 
-def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> Related:
+def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
     """Link an item to another item or record. kind (default related): how `type`-`id` stands to the target; the other
     end gets the opposite. An item that is blocked_by an open one is not ready."""
-    faults = Faults()
-    word = _kind(kind, faults)
-    end = _target(target, faults)
+    faults = ItemProblems()
+    word = _check_kind(kind, faults)
+    end = _check_target(target, faults)
     if end is not None and end.address and word != "related":
-        faults.value("kind", kind, "A record of another module can only be `related`")
+        faults.add_value("kind", kind, "A record of another module can only be `related`")
     links.check_references(desk, [target], faults)
     with desk.write() as tx:
-        item = found(tx, type, id)
-        ends = links.resolved(tx, [target], Faults() if end is None else faults, itself=item.id)
-        faults.settle()
-        gate(tx)
-        lock(tx, {item.id, *ends.items})
+        item = require_item(tx, type, id)
+        ends = links.resolve_links(tx, [target], ItemProblems() if end is None else faults, itself=item.id)
+        faults.raise_if_any()
+        lock_links(tx)
+        lock_items(tx, {item.id, *ends.items})
         if ends.references:
-            done = links.Shift(referred=ends.references)
+            done = links.LinkChange(added_references=ends.references)
             known = [row[0] for row in tx.rows("select address from item_reference where item_id = :id", id=item.id)]
             new = ends.references[0] not in known
-            links.shift(tx, item.id, done)
+            links.apply_link_change(tx, item.id, done)
         else:
             (other,) = ends.items
-            new = links.link(tx, item.id, other, word)
-        item = _noted(tx, desk, item, word, "added", target, ends.items) if new else item
+            new = links.add_link(tx, item.id, other, word)
+        item = _record_link_change(tx, desk, item, word, "added", target, ends.items) if new else item
     return {"changed": new, "address": item.address, "target": target, "kind": word, "revision": item.revision}
 
 
-def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> Related:
+def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
     """Take a link away, on both ends; without kind every link between the two. The target may have vanished."""
-    faults = Faults()
-    word = _kind(kind, faults) if kind is not None else ""
-    end = _target(target, faults)
-    faults.settle()
+    faults = ItemProblems()
+    word = _check_kind(kind, faults) if kind is not None else ""
+    end = _check_target(target, faults)
+    faults.raise_if_any()
     assert end is not None
     with desk.write() as tx:
-        item = found(tx, type, id)
+        item = require_item(tx, type, id)
         gone, others = 0, {}
         if end.address:
             gone = tx.run(
                 "delete from item_reference where item_id = :id and address = :address", id=item.id, address=end.address
             )
         elif end.item is not None and (row := tx.row(_ANY, id=end.item)) is not None:
-            gate(tx)
-            lock(tx, {item.id, end.item})
-            gone = tx.run(_UNLINK, source=item.id, other=end.item, kind=word, opposite=OPPOSITE.get(word, ""))
+            lock_links(tx)
+            lock_items(tx, {item.id, end.item})
+            gone = tx.run(_UNLINK, source=item.id, other=end.item, kind=word, opposite=OPPOSITE_KIND.get(word, ""))
             others = {end.item: row[0]}
         if not gone:
-            faults.constraint("target", target, f"{item.address} has no such link to it")
-            faults.settle()
-        item = _noted(tx, desk, item, word or "related", "removed", target, others)
+            faults.add_constraint("target", target, f"{item.address} has no such link to it")
+            faults.raise_if_any()
+        item = _record_link_change(tx, desk, item, word or "related", "removed", target, others)
     return {
         "changed": True,
         "address": item.address,
@@ -91,9 +91,11 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
     }
 
 
-def _noted(tx: Tx, desk: Desk, item: Item, kind: str, word: str, target: str, others: dict[int, str]) -> Item:
+def _record_link_change(
+    tx: Tx, desk: Desk, item: Item, kind: str, word: str, target: str, others: dict[int, str]
+) -> Item:
     at = max(now(), item.updated_at)
-    current = found(tx, item.type, item.id, least=TRASH)
+    current = require_item(tx, item.type, item.id, least=TRASH)
     item = current._replace(updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
     tx.run(
         """update item set revision = :revision, updated_at = :at, updated_by = :by where id = :id and {visible}""",
@@ -102,23 +104,23 @@ def _noted(tx: Tx, desk: Desk, item: Item, kind: str, word: str, target: str, ot
         by=desk.principal.name,
         id=item.id,
     )
-    tx.put(document(item))
-    shown = [short(type, id) for id, type in others.items()] or [target]
-    note(tx, desk, item.id, item.revision, at, "linked", {"related": {word: shown, "kind": kind}})
+    tx.put(to_document(item))
+    shown = [format_short_address(type, id) for id, type in others.items()] or [target]
+    record_change(tx, desk, item.id, item.revision, at, "linked", {"related": {word: shown, "kind": kind}})
     if others:
-        bump(tx, desk, others, at, {"related": {word: [item.address], "kind": OPPOSITE[kind]}})
+        increment_revisions(tx, desk, others, at, {"related": {word: [item.address], "kind": OPPOSITE_KIND[kind]}})
     return item
 
 
-def _kind(kind: str | None, faults: Faults) -> str:
+def _check_kind(kind: str | None, faults: ItemProblems) -> str:
     word = kind or "related"
-    if word not in KINDS:
-        faults.value("kind", kind, "There is no such kind of link", allowed=list(KINDS))
+    if word not in LINK_KINDS:
+        faults.add_value("kind", kind, "There is no such kind of link", allowed=list(LINK_KINDS))
     return word
 
 
-def _target(target: str, faults: Faults) -> Target | None:
-    found = target_of(target)
+def _check_target(target: str, faults: ItemProblems) -> LinkTarget | None:
+    found = parse_target(target)
     if found is None:
-        faults.value("target", target, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
+        faults.add_value("target", target, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
     return found

@@ -6,12 +6,12 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Row, Rows
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.items import links
 from tokonoma.modules.items.checks import check_related, check_tags, check_text
-from tokonoma.modules.items.problems import Faults
+from tokonoma.modules.items.problems import ItemProblems
 from tokonoma.modules.items.write import Revision, Tags
 
 _COLUMNS = "revision, content, updated_by, related, tags, at"
@@ -32,37 +32,37 @@ class StateMetadata(TypedDict):
     vanished: NotRequired[list[str]]
 
 
-class Version(TypedDict):
+class StateVersion(TypedDict):
     revision: int
     updated_by: str
     updated_at: str
 
 
-class State(TypedDict):
+class CurrentState(TypedDict):
     content: str
     metadata: StateMetadata
     revision: int
-    history: NotRequired[list[Version]]
+    history: NotRequired[list[StateVersion]]
 
 
 def get_current_state(
     desk: Desk,
     revision: Annotated[int | None, Field(ge=1, description="an older one")] = None,
     history: Annotated[int, Field(ge=0, le=50, description="list so many of the latest revisions")] = 0,
-) -> State:
+) -> CurrentState:
     """The current state of the project, as it was last written; revision 0 if it never was."""
     space = desk.principal.default
     row = desk.row(_NEWEST, space=space) if revision is None else desk.row(_ONE, space=space, revision=revision)
     if row is None and revision is not None:
         raise Missing(f"The current state has no revision {revision}.", revision=revision)
-    told = _told(row)
-    vanished = _vanished(desk, told["metadata"]["related"])
+    told = _to_state(row)
+    vanished = _find_vanished(desk, told["metadata"]["related"])
     if vanished:
         told["metadata"]["vanished"] = vanished
     if history:
         rows = desk.rows(_HISTORY, space=space, most=history)
         told["history"] = [
-            {"revision": number, "updated_by": by, "updated_at": shown(at)} for number, by, at in rows
+            {"revision": number, "updated_by": by, "updated_at": format_time(at)} for number, by, at in rows
         ]  # fmt: skip
     return told
 
@@ -74,25 +74,25 @@ def update_current_state(
     related: Annotated[list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>")] = None,
     tags: Tags = None,
     expected_revision: Revision = None,
-) -> State:
+) -> CurrentState:
     """Write the current state anew; what it was before is kept. related and tags stay unless they are given."""
-    faults, space = Faults(), desk.principal.default
+    faults, space = ItemProblems(), desk.principal.default
     check_text("content", content, faults)
     kept = check_tags("tags", tags, faults) if tags is not None else None
     addresses = check_related("related", related or (), faults)
     links.check_references(desk, addresses, faults)
     with desk.write() as tx:
-        links.resolved(tx, addresses, faults)
-        faults.settle()
+        links.resolve_links(tx, addresses, faults)
+        faults.raise_if_any()
         row = tx.row(_NEWEST, space=space)
-        old = _told(row)
+        old = _to_state(row)
         if expected_revision is not None and expected_revision != old["revision"]:
-            raise _stale(old["revision"], expected_revision)
+            raise _build_stale_error(old["revision"], expected_revision)
         before = old["metadata"]
         made = tx.run(
             _INSERT,
             space=space,
-            label=tx.label("internal", space, content, updated_by or "", *(kept or ())),
+            label=tx.classify("internal", space, content, updated_by or "", *(kept or ())),
             revision=old["revision"] + 1,
             content=content,
             updated_by=updated_by or desk.principal.name,
@@ -101,24 +101,24 @@ def update_current_state(
             at=now(),
         )
         if not made:  # somebody wrote at the same moment
-            raise _stale(old["revision"] + 1, old["revision"])
-        written = _newest(tx, space)
-    return _told(written)
+            raise _build_stale_error(old["revision"] + 1, old["revision"])
+        written = _fetch_newest(tx, space)
+    return _to_state(written)
 
 
-def _vanished(desk: Desk, related: list[str]) -> list[str]:
+def _find_vanished(desk: Desk, related: list[str]) -> list[str]:
     """Those that lead nowhere any more."""
-    faults = Faults()
+    faults = ItemProblems()
     links.check_references(desk, related, faults)
-    links.resolved(desk, related, faults)
-    return [related[number] for number in sorted(faults.places("related"))]
+    links.resolve_links(desk, related, faults)
+    return [related[number] for number in sorted(faults.find_indexes("related"))]
 
 
-def _newest(rows: Rows, space: str) -> Row | None:
+def _fetch_newest(rows: Rows, space: str) -> Row | None:
     return rows.row(_NEWEST, space=space)
 
 
-def _told(row: Row | None) -> State:
+def _to_state(row: Row | None) -> CurrentState:
     if row is None:
         return {
             "content": "",
@@ -128,14 +128,14 @@ def _told(row: Row | None) -> State:
     revision, content, by, related, tags, at = row
     metadata: StateMetadata = {
         "updated_by": by,
-        "updated_at": shown(at),
+        "updated_at": format_time(at),
         "related": json.loads(related),
         "tags": json.loads(tags),
     }
     return {"content": content, "metadata": metadata, "revision": revision}
 
 
-def _stale(current: int, expected: int) -> Conflict:
+def _build_stale_error(current: int, expected: int) -> Conflict:
     return Conflict(
         f"The current state is at revision {current}, not {expected}. Read it again. Nothing was changed.",
         constraint="revision",

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now, shown
+from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk
 from tokonoma.modules.items.constants import CLOSED, OPEN, PRIORITIES, TRASH
 from tokonoma.modules.items.listing import DAY
@@ -24,7 +24,7 @@ where i.state >= 0 and {visible:i} group by t.tag order by items desc, t.tag lim
 _RECENT = "select count(*) from item where state >= 0 and updated_at >= :since and {visible}"
 
 
-class Stats(TypedDict):
+class ItemStats(TypedDict):
     total: int
     open: int
     closed: int
@@ -40,32 +40,34 @@ class Stats(TypedDict):
     last_change: str | None
 
 
-def get_stats(desk: Desk) -> Stats:
+def get_stats(desk: Desk) -> ItemStats:
     """How many items there are by type, status, priority and tag; links; what is in the trash."""
     rows = desk.rows(_BY)
     living = [row for row in rows if row[0] != TRASH]
-    states = _summed((row[0], row[4]) for row in rows)
+    states = _sum_counts((row[0], row[4]) for row in rows)
     created = [row[5] for row in living if row[0] == OPEN]
     updated = [row[6] for row in living]
-    types = sorted(_summed((row[1], row[4]) for row in living).items(), key=lambda each: (-each[1], each[0]))
+    types = sorted(_sum_counts((row[1], row[4]) for row in living).items(), key=lambda each: (-each[1], each[0]))
     return {
         "total": states.get(OPEN, 0) + states.get(CLOSED, 0),
         "open": states.get(OPEN, 0),
         "closed": states.get(CLOSED, 0),
         "trash": states.get(TRASH, 0),
         "by_type": dict(types[:_MOST]),
-        "by_status": _summed((row[2], row[4]) for row in living),
-        "by_priority": {PRIORITIES[key]: count for key, count in _summed((row[3], row[4]) for row in living).items()},
+        "by_status": _sum_counts((row[2], row[4]) for row in living),
+        "by_priority": {
+            PRIORITIES[key]: count for key, count in _sum_counts((row[3], row[4]) for row in living).items()
+        },
         "top_tags": dict(desk.rows(_TAGS, most=_MOST)),
         "links": _count(desk, _LINKS),
         "references": _count(desk, _REFERENCES),
         "changed_last_7_days": _count(desk, _RECENT, since=now() - 7 * DAY),
-        "oldest_open": shown(min(created)) if created else None,
-        "last_change": shown(max(updated)) if updated else None,
+        "oldest_open": format_time(min(created)) if created else None,
+        "last_change": format_time(max(updated)) if updated else None,
     }
 
 
-def _summed(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
+def _sum_counts(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
     counts: dict[K, int] = {}
     for key, count in pairs:
         counts[key] = counts.get(key, 0) + count

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Row
-from tokonoma.modules.items.hints import LONGEST, fold
+from tokonoma.modules.items.hints import MAX_HINT_LENGTH, normalize_hint
 
 _LOOKED_AT = 2000  # beginnings; of one letter there may be very many
 _HINTS = """select h.kind, h.shown, h.folded from item_hint h join item i on i.id = h.item_id
@@ -34,7 +34,7 @@ def search_suggest(
     limit: Annotated[int, Field(ge=1, le=20)] = 10,
 ) -> Suggestions:
     """Complete what is being typed: tags, words and titles that begin so, the more frequent first."""
-    folded = fold(query)[:LONGEST]
+    folded = normalize_hint(query)[:MAX_HINT_LENGTH]
     if not folded:
         return {"items": [], "has_more": False}
     names = {f"type{number}": type for number, type in enumerate(types or ())}
@@ -42,16 +42,16 @@ def search_suggest(
     rows = desk.rows(
         _HINTS.replace("%TYPES%", listed), low=folded, high=folded + "\U0010ffff", most=_LOOKED_AT, **names
     )
-    ranked = _ranked(rows, folded)
+    ranked = _rank_hints(rows, folded)
     return {"items": ranked[:limit], "has_more": len(ranked) > limit}
 
 
-def _ranked(rows: list[Row], folded: str) -> list[Suggestion]:
+def _rank_hints(rows: list[Row], folded: str) -> list[Suggestion]:
     """Each text once, with how many items have it. What says no more than the query is no suggestion."""
     counts: Counter[tuple[str, Kind]] = Counter()
     spelt: dict[tuple[str, Kind], str] = {}
     for kind, shown, _ in rows:
-        key: tuple[str, Kind] = (fold(shown), kind)
+        key: tuple[str, Kind] = (normalize_hint(shown), kind)
         counts[key] += 1
         spelt.setdefault(key, shown)
     texts: dict[str, tuple[str, Kind]] = {}

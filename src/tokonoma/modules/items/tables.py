@@ -128,4 +128,4 @@ COLUMNS = (
     " end_at, version, created_at, updated_at, deleted_at, created_by, updated_by, revision"
 )
 # A list says nothing of an item's texts: they are most of it.
-BRIEF = COLUMNS.replace("description, content,", "'' as description, '' as content,")
+SUMMARY_COLUMNS = COLUMNS.replace("description, content,", "'' as description, '' as content,")

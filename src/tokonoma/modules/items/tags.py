@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.modules.items.constants import STATUSES, is_open
-from tokonoma.modules.items.listing import Conditions, ItemPage, Limit, Page
+from tokonoma.modules.items.listing import ItemPage, ItemQuery, Limit, PageCursor
 
 _TAGS = """select t.tag, count(*) from item_tag t join item i on i.id = t.item_id
 where t.tag > :last and i.state >= 0 and {visible:i} group by t.tag order by t.tag limit :most"""
@@ -25,21 +25,21 @@ class TagPage(TypedDict):
     next_cursor: NotRequired[str]
 
 
-class StatusWord(TypedDict):
+class StatusCount(TypedDict):
     name: str
     is_closable: bool
     count: int
 
 
 class StatusList(TypedDict):
-    items: list[StatusWord]
+    items: list[StatusCount]
     has_more: bool
 
 
 def get_tags(
     desk: Desk,
     limit: Annotated[int, Field(ge=1, le=1000)] = 200,
-    cursor: Page = None,
+    cursor: PageCursor = None,
 ) -> TagPage:
     """The tags in use, by name, with how many items carry each."""
     (last,) = cursors.decode("tags", cursor) if cursor else ("",)
@@ -58,22 +58,22 @@ def search_items_by_tag(
     tag: str,
     types: Annotated[list[str] | None, Field(max_length=50)] = None,
     limit: Limit = 20,
-    cursor: Page = None,
+    cursor: PageCursor = None,
 ) -> ItemPage:
     """Items that carry a tag, open and closed, last changed first."""
-    where = Conditions()
+    where = ItemQuery()
     where.add("state >= 0")
     where.add("id in (select item_id from item_tag where tag = :tag)", tag=tag)
     if types:
-        where.among("type", types)
-    return where.page(desk, "updated", "desc", limit, cursor)
+        where.add_in("type", types)
+    return where.fetch_page(desk, "updated", "desc", limit, cursor)
 
 
 def get_statuses(desk: Desk) -> StatusList:
     """The statuses that an item can have, in their order, with how many items have each."""
     rows = desk.rows("select status, count(*) from item where state >= 0 and {visible} group by status")
     counts: dict[str, int] = {status: count for status, count in rows}  # noqa: C416 - a row is a tuple of anything
-    items: list[StatusWord] = [
+    items: list[StatusCount] = [
         {"name": name, "is_closable": not is_open(name), "count": counts.get(name, 0)} for name in STATUSES
     ]
     return {"items": items, "has_more": False}

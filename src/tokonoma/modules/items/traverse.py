@@ -17,24 +17,24 @@ _NAMED = "select l.item_id, l.other_id, l.kind from item_link l where l.item_id 
 
 
 @dataclass(slots=True)
-class Ball:
+class Neighbourhood:
     """Everything within some distance of an item. `around` holds the links of those that were walked from."""
 
     distances: dict[int, int] = field(default_factory=dict[int, int])
     complete: bool = True  # False: there was more than was allowed
-    around: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    links: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
 
-def ball(desk: Desk, start: int, radius: int, most: int) -> Ball:
+def find_neighbourhood(desk: Desk, start: int, radius: int, most: int) -> Neighbourhood:
     """At most so many items beside the first, the nearest; of equally near ones those with the least numbers."""
-    found = Ball({start: 0})
+    found = Neighbourhood({start: 0})
     level = [start]
     met = {start}
     for distance in range(1, radius + 1):
         desk.check()
-        fresh = _links(desk, found, level) - met
+        fresh = _read_links(desk, found, level) - met
         met |= fresh
-        level = _living(desk, fresh)
+        level = _select_living(desk, fresh)
         room = most + 1 - len(found.distances)
         if len(level) > room:
             found.complete, level = False, level[:room]
@@ -44,21 +44,21 @@ def ball(desk: Desk, start: int, radius: int, most: int) -> Ball:
     return found
 
 
-def pairs(desk: Desk, found: Ball) -> dict[int, set[int]]:
+def find_inner_links(desk: Desk, found: Neighbourhood) -> dict[int, set[int]]:
     """Which of them are linked: each with those of them that it is linked to."""
-    _links(desk, found, [id for id in found.distances if id not in found.around])
+    _read_links(desk, found, [id for id in found.distances if id not in found.links])
     inside = found.distances.keys()
-    return {id: inside & found.around.get(id, ()) for id in found.distances}
+    return {id: inside & found.links.get(id, ()) for id in found.distances}
 
 
-def count_pairs(desk: Desk, found: Ball, ids: Collection[int]) -> int:
+def count_inner_links(desk: Desk, found: Neighbourhood, ids: Collection[int]) -> int:
     """How many links there are among these."""
     inside = set(ids)
-    _links(desk, found, [id for id in ids if id not in found.around])
-    return sum(len(inside.intersection(found.around.get(id, ()))) for id in ids) // 2
+    _read_links(desk, found, [id for id in ids if id not in found.links])
+    return sum(len(inside.intersection(found.links.get(id, ()))) for id in ids) // 2
 
 
-def named_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
+def list_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
     """The links among these with what they mean, each once: from whoever blocks or is the parent."""
     inside = set(ids)
     rows = desk.rows(_NAMED, numbers=json.dumps(sorted(inside)))
@@ -70,17 +70,17 @@ def named_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
     return sorted(kept)
 
 
-def _links(desk: Desk, found: Ball, ids: list[int]) -> set[int]:
+def _read_links(desk: Desk, found: Neighbourhood, ids: list[int]) -> set[int]:
     """Read the links of these; gives all others that they lead to."""
     if not ids:
         return set()
     rows = desk.rows(_AROUND, numbers=json.dumps(ids))
     read: dict[int, list[int]] = {id: orjson.loads(it) if isinstance(it, str) else it for id, it in rows}
-    found.around |= read
+    found.links |= read
     return set[int]().union(*read.values())
 
 
-def _living(desk: Desk, ids: set[int]) -> list[int]:
+def _select_living(desk: Desk, ids: set[int]) -> list[int]:
     if not ids:
         return []
     return sorted(id for (id,) in desk.rows(_THERE, numbers=json.dumps(sorted(ids))))

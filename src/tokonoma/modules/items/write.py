@@ -11,13 +11,13 @@ from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict
 from tokonoma.core.ids import uuid7
 from tokonoma.modules.items import links
-from tokonoma.modules.items.checks import check_dates, check_related, check_type, checked
+from tokonoma.modules.items.checks import check_dates, check_related, check_type, parse_fields
 from tokonoma.modules.items.constants import PRIORITIES, STATUSES
-from tokonoma.modules.items.find import sought
-from tokonoma.modules.items.hints import hints
-from tokonoma.modules.items.history import bump, difference, note
-from tokonoma.modules.items.item import Item, Whole, document, state_of, whole
-from tokonoma.modules.items.problems import Faults, no_such_item
+from tokonoma.modules.items.find import find_item
+from tokonoma.modules.items.hints import build_hints
+from tokonoma.modules.items.history import diff_items, increment_revisions, record_change
+from tokonoma.modules.items.item import Item, ItemDetail, compute_state, to_detail, to_document
+from tokonoma.modules.items.problems import ItemProblems, item_not_found
 
 Type = Annotated[str, Field(description="a-z 0-9 _, any: issue, docs, decision, …")]
 Title = Annotated[str | None, Field(description="up to 200 characters")]
@@ -59,30 +59,32 @@ def create_item(
     version: Annotated[str | None, Field(description="your own text; the lock is `revision`")] = None,
     related: Related = None,
     tags: Tags = None,
-) -> Whole:
+) -> ItemDetail:
     """Make an item. Status defaults to Open, priority to MEDIUM. All that is wrong is told at once."""
-    given = _given(
+    given = _select_given(
         title=title, description=description, content=content, status=status, priority=priority, category=category,
         start_date=start_date, end_date=end_date, version=version, tags=tags,
     )  # fmt: skip
-    faults = Faults()
+    faults = ItemProblems()
     check_type("type", type, faults)
-    columns = checked(given, faults)
+    columns = parse_fields(given, faults)
     check_dates(columns.get("start_at"), columns.get("end_at"), end_date, faults)
     addresses = check_related("related", related or (), faults)
     links.check_references(desk, addresses, faults)
     with desk.write() as tx:
-        ends = links.resolved(tx, addresses, faults)
-        faults.settle()
+        ends = links.resolve_links(tx, addresses, faults)
+        faults.raise_if_any()
         if ends.items:
-            gate(tx)
-            lock(tx, ends.items)
-        item = _inserted(tx, desk, type, columns)
-        done = links.Shift(added=ends.items, referred=ends.references)
-        links.shift(tx, item.id, done)
-        note(tx, desk, item.id, 1, item.created_at, "created", {"related": done.told()} if done.told() else None)
-        bump(tx, desk, ends.items, item.created_at, {"related": {"added": [item.address]}})
-    return told(desk, item)
+            lock_links(tx)
+            lock_items(tx, ends.items)
+        item = _insert_new(tx, desk, type, columns)
+        done = links.LinkChange(added=ends.items, added_references=ends.references)
+        links.apply_link_change(tx, item.id, done)
+        record_change(
+            tx, desk, item.id, 1, item.created_at, "created", {"related": done.describe()} if done.describe() else None
+        )
+        increment_revisions(tx, desk, ends.items, item.created_at, {"related": {"added": [item.address]}})
+    return build_detail(desk, item)
 
 
 def update_item(
@@ -101,31 +103,33 @@ def update_item(
     related: Related = None,
     tags: Tags = None,
     expected_revision: Revision = None,
-) -> Whole:
+) -> ItemDetail:
     """Change the fields that are given and leave the others; an empty text clears one."""
-    given = _given(
+    given = _select_given(
         title=title, description=description, content=content, status=status, priority=priority, category=category,
         start_date=start_date, end_date=end_date, version=version, tags=tags, related=related,
     )  # fmt: skip
-    faults = Faults()
+    faults = ItemProblems()
     if related is not None:
-        links.check_references(desk, related, faults, known_references(desk, id))
+        links.check_references(desk, related, faults, list_references(desk, id))
     with desk.write() as tx:
-        old = sought(tx, type, id)
+        old = find_item(tx, type, id)
         if old is None:
-            raise no_such_item(type, id)
-        columns, ends = planned(tx, old, given, faults)
-        faults.settle()
+            raise item_not_found(type, id)
+        columns, ends = plan_update(tx, old, given, faults)
+        faults.raise_if_any()
         if ends is not None:
-            gate(tx)
-        lock(tx, {id, *touched(tx, id, ends)})
-        item = applied(tx, desk, old, columns, ends, expected_revision)
-    return told(desk, item)
+            lock_links(tx)
+        lock_items(tx, {id, *find_touched(tx, id, ends)})
+        item = apply_update(tx, desk, old, columns, ends, expected_revision)
+    return build_detail(desk, item)
 
 
-def planned(tx: Tx, old: Item, given: Mapping[str, Any], faults: Faults) -> tuple[dict[str, Any], links.Ends | None]:
+def plan_update(
+    tx: Tx, old: Item, given: Mapping[str, Any], faults: ItemProblems
+) -> tuple[dict[str, Any], links.LinkEnds | None]:
     """The columns and the ends of links that these fields mean; everything that is wrong goes into `faults`."""
-    columns = checked(given, faults)
+    columns = parse_fields(given, faults)
     if columns.keys() & {"start_at", "end_at"}:
         check_dates(
             columns.get("start_at", old.start_at), columns.get("end_at", old.end_at), given.get("end_date"), faults
@@ -133,90 +137,92 @@ def planned(tx: Tx, old: Item, given: Mapping[str, Any], faults: Faults) -> tupl
     if given.get("related") is None:
         return columns, None
     addresses = check_related("related", given["related"], faults)
-    return columns, links.resolved(tx, addresses, faults, itself=old.id)
+    return columns, links.resolve_links(tx, addresses, faults, itself=old.id)
 
 
-def applied(
+def apply_update(
     tx: Tx,
     desk: Desk,
     old: Item,
     columns: Mapping[str, Any],
-    ends: links.Ends | None,
+    ends: links.LinkEnds | None,
     expected: int | None = None,
     place: str = "",
 ) -> Item:
     """The change itself, its rows locked. What stays the same is not written, and counts no revision."""
-    current = sought(tx, old.type, old.id)
+    current = find_item(tx, old.type, old.id)
     if current is None:
-        raise no_such_item(old.type, old.id)
+        raise item_not_found(old.type, old.id)
     if expected is not None and expected != current.revision:
-        raise stale(current, expected, place)
-    shift = links.Shift() if ends is None else links.shift_of(tx, old.id, ends)
-    new = changed(current, columns)
-    changes = difference(current, new)
-    if shift.told():
-        changes["related"] = shift.told()
+        raise build_stale_error(current, expected, place)
+    shift = links.LinkChange() if ends is None else links.plan_link_change(tx, old.id, ends)
+    new = apply_columns(current, columns)
+    changes = diff_items(current, new)
+    if shift.describe():
+        changes["related"] = shift.describe()
     if not changes:
         return current
     at = max(now(), current.updated_at)
     new = new._replace(updated_at=at, updated_by=desk.principal.name, revision=current.revision + 1)
-    tx.run(_UPDATE, **row_of(new))
-    links.shift(tx, new.id, shift)
-    note(tx, desk, new.id, new.revision, at, "updated", changes)
+    tx.run(_UPDATE, **to_row(new))
+    links.apply_link_change(tx, new.id, shift)
+    record_change(tx, desk, new.id, new.revision, at, "updated", changes)
     for ids, word in ((shift.added, "added"), (shift.removed, "removed")):
         if ids:
-            bump(tx, desk, ids, at, {"related": {word: [new.address]}})
-    spread(tx, new, current)
+            increment_revisions(tx, desk, ids, at, {"related": {word: [new.address]}})
+    update_derived(tx, new, current)
     return new
 
 
-def changed(old: Item, columns: Mapping[str, Any]) -> Item:
+def apply_columns(old: Item, columns: Mapping[str, Any]) -> Item:
     new = old._replace(**{**columns, "tags": tuple(columns.get("tags", old.tags))})
-    return new._replace(state=state_of(new.status))
+    return new._replace(state=compute_state(new.status))
 
 
-def spread(tx: Tx, new: Item, old: Item | None, *, fresh: bool = False) -> None:
+def update_derived(tx: Tx, new: Item, old: Item | None, *, fresh: bool = False) -> None:
     """What is made from an item's row: the index of tags, the hints, and its document. `fresh`: there is none yet."""
     if old is None or old.tags != new.tags:
         if not fresh:
             tx.run("delete from item_tag where item_id = :id", id=new.id)
         if new.tags:
-            tx.many(
+            tx.run_many(
                 "insert into item_tag (tag, item_id) values (:tag, :id)", [{"tag": t, "id": new.id} for t in new.tags]
             )
     if old is None or (old.title, old.description, old.tags) != (new.title, new.description, new.tags):
         if not fresh:
             tx.run("delete from item_hint where item_id = :id", id=new.id)
-        rows = [{"id": new.id, **hint._asdict()} for hint in hints(new.title, new.description, new.tags)]
+        rows = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
         if rows:
-            tx.many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", rows)
-    tx.put(document(new))
+            tx.run_many(
+                "insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", rows
+            )
+    tx.put(to_document(new))
 
 
-def told(desk: Desk, item: Item) -> Whole:
-    return whole(item, *links.relations(desk, item))
+def build_detail(desk: Desk, item: Item) -> ItemDetail:
+    return to_detail(item, *links.list_relations(desk, item))
 
 
-def touched(tx: Tx, id: int, ends: links.Ends | None) -> set[int]:
-    return set() if ends is None else links.shift_of(tx, id, ends).touched
+def find_touched(tx: Tx, id: int, ends: links.LinkEnds | None) -> set[int]:
+    return set() if ends is None else links.plan_link_change(tx, id, ends).touched_ids
 
 
-def gate(tx: Tx) -> None:
+def lock_links(tx: Tx) -> None:
     """Before links are looked at to be changed: nobody else changes any until we are done."""
     tx.rows("select id from item_gate {for_update}")
 
 
-def lock(tx: Tx, ids: Sequence[int] | set[int] | Mapping[int, Any]) -> None:
+def lock_items(tx: Tx, ids: Sequence[int] | set[int] | Mapping[int, Any]) -> None:
     """In one order: two calls that link the same items must not wait for each other in a circle."""
     tx.rows(_LOCK, numbers=json.dumps(sorted(ids)))
 
 
-def known_references(desk: Desk, id: int) -> list[str]:
+def list_references(desk: Desk, id: int) -> list[str]:
     """What an item already refers to may have vanished since, and can still be named."""
     return [row[0] for row in desk.rows("select address from item_reference where item_id = :id", id=id)]
 
 
-def stale(item: Item, expected: int, place: str = "") -> Conflict:
+def build_stale_error(item: Item, expected: int, place: str = "") -> Conflict:
     return Conflict(
         f"{item.address} is at revision {item.revision}, not {expected}. Read it again. Nothing was changed.",
         constraint="revision",
@@ -228,11 +234,11 @@ def stale(item: Item, expected: int, place: str = "") -> Conflict:
     )
 
 
-def row_of(item: Item) -> dict[str, Any]:
+def to_row(item: Item) -> dict[str, Any]:
     return {**item._asdict(), "tags": json.dumps(item.tags, ensure_ascii=False)}
 
 
-def _inserted(tx: Tx, desk: Desk, type: str, columns: Mapping[str, Any]) -> Item:
+def _insert_new(tx: Tx, desk: Desk, type: str, columns: Mapping[str, Any]) -> Item:
     who, at = desk.principal, now()
     blank = Item(
         id=0, uid=uuid7(), space=who.default, label="internal", type=type, title="", description="", content="",
@@ -240,19 +246,19 @@ def _inserted(tx: Tx, desk: Desk, type: str, columns: Mapping[str, Any]) -> Item
         version="", tags=(), created_at=at, updated_at=at, deleted_at=None, created_by=who.name, updated_by=who.name,
         revision=1,
     )  # fmt: skip
-    return insert(tx, changed(blank, columns))
+    return insert_item(tx, apply_columns(blank, columns))
 
 
-def insert(tx: Tx, item: Item) -> Item:
+def insert_item(tx: Tx, item: Item) -> Item:
     """A new row; its number is the next one."""
-    row = row_of(item)
+    row = to_row(item)
     del row["id"]
     made = tx.row(_INSERT, **row)
     assert made is not None
     item = item._replace(id=made[0])
-    spread(tx, item, None, fresh=True)
+    update_derived(tx, item, None, fresh=True)
     return item
 
 
-def _given(**fields: Any) -> dict[str, Any]:
+def _select_given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}

@@ -6,14 +6,14 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from tokonoma.core.errors import Invalid
-from tokonoma.core.paths import file_parts, joined
+from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.modules.manual.tables import NAME
 
 _LINE = re.compile(r"#L(\d{1,9})(?:-L?\d+)?\Z")
 _ID = re.compile(r"[^/\\\x00]{1,128}\Z")
 
 
-class Ref(TypedDict):
+class ManualRef(TypedDict):
     target: NotRequired[Literal["manual"]]
     manual_id: str
     path: str
@@ -21,20 +21,20 @@ class Ref(TypedDict):
     json_path: NotRequired[str]
 
 
-def address(manual: str, path: str, line: int | None = None) -> str:
+def section_address(manual: str, path: str, line: int | None = None) -> str:
     place = f"tokonoma://{NAME}/{manual}/{path}"
     return place if line is None else f"{place}#L{line}"
 
 
-def parsed(name: str) -> tuple[str, str, int | None]:
+def parse_section_name(name: str) -> tuple[str, str, int | None]:
     """`<id>/<path>#L10` → manual, path, line."""
     found = _LINE.search(name)
     manual, _, path = (name[: found.start()] if found else name).partition("/")
     return manual, path, int(found[1]) if found else None
 
 
-def ref_of(manual: str, path: str, line: int | None = None, json_path: str | None = None) -> Ref:
-    ref: Ref = {"target": "manual", "manual_id": manual, "path": path}
+def build_ref(manual: str, path: str, line: int | None = None, json_path: str | None = None) -> ManualRef:
+    ref: ManualRef = {"target": "manual", "manual_id": manual, "path": path}
     if line is not None:
         ref["start_line"] = line
     if json_path is not None:
@@ -42,14 +42,14 @@ def ref_of(manual: str, path: str, line: int | None = None, json_path: str | Non
     return ref
 
 
-def checked_id(manual_id: str) -> str:
+def require_manual_id(manual_id: str) -> str:
     """A manual's id is the name of its folder."""
     if not _ID.match(manual_id) or manual_id.startswith("."):
         raise Invalid("manual_id is the name of a folder of the manuals; manual_list names them.", field="manual_id")
     return manual_id
 
 
-def checked_ref(ref: dict[str, Any] | Ref) -> tuple[str, str, int | None]:
+def parse_ref(ref: dict[str, Any] | ManualRef) -> tuple[str, str, int | None]:
     """manual, path and line of a ref that a caller gave."""
     given: dict[str, Any] = dict(ref)
     unknown = sorted(set(given) - {"target", "manual_id", "path", "start_line", "json_path"})
@@ -64,4 +64,4 @@ def checked_ref(ref: dict[str, Any] | Ref) -> tuple[str, str, int | None]:
     line = given.get("start_line")
     if line is not None and (type(line) is not int or line < 1):
         raise Invalid("start_line counts from 1.", field="ref")
-    return checked_id(given["manual_id"]), joined(file_parts(given["path"], "ref")), line
+    return require_manual_id(given["manual_id"]), join_path(split_file_path(given["path"], "ref")), line

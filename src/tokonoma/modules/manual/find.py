@@ -7,52 +7,55 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tokonoma.core.addresses import parts_of
+from tokonoma.core.addresses import parse_address
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
-from tokonoma.core.query import Condition, Query, Where
+from tokonoma.core.query import Condition, Query, SearchFilter
 from tokonoma.modules.manual import stages
 from tokonoma.modules.manual import trails as trace
-from tokonoma.modules.manual.addresses import checked_id, parsed
-from tokonoma.modules.manual.cache import Library, library
-from tokonoma.modules.manual.corpus import Stock
-from tokonoma.modules.manual.index import root_of
-from tokonoma.modules.manual.judge import Judgement, judged, needs_widening, next_actions
-from tokonoma.modules.manual.lookup import Reader
-from tokonoma.modules.manual.pointers import pointer
-from tokonoma.modules.manual.stages import Pot
+from tokonoma.modules.manual.addresses import parse_section_name, require_manual_id
+from tokonoma.modules.manual.cache import ManualLibrary, load_library
+from tokonoma.modules.manual.corpus import ManualCorpus
+from tokonoma.modules.manual.index import manuals_root
+from tokonoma.modules.manual.judge import ManualJudgement, build_next_actions, judge_candidates, needs_widening
+from tokonoma.modules.manual.lookup import SectionReader
+from tokonoma.modules.manual.pointers import find_pointer
+from tokonoma.modules.manual.stages import SectionCandidates
 from tokonoma.modules.manual.tables import NAME
-from tokonoma.modules.manual.terms import Asked, Intent, Term, read_query
-from tokonoma.modules.manual.thresholds import Thresholds, thresholds
-from tokonoma.modules.manual.trails import Key, Reason, Run, Trace
-from tokonoma.modules.manual.types import Budget, Found, NextAction, Summary
-from tokonoma.modules.manual.variants import expanded
+from tokonoma.modules.manual.terms import Intent, ParsedQuery, QueryTerm, parse_query
+from tokonoma.modules.manual.thresholds import Thresholds, load_thresholds
+from tokonoma.modules.manual.trails import CutoffReason, Key, SearchRun, SearchTrace
+from tokonoma.modules.manual.types import ManualBudget, ManualFindResult, ManualFindSummary, ManualNextAction
+from tokonoma.modules.manual.variants import expand_term
 
 _FEW_WORDS = 5  # of a query, up to which each is looked for under other names by its sound as well
-_SEMANTIC, _LEAST = 100, 30  # hits of the shared index: the more sections hold the term by name, the fewer are needed
+_MAX_SEMANTIC, _MIN_SEMANTIC = (
+    100,
+    30,
+)  # hits of the shared index: the more sections hold the term by name, the fewer are needed
 
 
 @dataclass(slots=True)
-class Search:
+class ManualSearch:
     """One search on its way through the stages."""
 
     desk: Desk
-    library: Library
-    stock: Stock  # what is looked through
-    asked: Asked
+    library: ManualLibrary
+    corpus: ManualCorpus  # what is looked through
+    query: ParsedQuery
     manual: str | None
-    limits: Thresholds
-    until: float
-    most: int
-    pot: Pot
-    variants: Mapping[str, Sequence[Term]] = field(default_factory=dict[str, Sequence[Term]])
+    thresholds: Thresholds
+    deadline: float
+    max_candidates: int
+    candidates: SectionCandidates
+    variants: Mapping[str, Sequence[QueryTerm]] = field(default_factory=dict[str, Sequence[QueryTerm]])
     warnings: list[str] = field(default_factory=list[str])
-    applied: float = 0.0
+    max_stage_applied: float = 0.0
     widened: bool = False
-    expanded: bool = False
-    cutoff: Reason | None = None
-    unscanned: dict[Key, Reason] = field(default_factory=dict[Key, Reason])
+    scope_expanded: bool = False
+    cutoff: CutoffReason | None = None
+    unscanned: dict[Key, CutoffReason] = field(default_factory=dict[Key, CutoffReason])
 
 
 def find(
@@ -62,71 +65,71 @@ def find(
     intent: Annotated[Intent | None, Field(description="left out: guessed from the query")] = None,
     max_stage: Annotated[int, Field(ge=3, le=4, description="4 widens when too little is found")] = 4,
     only_unscanned_from_trace_id: Annotated[str | None, Field(description="go on where that search stopped")] = None,
-    budget: Annotated[Budget | None, Field(description="time_ms 60000, max_candidates 200")] = None,
+    budget: Annotated[ManualBudget | None, Field(description="time_ms 60000, max_candidates 200")] = None,
     must_include: Annotated[list[str] | None, Field(max_length=20, description="terms that must be looked for")] = None,
-) -> Found:
+) -> ManualFindResult:
     """Find every section about a topic, in any spelling, in Japanese and English. Answers with figures and a trace_id;
     manual_hits lists the sections, manual_read reads them. What was not looked at is counted and can be resumed."""
     begun = time.monotonic()
     if not query.strip():
         raise Invalid("query is empty: name a topic.", field="query")
-    resumed = trace.fetched(desk, only_unscanned_from_trace_id) if only_unscanned_from_trace_id else None
-    manual = checked_id(manual_id) if manual_id is not None else resumed.manual if resumed else None
-    held = library(desk)
-    places = held.places(manual)
+    resumed = trace.load_trace(desk, only_unscanned_from_trace_id) if only_unscanned_from_trace_id else None
+    manual = require_manual_id(manual_id) if manual_id is not None else resumed.manual if resumed else None
+    held = load_library(desk)
+    places = held.positions(manual)
     if resumed is not None:
-        places = [held.stock.places[key] for key, _ in resumed.unscanned if key in held.stock.places]
+        places = [held.corpus.positions[key] for key, _ in resumed.unscanned if key in held.corpus.positions]
     given = budget or {}
-    search = Search(
+    search = ManualSearch(
         desk,
         held,
-        held.stock.within(manual),
-        read_query(query, intent, must_include or ()),
+        held.corpus.limit_to(manual),
+        parse_query(query, intent, must_include or ()),
         manual,
-        thresholds(desk),
+        load_thresholds(desk),
         begun + given.get("time_ms", 60_000) / 1000,
         given.get("max_candidates", 200),
-        Pot(frozenset(places)),
+        SectionCandidates(frozenset(places)),
     )
-    _searched(search, max_stage, resumed is not None)
-    return _told(search)
+    _run_stages(search, max_stage, resumed is not None)
+    return _to_response(search)
 
 
-def _searched(search: Search, max_stage: int, resumed: bool) -> None:
-    stock, asked, pot = search.stock, search.asked, search.pot
-    _unreadable(search)
-    stages.stage_0(stock, asked, pot)
+def _run_stages(search: ManualSearch, max_stage: int, resumed: bool) -> None:
+    stock, asked, pot = search.corpus, search.query, search.candidates
+    _report_problems(search)
+    stages.add_exact(stock, asked, pot)
     exceptions = list(search.library.glossary(search.manual).exceptions)
     hits = 0
 
     def first() -> None:
-        search.variants = _variants(search)
-        stages.stage_1(stock, asked, search.variants, pot)
-        _by_meaning(search)
+        search.variants = _find_variants(search)
+        stages.add_loose(stock, asked, search.variants, pot)
+        _search_index(search)
 
     def second() -> None:
         nonlocal hits
-        hits = stages.stage_2(stock, exceptions, asked.intent == "exceptions", pot)
+        hits = stages.add_exceptions(stock, exceptions, asked.intent == "exceptions", pot)
 
     def third() -> None:
-        stages.stage_3(stock, pot)
+        stages.add_references(stock, pot)
 
     for stage, work in ((1, first), (2, second), (3, third)):
-        if not _tried(search, stage, work):
+        if not _run_stage(search, stage, work):
             return
     lacking = asked.intent == "exceptions" and not hits
-    if needs_widening(pot, stock, search.limits.low, search.limits.bias, lacking):
+    if needs_widening(pot, stock, search.thresholds.low, search.thresholds.bias, lacking):
         if max_stage < 4:
-            _cut(search, "stage_cap")
+            _cut_off(search, "stage_cap")
         else:
-            _tried(search, 4, lambda: _widen(search, resumed))
+            _run_stage(search, 4, lambda: _widen(search, resumed))
 
 
-def _tried(search: Search, stage: int, work: Callable[[], None]) -> bool:
+def _run_stage(search: ManualSearch, stage: int, work: Callable[[], None]) -> bool:
     """False if the time is over. A stage that fails is a warning; what the others found is still told."""
     search.desk.check()
-    if time.monotonic() >= search.until:
-        _cut(search, "time_budget")
+    if time.monotonic() >= search.deadline:
+        _cut_off(search, "time_budget")
         return False
     try:
         work()
@@ -136,32 +139,32 @@ def _tried(search: Search, stage: int, work: Callable[[], None]) -> bool:
         log("error", "manual_find", stage=stage, error=type(error).__name__)
         search.warnings.append(f"stage {stage} failed; the other stages' results are complete")
     else:
-        search.applied = float(stage)
+        search.max_stage_applied = float(stage)
     return True
 
 
-def _widen(search: Search, resumed: bool) -> None:
+def _widen(search: ManualSearch, resumed: bool) -> None:
     """Any word counts now, and other manuals too, unless it was told exactly where to look."""
     search.widened = True
     if search.manual is not None and not resumed:
-        everywhere = frozenset(search.library.places(None))
-        search.expanded = everywhere != search.pot.allowed
-        search.pot.allowed, search.stock = everywhere, search.library.stock
-        if search.expanded:
-            stages.stage_0(search.stock, search.asked, search.pot)
-            stages.stage_1(search.stock, search.asked, search.variants, search.pot)
-    stages.stage_4(search.stock, search.asked, search.variants, search.pot)
+        everywhere = frozenset(search.library.positions(None))
+        search.scope_expanded = everywhere != search.candidates.allowed
+        search.candidates.allowed, search.corpus = everywhere, search.library.corpus
+        if search.scope_expanded:
+            stages.add_exact(search.corpus, search.query, search.candidates)
+            stages.add_loose(search.corpus, search.query, search.variants, search.candidates)
+    stages.widen(search.corpus, search.query, search.variants, search.candidates)
 
 
-def _cut(search: Search, reason: Reason) -> None:
+def _cut_off(search: ManualSearch, reason: CutoffReason) -> None:
     """The rest of the sections was not looked at by every stage."""
     search.cutoff = search.cutoff or reason
-    for place in search.pot.allowed:
-        if place not in search.pot.found:
-            search.unscanned.setdefault(search.stock.sections[place].key, reason)
+    for place in search.candidates.allowed:
+        if place not in search.candidates.found:
+            search.unscanned.setdefault(search.corpus.sections[place].key, reason)
 
 
-def _unreadable(search: Search) -> None:
+def _report_problems(search: ManualSearch) -> None:
     """Files that are too large to be read are told of, never passed over in silence."""
     for (manual, path), problem in search.library.problems.items():
         if search.manual in (None, manual):
@@ -169,73 +172,75 @@ def _unreadable(search: Search) -> None:
             if problem.startswith("larger"):
                 search.unscanned[manual, path, 1] = "hard_limit"
                 search.cutoff = search.cutoff or "hard_limit"
-                place = search.stock.places.get((manual, path, 1))
+                place = search.corpus.positions.get((manual, path, 1))
                 if place is not None:
-                    search.pot.allowed -= {place}
-    for manual, found in search.library.shelved.glossaries.items():
+                    search.candidates.allowed -= {place}
+    for manual, found in search.library.on_disk.glossaries.items():
         if found.problem and search.manual in (None, manual):
             search.warnings.append(f"{manual}/glossary.yml was not read: {found.problem}")
 
 
-def _variants(search: Search) -> dict[str, Sequence[Term]]:
-    known, asked = search.library.known(search.manual), search.asked
-    found: dict[str, Sequence[Term]] = {}
+def _find_variants(search: ManualSearch) -> dict[str, Sequence[QueryTerm]]:
+    known, asked = search.library.glossary_variants(search.manual), search.query
+    found: dict[str, Sequence[QueryTerm]] = {}
     heard = len(asked.words) <= _FEW_WORDS
     for term in (asked.phrase, *asked.words, *asked.required):
         if term.written not in found:
-            found[term.written] = expanded(term, (known, search.library.defined), search.stock, by_sound=heard)
+            found[term.written] = expand_term(term, (known, search.library.definitions), search.corpus, by_sound=heard)
     return found
 
 
-def _by_meaning(search: Search) -> None:
+def _search_index(search: ManualSearch) -> None:
     """What the shared index puts first, by words and, where there are vectors, by meaning."""
     conditions = (Condition("manual_id", "is", (search.manual,)),) if search.manual is not None else ()
-    most = max(_LEAST, _SEMANTIC - 2 * len(search.pot.named))
+    most = max(_MIN_SEMANTIC, _MAX_SEMANTIC - 2 * len(search.candidates.named))
     # Every section is looked through by its words anyway: nobody waits for the vectors of new ones.
-    query = Query(search.asked.query[:2000], limit=most, neighbours=False, patient=False)
-    hits = search.desk.find(query, Where((NAME,), None, conditions)).items
+    query = Query(search.query.text[:2000], limit=most, neighbours=False, wait_for_embedding=False)
+    hits = search.desk.find(query, SearchFilter((NAME,), None, conditions)).items
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
-        manual, path, line = parsed(parts_of(hit.address)[1])
-        place = search.stock.places.get((manual, path, line or 1))
+        manual, path, line = parse_section_name(parse_address(hit.address)[1])
+        place = search.corpus.positions.get((manual, path, line or 1))
         if place is not None and best > 0:
-            search.pot.add(place, "semantic", hit.score / best)
+            search.candidates.add(place, "semantic", hit.score / best)
 
 
-def _told(search: Search) -> Found:
-    pot, stock = search.pot, search.stock
-    ranked = pot.ranked()
-    for place in ranked[search.most :]:
+def _to_response(search: ManualSearch) -> ManualFindResult:
+    pot, stock = search.candidates, search.corpus
+    ranked = pot.rank()
+    for place in ranked[search.max_candidates :]:
         search.unscanned[stock.sections[place].key] = "candidate_cap"
         search.cutoff = search.cutoff or "candidate_cap"
         del pot.found[place]
-    judgement = judged(stock, search.asked, search.variants, pot, search.limits.low, search.limits.bias)
-    kept = _trace(search, ranked[: search.most], judgement)
-    named = len(pot.named.intersection(pot.found))
-    actions = next_actions(
-        search.asked, judgement, named, kept.id, len(search.unscanned), search.manual, search.limits.bias
+    judgement = judge_candidates(
+        stock, search.query, search.variants, pot, search.thresholds.low, search.thresholds.bias
     )
-    found: Found = {
+    kept = _build_trace(search, ranked[: search.max_candidates], judgement)
+    named = len(pot.named.intersection(pot.found))
+    actions = build_next_actions(
+        search.query, judgement, named, kept.id, len(search.unscanned), search.manual, search.thresholds.bias
+    )
+    found: ManualFindResult = {
         "trace_id": kept.id,
-        "summary": _summary(search, judgement),
-        "next_actions": [NextAction(**action) for action in actions],
+        "summary": _to_summary(search, judgement),
+        "next_actions": [ManualNextAction(**action) for action in actions],
     }
-    size_in, size_out = len(search.asked.query), sum(len(str(part)) for part in found.values())
-    run = Run(search.cutoff is not None, len(pot.found), search.widened, -(-size_in // 4), -(-size_out // 4))
-    trace.keep(search.desk, kept, run)
+    size_in, size_out = len(search.query.text), sum(len(str(part)) for part in found.values())
+    run = SearchRun(search.cutoff is not None, len(pot.found), search.widened, -(-size_in // 4), -(-size_out // 4))
+    trace.save_trace(search.desk, kept, run)
     return found
 
 
-def _summary(search: Search, judgement: Judgement) -> Summary:
-    places = search.stock.places
-    scanned = search.pot.allowed.difference(places[key] for key in search.unscanned if key in places)
-    summary: Summary = {
-        "scanned_files": len({search.stock.file_of[place] for place in scanned}),
+def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> ManualFindSummary:
+    places = search.corpus.positions
+    scanned = search.candidates.allowed.difference(places[key] for key in search.unscanned if key in places)
+    summary: ManualFindSummary = {
+        "scanned_files": len({search.corpus.file_numbers[place] for place in scanned}),
         "scanned_nodes": len(scanned),
-        "candidates": len(search.pot.found),
+        "candidates": len(search.candidates.found),
         "warnings": search.warnings[:5],
-        "max_stage_applied": search.applied,
-        "scope_expanded": search.expanded,
+        "max_stage_applied": search.max_stage_applied,
+        "scope_expanded": search.scope_expanded,
         "unscanned_sections_count": len(search.unscanned),
         "integrated_nodes": len(judgement.integrated),
         "signal_coverage": {str(signal): share for signal, share in judgement.coverage.items()},
@@ -250,30 +255,30 @@ def _summary(search: Search, judgement: Judgement) -> Summary:
     return summary
 
 
-def _trace(search: Search, ranked: Sequence[int], judgement: Judgement) -> Trace:
+def _build_trace(search: ManualSearch, ranked: Sequence[int], judgement: ManualJudgement) -> SearchTrace:
     def item(place: int) -> dict[str, Any]:
-        section = search.stock.sections[place]
+        section = search.corpus.sections[place]
         return {
             "manual": section.manual,
             "path": section.path,
             "line": section.line,
             "title": section.title,
-            "signals": search.pot.signals(place),
-            "score": round(search.pot.score(place), 2),
+            "signals": search.candidates.signals(place),
+            "score": round(search.candidates.score(place), 2),
         }
 
     candidates = [item(place) for place in ranked]
-    _point(search, ranked, candidates)
-    return Trace(
-        trace.new_id(),
-        search.asked.query,
+    _add_json_pointers(search, ranked, candidates)
+    return SearchTrace(
+        trace.new_trace_id(),
+        search.query.text,
         search.manual,
         candidates,
         sorted(search.unscanned.items()),
         [
             {
                 **item(conflict.second),
-                "reason": f"{conflict.about}: {conflict.reason} ({_place(search, conflict.first)})",
+                "reason": f"{conflict.about}: {conflict.reason} ({_format_position(search, conflict.first)})",
             }
             for conflict in judgement.conflicts
         ],
@@ -282,18 +287,18 @@ def _trace(search: Search, ranked: Sequence[int], judgement: Judgement) -> Trace
     )
 
 
-def _point(search: Search, ranked: Sequence[int], candidates: Sequence[dict[str, Any]]) -> None:
+def _add_json_pointers(search: ManualSearch, ranked: Sequence[int], candidates: Sequence[dict[str, Any]]) -> None:
     """A JSON file has no headings: its candidates say where in it the term stands."""
-    asked = search.asked
+    asked = search.query
     names = [*search.variants.get(asked.phrase.written, ()), *asked.words]
-    with Reader(root_of(search.desk), search.stock) as reader:
+    with SectionReader(manuals_root(search.desk), search.corpus) as reader:
         for place, candidate in zip(ranked, candidates, strict=True):
             if candidate["path"].lower().endswith(".json"):
-                found = pointer(reader.own(place), [asked.phrase, *asked.required, *names])
+                found = find_pointer(reader.read_section(place), [asked.phrase, *asked.required, *names])
                 if found is not None:
                     candidate["json_path"] = found
 
 
-def _place(search: Search, place: int) -> str:
-    section = search.stock.sections[place]
+def _format_position(search: ManualSearch, place: int) -> str:
+    section = search.corpus.sections[place]
     return f"{section.path}:{section.line}"

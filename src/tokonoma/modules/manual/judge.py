@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tokonoma.modules.manual.corpus import Stock
-from tokonoma.modules.manual.stages import SIGNALS, Pot, Signal
-from tokonoma.modules.manual.terms import Asked, Term
+from tokonoma.modules.manual.corpus import ManualCorpus
+from tokonoma.modules.manual.stages import SIGNALS, SectionCandidates, Signal
+from tokonoma.modules.manual.terms import ParsedQuery, QueryTerm
 
 Status = Literal["ready", "needs_followup", "blocked"]
 
@@ -23,13 +23,13 @@ _NEGATIVE = re.compile(
 _POSITIVE = re.compile(
     r"できます|できる|可能|する(?:。|もの|こと)|対象(?!外)|有効|\b(?:can|may|must|is|are|enabled|always)\b"
 )
-_CONFLICTS = 50  # that are kept
-PAGE = 200
+_MAX_CONFLICTS = 50  # that are kept
+MAX_HITS = 200
 """Hits of one answer at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class SectionConflict:
     """Two sections that say different things of the same term."""
 
     first: int
@@ -39,8 +39,8 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    conflicts: Sequence[Conflict]
+class ManualJudgement:
+    conflicts: Sequence[SectionConflict]
     gaps: Sequence[tuple[str, str]]
     coverage: Mapping[Signal, float]
     bias: float  # share of the fullest file
@@ -49,30 +49,43 @@ class Judgement:
     integrated: Sequence[int]  # the best, one a heading and file
 
 
-def judged(
-    stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], pot: Pot, low: int, most_bias: float
-) -> Judgement:
-    ranked = pot.ranked()
-    gaps = [*_uncovered(stock, asked, variants, ranked), *pot.gaps]
-    conflicts = _conflicts(stock, asked, ranked)
-    bias = _bias(stock, ranked)
+def judge_candidates(
+    stock: ManualCorpus,
+    asked: ParsedQuery,
+    variants: Mapping[str, Sequence[QueryTerm]],
+    pot: SectionCandidates,
+    low: int,
+    most_bias: float,
+) -> ManualJudgement:
+    ranked = pot.rank()
+    gaps = [*_find_gaps(stock, asked, variants, ranked), *pot.gaps]
+    conflicts = _find_conflicts(stock, asked, ranked)
+    bias = _file_bias(stock, ranked)
     coverage: dict[Signal, float] = {
         signal: round(sum(signal in pot.found[place] for place in ranked) / len(ranked), 3) if ranked else 0.0
         for signal in SIGNALS
     }
     sufficiency = _sufficiency(ranked, pot, gaps, conflicts, bias, low, most_bias)
     status: Status = "blocked" if not ranked else "ready" if sufficiency >= 0.7 and not conflicts else "needs_followup"
-    return Judgement(conflicts, gaps[:100], coverage, bias, sufficiency, status, _integrated(stock, ranked))
+    return ManualJudgement(conflicts, gaps[:100], coverage, bias, sufficiency, status, _merge_repeated(stock, ranked))
 
 
-def needs_widening(pot: Pot, stock: Stock, low: int, most_bias: float, exceptions_missing: bool) -> bool:
+def needs_widening(
+    pot: SectionCandidates, stock: ManualCorpus, low: int, most_bias: float, exceptions_missing: bool
+) -> bool:
     """Too few, too many of them in one file, or exceptions that were asked for and not found."""
     count = len(pot.found)
-    return count < low or (count >= 5 and _bias(stock, list(pot.found)) >= most_bias) or exceptions_missing
+    return count < low or (count >= 5 and _file_bias(stock, list(pot.found)) >= most_bias) or exceptions_missing
 
 
-def next_actions(
-    asked: Asked, judgement: Judgement, named: int, trace_id: str, unscanned: int, manual: str | None, most_bias: float
+def build_next_actions(
+    asked: ParsedQuery,
+    judgement: ManualJudgement,
+    named: int,
+    trace_id: str,
+    unscanned: int,
+    manual: str | None,
+    most_bias: float,
 ) -> list[dict[str, Any]]:
     """`named` candidates hold the term by name: the list that is proposed ends with them."""
     actions: list[dict[str, Any]] = []
@@ -82,7 +95,7 @@ def next_actions(
 
     hits = {"trace_id": trace_id, "kind": "candidates"}
     if unscanned:
-        again: dict[str, Any] = {"query": asked.query, "only_unscanned_from_trace_id": trace_id}
+        again: dict[str, Any] = {"query": asked.text, "only_unscanned_from_trace_id": trace_id}
         add("fill_gaps", "manual_find", 0.9, again if manual is None else {**again, "manual_id": manual})
     if judgement.status == "blocked":
         add(
@@ -97,17 +110,17 @@ def next_actions(
     if judgement.gaps:
         add("fill_gaps", "manual_hits", 0.6, {**hits, "kind": "gaps"})
     if judgement.bias >= most_bias and len(judgement.integrated) >= 5:
-        add("reduce_file_bias", "manual_find", 0.4, {"query": asked.query})
+        add("reduce_file_bias", "manual_find", 0.4, {"query": asked.text})
     add(
         "manual_completed" if judgement.status == "ready" and not unscanned else "insufficient_candidates",
         "manual_hits",
         0.9,
-        {**hits, "limit": min(named, PAGE)} if named else hits,
+        {**hits, "limit": min(named, MAX_HITS)} if named else hits,
     )
     return actions
 
 
-def _bias(stock: Stock, places: Sequence[int]) -> float:
+def _file_bias(stock: ManualCorpus, places: Sequence[int]) -> float:
     counts: dict[tuple[str, str], int] = {}
     for place in places:
         section = stock.sections[place]
@@ -115,35 +128,35 @@ def _bias(stock: Stock, places: Sequence[int]) -> float:
     return round(max(counts.values()) / len(places), 3) if places else 0.0
 
 
-def _uncovered(
-    stock: Stock, asked: Asked, variants: Mapping[str, Sequence[Term]], ranked: Sequence[int]
+def _find_gaps(
+    stock: ManualCorpus, asked: ParsedQuery, variants: Mapping[str, Sequence[QueryTerm]], ranked: Sequence[int]
 ) -> list[tuple[str, str]]:
     """The terms of the query that no candidate holds under any of its names."""
     candidates = frozenset(ranked)
     gaps: list[tuple[str, str]] = []
     for term in (*asked.words, *asked.required):
         names = (term, *variants.get(term.written, ()))
-        if not any(candidates & found for name in names for found in (stock.written(name), stock.loosely(name))):
+        if not any(candidates & found for name in names for found in (stock.find_exact(name), stock.find_loose(name))):
             gaps.append((term.written, "no candidate holds this term, nor another name for it"))
     return gaps
 
 
-def _conflicts(stock: Stock, asked: Asked, ranked: Sequence[int]) -> list[Conflict]:
+def _find_conflicts(stock: ManualCorpus, asked: ParsedQuery, ranked: Sequence[int]) -> list[SectionConflict]:
     """The same term, or the same heading, with different numbers of one unit, or once allowed and once not."""
-    conflicts: list[Conflict] = []
+    conflicts: list[SectionConflict] = []
     for term in {word.folded: word for word in (asked.phrase, *asked.words)}.values():
         said: dict[str, tuple[str, int]] = {}
         for place in ranked:
-            for unit, value in _numbers(stock.folded(place), term.folded):
+            for unit, value in _find_numbers(stock.folded_text(place), term.folded):
                 first = said.setdefault(unit, (value, place))
                 if first[0] != value and first[1] != place:
                     reason = f"{first[0]} {unit} there, {value} {unit} here"
-                    conflicts.append(Conflict(first[1], place, term.written, reason))
-    conflicts += _opposed(stock, ranked)
-    return conflicts[:_CONFLICTS]
+                    conflicts.append(SectionConflict(first[1], place, term.written, reason))
+    conflicts += _find_opposed(stock, ranked)
+    return conflicts[:_MAX_CONFLICTS]
 
 
-def _numbers(folded: str, term: str) -> list[tuple[str, str]]:
+def _find_numbers(folded: str, term: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     place = folded.find(term) if term else -1
     while place >= 0 and len(found) < 20:
@@ -155,20 +168,22 @@ def _numbers(folded: str, term: str) -> list[tuple[str, str]]:
     return found
 
 
-def _opposed(stock: Stock, ranked: Sequence[int]) -> list[Conflict]:
+def _find_opposed(stock: ManualCorpus, ranked: Sequence[int]) -> list[SectionConflict]:
     by_title: dict[str, list[int]] = {}
     for place in ranked:
         by_title.setdefault(stock.titles[place], []).append(place)
-    conflicts: list[Conflict] = []
+    conflicts: list[SectionConflict] = []
     for title, places in by_title.items():
         if len(places) < 2 or not title or stock.sections[places[0]].level == 0:
             continue
-        poles = {place: _polarity(stock.folded(place)) for place in places}
+        poles = {place: _polarity(stock.folded_text(place)) for place in places}
         positive = next((place for place in places if poles[place] > 0), None)
         negative = next((place for place in places if poles[place] < 0), None)
         if positive is not None and negative is not None:
             title = stock.sections[positive].title
-            conflicts.append(Conflict(positive, negative, title, "allowed there, refused here, under the same heading"))
+            conflicts.append(
+                SectionConflict(positive, negative, title, "allowed there, refused here, under the same heading")
+            )
     return conflicts
 
 
@@ -180,7 +195,7 @@ def _polarity(folded: str) -> int:
 
 def _sufficiency(
     ranked: Sequence[int],
-    pot: Pot,
+    pot: SectionCandidates,
     gaps: Sequence[Any],
     conflicts: Sequence[Any],
     bias: float,
@@ -196,7 +211,7 @@ def _sufficiency(
     return round(min(1.0, max(0.0, score)), 3)
 
 
-def _integrated(stock: Stock, ranked: Sequence[int]) -> list[int]:
+def _merge_repeated(stock: ManualCorpus, ranked: Sequence[int]) -> list[int]:
     """The best of each heading of each file: sections that repeat one another are one node."""
     seen: dict[tuple[str, str, str], int] = {}
     for place in ranked:

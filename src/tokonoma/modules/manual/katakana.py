@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-SHORTEST = 3
+MIN_CONSONANTS = 3
 """Consonants that a word must have to be taken for another one: with fewer, too many words sound alike. Parts of a
 longer name may have fewer, since the whole must stand in the text."""
 
@@ -60,43 +60,45 @@ _SAME = str.maketrans({"z": "s", "S": "s", "J": "s", "T": "t", "v": "b", "G": "g
 
 
 @lru_cache(maxsize=65_536)
-def sound_of_kana(word: str) -> str:
+def katakana_consonants(word: str) -> str:
     """The consonants of a katakana word."""
     for pattern, sound in _TWO:
         word = pattern.sub(sound, word)
-    return _kept("".join(character if character.isascii() else _SOUND.get(character, "") for character in word))
+    return _reduce_sounds(
+        "".join(character if character.isascii() else _SOUND.get(character, "") for character in word)
+    )
 
 
 @lru_cache(maxsize=65_536)
-def sounds_of_english(word: str) -> tuple[str, ...]:
+def english_consonants(word: str) -> tuple[str, ...]:
     """The consonants of an English word as katakana would keep them. A g may be hard or soft, an h may be a フ."""
     word = _LONG_R.sub("", word.casefold())
     word = re.sub(r"(?<![suia])s$", "", word) if len(word) > 3 else word  # plurals
     spelled = {word, _SOFT_G.sub("G", word), _ROUND_H.sub("f", word)}
     heard = (_SILENT.sub("", _ENGLISH_SIGN.sub(lambda sign: _ENGLISH_SOUND[sign[0]], each)) for each in spelled)
-    return tuple(sorted({_kept(each) for each in heard} - {""}))
+    return tuple(sorted({_reduce_sounds(each) for each in heard} - {""}))
 
 
-def sounds_in(folded: str) -> Iterator[tuple[str, str]]:
+def iter_sounds(folded: str) -> Iterator[tuple[str, str]]:
     """Every katakana and English word of a folded text, the commonest first, with each of its sounds."""
     counted = Counter(_KANA.findall(folded)) + Counter(_LATIN.findall(folded))
     for word, _ in counted.most_common():
-        for sound in sounds_of_english(word) if word.isascii() else (sound_of_kana(word),):
+        for sound in english_consonants(word) if word.isascii() else (katakana_consonants(word),):
             if sound:
                 yield word, sound
 
 
-def likeness(kana: str, english: str) -> float:
+def similarity(kana: str, english: str) -> float:
     """0..1: how much of a katakana word is in an English one of the same consonants, vowels heard as well. テイント is
     nearer to taint than テナント, and プラグイン to plugin than オペレーション."""
-    heard = _syllables(kana)
+    heard = _romanize(kana)
     word = english.casefold()
-    ways = {_letters(word), _letters(_SOFT_G.sub("G", word))}
+    ways = {_phonetic_letters(word), _phonetic_letters(_SOFT_G.sub("G", word))}
     return max(1 - min(1.0, _distance(heard, spelled) / max(1, len(spelled))) for spelled in ways)
 
 
 @lru_cache(maxsize=16_384)
-def _syllables(kana: str) -> str:
+def _romanize(kana: str) -> str:
     heard = ""
     for before, character in pairwise(f"ー{kana}"):
         if character in _SMALL:
@@ -109,7 +111,7 @@ def _syllables(kana: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
-def _letters(word: str) -> str:
+def _phonetic_letters(word: str) -> str:
     spelled = _ENGLISH_SIGN.sub(lambda sign: _ENGLISH_SOUND[sign[0]], _LONG_R.sub("", word)).replace("y", "i")
     return _DOUBLE.sub(r"\1", _NASAL.sub("n", spelled.translate(_SAME)))
 
@@ -133,10 +135,10 @@ def _cost(letter: str) -> float:
     return _CHANGED if letter in _VOWELS else 1.0
 
 
-def run_together(sounds: Iterable[str]) -> str:
+def join_sounds(sounds: Iterable[str]) -> str:
     """As one word: a consonant that ends one and begins the next is heard once."""
     return _DOUBLE.sub(r"\1", "".join(sounds))
 
 
-def _kept(heard: str) -> str:
+def _reduce_sounds(heard: str) -> str:
     return _DOUBLE.sub(r"\1", _NASAL.sub("n", heard.translate(_ALIKE)))

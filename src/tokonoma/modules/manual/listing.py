@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
-from tokonoma.modules.manual.addresses import checked_id
-from tokonoma.modules.manual.cache import library, missing_file, missing_manual
-from tokonoma.modules.manual.index import ABOUT, GLOSSARY, Shelved
+from tokonoma.modules.manual.addresses import require_manual_id
+from tokonoma.modules.manual.cache import load_library, manual_file_missing_error, manual_missing_error
+from tokonoma.modules.manual.index import GLOSSARY_FILE, SETTINGS_FILE, ManualsOnDisk
 
-_FILES = 200  # a page
-_NODES = 300
+_FILES_PER_PAGE = 200  # a page
+_NODES_PER_PAGE = 300
 
-Page = Annotated[str | None, Field(description="next_cursor of the page before")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
 
 
 class Manual(TypedDict):
@@ -25,7 +25,7 @@ class Manual(TypedDict):
     problems: NotRequired[list[str]]
 
 
-class Manuals(TypedDict):
+class ManualList(TypedDict):
     items: list[Manual]
     total: int
     has_more: bool
@@ -47,7 +47,7 @@ class ManualFiles(TypedDict):
     next_cursor: NotRequired[str]
 
 
-class Node(TypedDict):
+class TocNode(TypedDict):
     kind: Literal["heading", "json_file"]
     node_id: str
     path: str
@@ -58,81 +58,83 @@ class Node(TypedDict):
     line_end: int
 
 
-class Contents(TypedDict):
-    items: list[Node]
+class TableOfContents(TypedDict):
+    items: list[TocNode]
     total: int
     has_more: bool
     next_cursor: NotRequired[str]
 
 
-def list_manuals(desk: Desk) -> Manuals:
+def list_manuals(desk: Desk) -> ManualList:
     """The manuals by id: each is a folder of .md and .json files."""
-    held = library(desk)
+    held = load_library(desk)
     sections: dict[str, int] = {}
-    for manual in held.seen:
-        sections[manual] = len(held.places(manual))
+    for manual in held.visible:
+        sections[manual] = len(held.positions(manual))
     items: list[Manual] = []
-    for manual, paths in sorted(held.seen.items()):
+    for manual, paths in sorted(held.visible.items()):
         item: Manual = {"manual_id": manual, "files": len(paths), "sections": sections[manual]}
-        about = held.shelved.abouts.get(manual)
+        about = held.on_disk.settings.get(manual)
         if about is not None and about.title:
             item["title"] = about.title
-        if problems := _problems(held.shelved, manual):
+        if problems := _settings_problems(held.on_disk, manual):
             item["problems"] = problems
         items.append(item)
     return {"items": items, "total": len(items), "has_more": False}
 
 
-def _problems(shelved: Shelved, manual: str) -> list[str]:
+def _settings_problems(shelved: ManualsOnDisk, manual: str) -> list[str]:
     """What its owner wrote beside the files, and does not count."""
-    beside = {ABOUT: shelved.abouts.get(manual), GLOSSARY: shelved.glossaries.get(manual)}
+    beside = {SETTINGS_FILE: shelved.settings.get(manual), GLOSSARY_FILE: shelved.glossaries.get(manual)}
     return [f"{name}: {found.problem}" for name, found in beside.items() if found is not None and found.problem]
 
 
-def ls(
+def list_manual_files(
     desk: Desk,
     manual_id: Annotated[str | None, Field(description="one manual; left out: all")] = None,
-    cursor: Page = None,
+    cursor: PageCursor = None,
 ) -> ManualFiles:
     """The files of a manual, in order of path."""
-    held = library(desk)
-    if manual_id is not None and checked_id(manual_id) not in held.seen:
-        raise missing_manual(manual_id, held.seen)
+    held = load_library(desk)
+    if manual_id is not None and require_manual_id(manual_id) not in held.visible:
+        raise manual_missing_error(manual_id, held.visible)
     after = tuple(cursors.decode("files", cursor)) if cursor else ("", "")
-    rows = [row for row in desk.rows(_FILES_SQL) if row[1] in held.seen.get(row[0], ()) and manual_id in (None, row[0])]
+    rows = [
+        row for row in desk.rows(_FILES_SQL) if row[1] in held.visible.get(row[0], ()) and manual_id in (None, row[0])
+    ]
     left = [row for row in rows if (row[0], row[1]) > after]
     items: list[ManualFile] = []
-    for manual, path, kind, size, lines, problem in left[:_FILES]:
+    for manual, path, kind, size, lines, problem in left[:_FILES_PER_PAGE]:
         item: ManualFile = {"manual_id": manual, "path": path, "kind": kind, "characters": size, "lines": lines}
         if problem:
             item["problem"] = problem
         items.append(item)
-    page: ManualFiles = {"items": items, "total": len(rows), "has_more": len(left) > _FILES}
-    if len(left) > _FILES:
-        page["next_cursor"] = cursors.encode("files", left[_FILES - 1][0], left[_FILES - 1][1])
+    page: ManualFiles = {"items": items, "total": len(rows), "has_more": len(left) > _FILES_PER_PAGE}
+    if len(left) > _FILES_PER_PAGE:
+        page["next_cursor"] = cursors.encode("files", left[_FILES_PER_PAGE - 1][0], left[_FILES_PER_PAGE - 1][1])
     return page
 
 
 _FILES_SQL = "select manual, path, kind, size, lines, problem from manual_file order by manual, path"
 
 
-def toc(
+def list_contents(
     desk: Desk,
     manual_id: str,
     path: Annotated[str | None, Field(description="one file")] = None,
-    cursor: Page = None,
-) -> Contents:
+    cursor: PageCursor = None,
+) -> TableOfContents:
     """The headings of a manual with their lines; a JSON file is one node."""
-    held = library(desk)
-    places = held.places(checked_id(manual_id))
+    held = load_library(desk)
+    places = held.positions(require_manual_id(manual_id))
     if path is not None:
-        places = held.seen[manual_id].get(path, [])
+        places = held.visible[manual_id].get(path, [])
         if not places:
-            raise missing_file(manual_id, path)
+            raise manual_file_missing_error(manual_id, path)
     (start,) = cursors.decode("toc", cursor) if cursor else (0,)
-    nodes: list[Node] = []
-    for place in places[start : start + _NODES]:
-        section = held.stock.sections[place]
+    nodes: list[TocNode] = []
+    for place in places[start : start + _NODES_PER_PAGE]:
+        section = held.corpus.sections[place]
         nodes.append(
             {
                 "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
@@ -145,7 +147,7 @@ def toc(
                 "line_end": section.end,
             }
         )
-    page: Contents = {"items": nodes, "total": len(places), "has_more": start + _NODES < len(places)}
+    page: TableOfContents = {"items": nodes, "total": len(places), "has_more": start + _NODES_PER_PAGE < len(places)}
     if page["has_more"]:
-        page["next_cursor"] = cursors.encode("toc", start + _NODES)
+        page["next_cursor"] = cursors.encode("toc", start + _NODES_PER_PAGE)
     return page

@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tokonoma.core.normalize import fold
-from tokonoma.modules.manual.terms import Term
+from tokonoma.core.normalize import normalize
+from tokonoma.modules.manual.terms import QueryTerm
 
-_VISITED = 100_000  # values looked at
+_MAX_VISITED = 100_000  # values looked at
 
 
-def pointer(text: str, terms: Sequence[Term]) -> str | None:
+def find_pointer(text: str, terms: Sequence[QueryTerm]) -> str | None:
     """The first key or value, in the order of the file, that holds one of the terms; None if none does."""
     try:
         root = json.loads(text)
@@ -18,27 +18,27 @@ def pointer(text: str, terms: Sequence[Term]) -> str | None:
         return None
     wanted = [term.folded for term in terms if term.folded]
     waiting: list[tuple[str, Any]] = [("", root)]
-    for _ in range(_VISITED):
+    for _ in range(_MAX_VISITED):
         if not waiting:
             return None
         place, value = waiting.pop()
-        if _holds(place.rpartition("/")[2].replace("~1", "/").replace("~0", "~"), wanted):
+        if _contains(place.rpartition("/")[2].replace("~1", "/").replace("~0", "~"), wanted):
             return place
         if isinstance(value, dict):
-            below = [(f"{place}/{_escaped(key)}", each) for key, each in cast("dict[str, Any]", value).items()]
+            below = [(f"{place}/{_escape_key(key)}", each) for key, each in cast("dict[str, Any]", value).items()]
             waiting += reversed(below)
         elif isinstance(value, list):
             listed = cast("list[Any]", value)
             waiting += reversed([(f"{place}/{number}", each) for number, each in enumerate(listed)])
-        elif isinstance(value, str) and _holds(value, wanted):
+        elif isinstance(value, str) and _contains(value, wanted):
             return place
     return None
 
 
-def _holds(text: str, wanted: Sequence[str]) -> bool:
-    folded = fold(text)
+def _contains(text: str, wanted: Sequence[str]) -> bool:
+    folded = normalize(text)
     return any(each in folded for each in wanted)
 
 
-def _escaped(key: str) -> str:
+def _escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")

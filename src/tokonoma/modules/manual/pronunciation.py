@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from tokonoma.core.normalize import HAN, fold
+from tokonoma.core.normalize import HAN, normalize
 
 EXTRA = "sudachi"
 _PACKAGES = ("sudachipy", "sudachidict_core")
@@ -23,18 +23,18 @@ _JAPANESE = re.compile(f"[{HAN}ぁ-んァ-ヺー]+\\Z")
 _KATAKANA = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 # What joins words and is none of them.
 _BETWEEN = frozenset({"助詞", "助動詞", "記号", "補助記号", "空白", "接続詞", "感動詞"})
-_SHORTEST = 4  # kana of a reading that is looked for as such: shorter ones stand inside other words
-_PARTS = 4  # of a compound
-_MOST = 20  # other spellings of one word
+_MIN_READING = 4  # kana of a reading that is looked for as such: shorter ones stand inside other words
+_MAX_PARTS = 4  # of a compound
+_MAX_SPELLINGS = 20  # other spellings of one word
 
 
-class Word(NamedTuple):
+class JapaneseWord(NamedTuple):
     surface: str
     reading: str
     normal: str
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     return all(find_spec(name) is not None for name in _PACKAGES)
 
 
@@ -44,68 +44,68 @@ class Readings:
     def __init__(self, text: str) -> None:
         self._alike: dict[str, dict[str, None]] = {}
         for run in sorted(set(_RUNS.findall(text))):
-            for word in _words(_morphemes(run)):
+            for word in _iter_words(_morphemes(run)):
                 for key in {word.reading, word.normal}:
                     self._alike.setdefault(key, {})[word.surface] = None
 
-    def of(self, folded: str) -> list[str]:
+    def find_spellings(self, folded: str) -> list[str]:
         """The other spellings of a word that this text has, and how it is read."""
-        word = _whole(folded)
+        word = _parse_compound(folded)
         if word is None:
             return []
         found = [other for key in (word.normal, word.reading) for other in self._alike.get(key, ())]
         same = [other for other in dict.fromkeys(found) if other != folded and _is_same(word, other)]
-        if _KANJI.search(folded) and len(word.reading) >= _SHORTEST:
+        if _KANJI.search(folded) and len(word.reading) >= _MIN_READING:
             same.insert(0, word.reading)
-        return same[:_MOST]
+        return same[:_MAX_SPELLINGS]
 
 
-def _is_same(word: Word, other: str) -> bool:
+def _is_same(word: JapaneseWord, other: str) -> bool:
     kanji, others = _KANJI.findall(word.surface), _KANJI.findall(other)
     if not kanji or kanji == others:
         return True
-    read = _whole(other)
+    read = _parse_compound(other)
     return read is not None and read.normal == word.normal
 
 
 @lru_cache(maxsize=4096)
-def _whole(folded: str) -> Word | None:
+def _parse_compound(folded: str) -> JapaneseWord | None:
     """One word, or a compound without anything between its parts."""
     if not _JAPANESE.match(folded) or len(folded) > 20:
         return None
     morphemes = _morphemes(folded)
-    whole = _joined([word for word, _ in morphemes])
+    whole = _join_words([word for word, _ in morphemes])
     if not _KANJI.search(folded):  # it says itself how it is read, even if the dictionary takes it apart
-        return whole._replace(reading=fold(folded.translate(_KATAKANA)))
-    return None if len(morphemes) > _PARTS or any(between for _, between in morphemes) else whole
+        return whole._replace(reading=normalize(folded.translate(_KATAKANA)))
+    return None if len(morphemes) > _MAX_PARTS or any(between for _, between in morphemes) else whole
 
 
-def _words(morphemes: Iterable[tuple[Word, bool]]) -> Iterator[Word]:
+def _iter_words(morphemes: Iterable[tuple[JapaneseWord, bool]]) -> Iterator[JapaneseWord]:
     """Each word by itself, and what stands together as one."""
-    together: list[Word] = []
-    for word, between in (*morphemes, (Word("", "", ""), True)):
+    together: list[JapaneseWord] = []
+    for word, between in (*morphemes, (JapaneseWord("", "", ""), True)):
         if not between:
             yield word
             together.append(word)
             continue
-        if 1 < len(together) <= _PARTS:
-            yield _joined(together)
+        if 1 < len(together) <= _MAX_PARTS:
+            yield _join_words(together)
         together = []
 
 
-def _joined(words: Sequence[Word]) -> Word:
-    return Word(*("".join(parts) for parts in zip(*words, strict=True)))
+def _join_words(words: Sequence[JapaneseWord]) -> JapaneseWord:
+    return JapaneseWord(*("".join(parts) for parts in zip(*words, strict=True)))
 
 
 _lock = threading.Lock()  # one tokenizer serves one thread at a time
 
 
-def _morphemes(text: str) -> list[tuple[Word, bool]]:
+def _morphemes(text: str) -> list[tuple[JapaneseWord, bool]]:
     """The words of a text, and whether each is only something between words."""
     with _lock:
         return [
             (
-                Word(each.surface(), fold(each.reading_form()), fold(each.normalized_form())),
+                JapaneseWord(each.surface(), normalize(each.reading_form()), normalize(each.normalized_form())),
                 each.part_of_speech()[0] in _BETWEEN,
             )
             for each in _tokenizer().tokenize(text)

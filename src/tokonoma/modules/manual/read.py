@@ -7,34 +7,34 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parts_of
-from tokonoma.core.desk import LABELS, Desk, Document, Label, Record, Rows, Statements
+from tokonoma.core.addresses import parse_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
 from tokonoma.core.errors import Denied, Invalid, Missing, Refusal
-from tokonoma.core.server_info import House
-from tokonoma.files.folder import opened_root
-from tokonoma.files.sections import Section, body, lines_of, markdown, whole_file
+from tokonoma.core.server_info import ServerInfo
+from tokonoma.files.folder import open_root
+from tokonoma.files.sections import Section, parse_markdown, section_text, single_section, split_lines
 from tokonoma.modules.manual import trails as trace
-from tokonoma.modules.manual.addresses import Ref, address, checked_ref, parsed, ref_of
-from tokonoma.modules.manual.cache import Library, library, missing_file, missing_manual
-from tokonoma.modules.manual.index import documents_of, refresh, renew, root_of
+from tokonoma.modules.manual.addresses import ManualRef, build_ref, parse_ref, parse_section_name, section_address
+from tokonoma.modules.manual.cache import ManualLibrary, load_library, manual_file_missing_error, manual_missing_error
+from tokonoma.modules.manual.index import build_documents, manuals_root, renew_state, sync_manuals
 from tokonoma.modules.manual.tables import NAME
 
-_SNIPPET = 600  # characters
-_CHARACTERS, _SECTIONS = 20_000, 20  # at most
+_SNIPPET_CHARS = 600  # characters
+_MAX_CHARS, _MAX_SECTIONS = 20_000, 20  # at most
 
-Scope = Literal["snippet", "section", "sections", "file"]
+ReadScope = Literal["snippet", "section", "sections", "file"]
 
 
-class Limits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=_CHARACTERS)]]
-    max_sections: NotRequired[Annotated[int, Field(ge=1, le=_SECTIONS)]]
+class ManualReadLimits(TypedDict):
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=_MAX_CHARS)]]
+    max_sections: NotRequired[Annotated[int, Field(ge=1, le=_MAX_SECTIONS)]]
     allow_file: NotRequired[bool]
 
 
-class Text(TypedDict):
-    ref: Ref
+class ManualText(TypedDict):
+    ref: ManualRef
     title: str
-    scope: Scope
+    scope: ReadScope
     start_line: int
     end_line: int
     text: str
@@ -44,13 +44,13 @@ class Text(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class SourceFile:
     """A manual's file as it is now."""
 
     lines: Sequence[str]
     sections: Sequence[Section]
 
-    def at(self, line: int) -> Section:
+    def section_at(self, line: int) -> Section:
         """The section whose own lines hold this one."""
         found = [section for section in self.sections if section.line <= line]
         return found[-1] if found else self.sections[0]
@@ -59,42 +59,42 @@ class Opened:
 def read(
     desk: Desk,
     ref: Annotated[dict[str, Any], Field(description="of manual_hits: {manual_id, path, start_line}")],
-    scope: Annotated[Scope | None, Field(description="default: snippet of .md, file of .json")] = None,
-    limits: Annotated[Limits | None, Field(description="max_chars 8000, max_sections 20, allow_file")] = None,
+    scope: Annotated[ReadScope | None, Field(description="default: snippet of .md, file of .json")] = None,
+    limits: Annotated[ManualReadLimits | None, Field(description="max_chars 8000, max_sections 20, allow_file")] = None,
     expand: Annotated[bool, Field(description="false: a section without those below it")] = True,
     trace_id: Annotated[str | None, Field(description="of the search that led here")] = None,
-) -> Text:
+) -> ManualText:
     """Read a place of a manual: a snippet, a section, several sections from there on, or a file."""
-    manual, path, line = checked_ref(ref)
-    held = library(desk)
-    if manual not in held.seen:
-        raise missing_manual(manual, held.seen)
-    if path not in held.seen[manual]:
-        raise missing_file(manual, path)
-    opened = _without(open_file(root_of(desk), manual, path), held, held.seen[manual][path])
+    manual, path, line = parse_ref(ref)
+    held = load_library(desk)
+    if manual not in held.visible:
+        raise manual_missing_error(manual, held.visible)
+    if path not in held.visible[manual]:
+        raise manual_file_missing_error(manual, path)
+    opened = _hide_sections(open_source_file(manuals_root(desk), manual, path), held, held.visible[manual][path])
     if line is not None and line > max(1, len(opened.lines)):
         raise Invalid(f"{path} has {len(opened.lines)} lines; start_line is {line}.", field="ref")
     is_json = path.lower().endswith(".json")
     chosen = scope or ("file" if is_json else "snippet")
-    about = held.shelved.abouts.get(manual)
+    about = held.on_disk.settings.get(manual)
     _check_scope(chosen, is_json, bool((limits or {}).get("allow_file")), about is not None and about.allow_file)
-    told = _text(opened, manual, path, line or 1, chosen, limits or {}, expand)
+    told = _build_text(opened, manual, path, line or 1, chosen, limits or {}, expand)
     if trace_id is not None:
-        trace.use(desk, trace_id, (manual, path, opened.at(line or 1).line))
+        trace.record_use(desk, trace_id, (manual, path, opened.section_at(line or 1).line))
     return told
 
 
-def _without(opened: Opened, held: Library, seen: Sequence[int]) -> Opened:
+def _hide_sections(opened: SourceFile, held: ManualLibrary, seen: Sequence[int]) -> SourceFile:
     """The file as this caller may see it: the lines of sections that it may not are left out, without a trace."""
-    shown = {held.stock.sections[place].line for place in seen}
+    shown = {held.corpus.sections[place].line for place in seen}
     lines = list(opened.lines)
     for section in opened.sections:
         if section.line not in shown:
             lines[section.line - 1 : section.own_end] = [""] * (section.own_end - section.line + 1)
-    return Opened(lines, [section for section in opened.sections if section.line in shown] or opened.sections[:1])
+    return SourceFile(lines, [section for section in opened.sections if section.line in shown] or opened.sections[:1])
 
 
-def _check_scope(scope: Scope, is_json: bool, asked: bool, allowed: bool) -> None:
+def _check_scope(scope: ReadScope, is_json: bool, asked: bool, allowed: bool) -> None:
     if is_json and scope in ("section", "sections"):
         raise Invalid("A JSON file has no sections: read it with scope file or snippet.", reason="scope", field="scope")
     if not is_json and scope == "file" and not (asked and allowed):
@@ -105,16 +105,18 @@ def _check_scope(scope: Scope, is_json: bool, asked: bool, allowed: bool) -> Non
         )
 
 
-def _text(opened: Opened, manual: str, path: str, line: int, scope: Scope, limits: Limits, expand: bool) -> Text:
+def _build_text(
+    opened: SourceFile, manual: str, path: str, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
+) -> ManualText:
     most = limits.get("max_chars", 8000)
-    section = opened.at(line)
+    section = opened.section_at(line)
     reason: Literal["max_chars", "max_sections", "snippet"] = "max_chars"
-    first, last = _range(opened, section, line, scope, limits, expand)
+    first, last = _line_range(opened, section, line, scope, limits, expand)
     if scope == "snippet":
-        most, reason = min(most, _SNIPPET), "snippet"
-    text, end = _capped(opened.lines, first, last, most)
-    told: Text = {
-        "ref": ref_of(manual, path, first),
+        most, reason = min(most, _SNIPPET_CHARS), "snippet"
+    text, end = _cap_lines(opened.lines, first, last, most)
+    told: ManualText = {
+        "ref": build_ref(manual, path, first),
         "title": section.title,
         "scope": scope,
         "start_line": first,
@@ -132,7 +134,9 @@ def _text(opened: Opened, manual: str, path: str, line: int, scope: Scope, limit
     return told
 
 
-def _range(opened: Opened, section: Section, line: int, scope: Scope, limits: Limits, expand: bool) -> tuple[int, int]:
+def _line_range(
+    opened: SourceFile, section: Section, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
+) -> tuple[int, int]:
     """The first and last line of what is asked for."""
     if scope == "file":
         return line, max(1, len(opened.lines))
@@ -141,11 +145,11 @@ def _range(opened: Opened, section: Section, line: int, scope: Scope, limits: Li
     if scope == "section":
         return section.line, section.end if expand else section.own_end
     place = opened.sections.index(section)
-    chosen = opened.sections[place : place + limits.get("max_sections", _SECTIONS)]
+    chosen = opened.sections[place : place + limits.get("max_sections", _MAX_SECTIONS)]
     return section.line, chosen[-1].own_end
 
 
-def _capped(lines: Sequence[str], first: int, last: int, most: int) -> tuple[str, int]:
+def _cap_lines(lines: Sequence[str], first: int, last: int, most: int) -> tuple[str, int]:
     """Whole lines up to the limit; of a first line that is longer, its start."""
     taken: list[str] = []
     size = 0
@@ -159,17 +163,17 @@ def _capped(lines: Sequence[str], first: int, last: int, most: int) -> tuple[str
     return "".join(taken), first + max(0, len(taken) - 1)
 
 
-def open_file(root: str, manual: str, path: str) -> Opened:
-    with opened_root(root) as folder:
+def open_source_file(root: str, manual: str, path: str) -> SourceFile:
+    with open_root(root) as folder:
         text = folder.read((manual, *path.split("/"))).data.decode("utf-8-sig", errors="replace")
-    sections = whole_file(text, path) if path.lower().endswith(".json") else markdown(text, path)
-    return Opened(lines_of(text), sections)
+    sections = single_section(text, path) if path.lower().endswith(".json") else parse_markdown(text, path)
+    return SourceFile(split_lines(text), sections)
 
 
-def record(house: House, rows: Rows, address_: str) -> Record | None:
+def read_record(house: ServerInfo, rows: Rows, address_: str) -> Record | None:
     """For the directory: a section with all below it, or a whole file if the address names no line. Its class is the
     strictest of what it holds."""
-    manual, path, line = parsed(parts_of(address_)[1])
+    manual, path, line = parse_section_name(parse_address(address_)[1])
     found = rows.rows(
         "select line, space, label from manual_section where manual = :manual and path = :path",
         manual=manual,
@@ -178,57 +182,61 @@ def record(house: House, rows: Rows, address_: str) -> Record | None:
     if not found:
         return None
     try:
-        opened = open_file(house.places()["manuals"], manual, path)
+        opened = open_source_file(house.locations()["manuals"], manual, path)
     except Refusal:
         return None
-    section = opened.at(line or 1)
+    section = opened.section_at(line or 1)
     first, last = (1, len(opened.lines)) if line is None else (section.line, section.end)
-    labels: list[Label] = [row[2] for row in found if first <= row[0] <= last]
-    strictest: Label = max(labels or ["internal"], key=LABELS.index)
-    text = "".join(opened.lines) if line is None else body(opened.lines, section, whole=True)
+    labels: list[Classification] = [row[2] for row in found if first <= row[0] <= last]
+    strictest: Classification = max(labels or ["internal"], key=CLASSIFICATIONS.index)
+    text = "".join(opened.lines) if line is None else section_text(opened.lines, section, whole=True)
     title = path if line is None else section.title
-    return Record(address_, NAME, found[0][1], strictest, title, text, holds=frozenset(labels))
+    return Record(address_, NAME, found[0][1], strictest, title, text, part_classifications=frozenset(labels))
 
 
-def documents(house: House, rows: Rows, after: str | None, limit: int) -> list[Document]:
+def list_documents(house: ServerInfo, rows: Rows, after: str | None, limit: int) -> list[Document]:
     """For a reindex: every section, in order of address."""
-    spaces = {(manual, path): space for manual, path, space in rows.rows(_FILES)}
+    spaces = {(manual, path): space for manual, path, space in rows.rows(_SELECT_FILES)}
     made: list[Document] = []
-    for manual, path in sorted(spaces, key=lambda file: address(*file) + "#"):
-        if after is not None and address(manual, path) + "#" < address(*parsed(parts_of(after)[1])[:2]) + "#":
+    for manual, path in sorted(spaces, key=lambda file: section_address(*file) + "#"):
+        if (
+            after is not None
+            and section_address(manual, path) + "#"
+            < section_address(*parse_section_name(parse_address(after)[1])[:2]) + "#"
+        ):
             continue
         if len(made) >= limit:
             break
         try:
-            opened = open_file(house.places()["manuals"], manual, path)
+            opened = open_source_file(house.locations()["manuals"], manual, path)
         except (Missing, Denied):
             continue
-        found = documents_of(manual, path, spaces[manual, path], opened.sections, opened.lines)
+        found = build_documents(manual, path, spaces[manual, path], opened.sections, opened.lines)
         made += sorted((each for each in found if after is None or each.address > after), key=lambda each: each.address)
     return made[:limit]
 
 
-_FILES = "select distinct manual, path, space from manual_section"
+_SELECT_FILES = "select distinct manual, path, space from manual_section"
 
 
-def fresh(desk: Desk, _address: str) -> None:
-    refresh(desk)
+def refresh_record(desk: Desk, _address: str) -> None:
+    sync_manuals(desk)
 
 
-def used(desk: Desk, address_: str, trace_id: str) -> None:
+def on_record_used(desk: Desk, address_: str, trace_id: str) -> None:
     """A section was copied, or read by others, because of a search here."""
-    manual, path, line = parsed(parts_of(address_)[1])
-    opened = open_file(root_of(desk), manual, path)
-    trace.use(desk, trace_id, (manual, path, opened.at(line or 1).line))
+    manual, path, line = parse_section_name(parse_address(address_)[1])
+    opened = open_source_file(manuals_root(desk), manual, path)
+    trace.record_use(desk, trace_id, (manual, path, opened.section_at(line or 1).line))
 
 
-def relabel(statements: Statements, labels: Mapping[str, Label]) -> None:
+def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> None:
     """The policy has another mind about these sections."""
     rows: list[dict[str, Any]] = []
     for name, label in labels.items():
-        manual, path, line = parsed(parts_of(name)[1])
+        manual, path, line = parse_section_name(parse_address(name)[1])
         rows.append({"manual": manual, "path": path, "line": line, "label": label})
-    statements.many(
+    statements.run_many(
         "update manual_section set label = :label where manual = :manual and path = :path and line = :line", rows
     )
-    renew(statements, "classes")
+    renew_state(statements, "classes")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokonoma.core.normalize import HAN, fold, loosen
+from tokonoma.core.normalize import HAN, normalize, normalize_loose
 
 Intent = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 
@@ -27,7 +27,7 @@ _PARTICLES = re.compile(
     r"|(?<=[^ぁ-ん])(?:から|まで|より|など|または|及び|および|並びに|に|で|と|も|や|か)(?=[^ぁ-ん]|$)"
 )
 _BREAK = re.compile(r"[\s、。，．・!?！？:：;；()（）\[\]【】<>＜＞/／|｜]+")
-_SMALL = frozenset(
+_STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
         "a an and are as at be but by can do does for from has have how if in into is it its me my no not of on or our"
@@ -50,7 +50,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class QueryTerm:
     """`folded` is looked for as readers write it, `loose` as they might; `written` is shown."""
 
     written: str
@@ -59,54 +59,54 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """`phrase` is the whole of what is asked for; `words` are its parts; all of them are terms of the query."""
 
-    query: str
+    text: str
     intent: Intent
-    phrase: Term
-    words: tuple[Term, ...]
-    required: tuple[Term, ...] = ()  # must_include
+    phrase: QueryTerm
+    words: tuple[QueryTerm, ...]
+    required: tuple[QueryTerm, ...] = ()  # must_include
 
 
-def term(written: str) -> Term:
-    return Term(written, " ".join(fold(written).split()), loosen(written))
+def make_term(written: str) -> QueryTerm:
+    return QueryTerm(written, " ".join(normalize(written).split()), normalize_loose(written))
 
 
-def read_query(query: str, intent: Intent | None = None, must_include: Sequence[str] = ()) -> Asked:
+def parse_query(query: str, intent: Intent | None = None, must_include: Sequence[str] = ()) -> ParsedQuery:
     """The terms of a query. What stands in quotation marks is kept whole; the asking around it is left out."""
     quoted = [next(part for part in found if part) for found in _QUOTED.findall(query)]
     rest = _ASKING.sub(" ", _QUOTED.sub(" ", query))
     phrase = " ".join(quoted) if quoted else " ".join(rest.split()) or query.strip()
-    words = [*quoted, *(word for word in _words(rest) if word not in quoted)]
+    words = [*quoted, *(word for word in _split_words(rest) if word not in quoted)]
     if not words:
         words = [phrase]
-    return Asked(
+    return ParsedQuery(
         query,
-        intent or guessed(query),
-        term(phrase),
-        tuple(_distinct(words)),
-        tuple(_distinct([each for each in must_include if each.strip()])),
+        intent or guess_intent(query),
+        make_term(phrase),
+        tuple(_distinct_terms(words)),
+        tuple(_distinct_terms([each for each in must_include if each.strip()])),
     )
 
 
-def guessed(query: str) -> Intent:
+def guess_intent(query: str) -> Intent:
     for intent, sign in _INTENTS:
         if sign.search(query):
             return intent
     return "unknown"
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     words: list[str] = []
     for piece in _BREAK.split(text):
         for part in _PARTICLES.split(piece):
             word = part.strip("-'’_.,\"")
-            if word and fold(word) not in _SMALL and (len(word) > 1 or re.fullmatch(f"[{HAN}]", word)):
+            if word and normalize(word) not in _STOP_WORDS and (len(word) > 1 or re.fullmatch(f"[{HAN}]", word)):
                 words.append(word)
     return words
 
 
-def _distinct(words: Sequence[str]) -> list[Term]:
-    terms = {found.loose or found.folded: found for found in map(term, reversed(words))}
+def _distinct_terms(words: Sequence[str]) -> list[QueryTerm]:
+    terms = {found.loose or found.folded: found for found in map(make_term, reversed(words))}
     return list(reversed(terms.values()))

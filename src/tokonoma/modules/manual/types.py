@@ -6,12 +6,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 
-class Budget(TypedDict):
+class ManualBudget(TypedDict):
     time_ms: NotRequired[Annotated[int, Field(ge=1, le=600_000)]]
     max_candidates: NotRequired[Annotated[int, Field(ge=1, le=1000)]]
 
 
-class Summary(TypedDict):
+class ManualFindSummary(TypedDict):
     scanned_files: int
     scanned_nodes: int
     candidates: int
@@ -29,14 +29,14 @@ class Summary(TypedDict):
     cutoff_reason: NotRequired[Literal["time_budget", "candidate_cap", "stage_cap", "hard_limit"]]
 
 
-class NextAction(TypedDict):
+class ManualNextAction(TypedDict):
     type: str
     intent: str
     confidence: float | None
     params: dict[str, Any] | None
 
 
-class Found(TypedDict):
+class ManualFindResult(TypedDict):
     trace_id: str
-    summary: Summary
-    next_actions: list[NextAction]
+    summary: ManualFindSummary
+    next_actions: list[ManualNextAction]

@@ -5,20 +5,29 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
-from tokonoma.core.normalize import HAN, fold, loosen
-from tokonoma.modules.manual.corpus import Stock
-from tokonoma.modules.manual.katakana import SHORTEST, likeness, run_together, sound_of_kana, sounds_of_english
-from tokonoma.modules.manual.terms import Term, term
+from tokonoma.core.normalize import HAN, normalize, normalize_loose
+from tokonoma.modules.manual.corpus import ManualCorpus
+from tokonoma.modules.manual.katakana import (
+    MIN_CONSONANTS,
+    english_consonants,
+    join_sounds,
+    katakana_consonants,
+    similarity,
+)
+from tokonoma.modules.manual.terms import QueryTerm, make_term
 
-MOST = 40
+MAX_VARIANTS = 40
 """Variants of one term; more are left out."""
 
 _PAIR = re.compile(r"\A(.{2,80}?)\s*[(（]\s*([^()（）]{2,80})\s*[)）]\s*\Z")
 _RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
-_PARTS = 4  # of a name
-_WAYS = 8  # in which a name, or the first part of one, may be said
-_CHOICES = 100  # for a part that must follow another one
-_LIKE, _AS_LIKE = 0.72, 0.12  # how much a word must sound like another, and how much less than the nearest one
+_MAX_PARTS = 4  # of a name
+_MAX_NAMES = 8  # in which a name, or the first part of one, may be said
+_MAX_CHOICES = 100  # for a part that must follow another one
+_MIN_SIMILARITY, _SIMILARITY_MARGIN = (
+    0.72,
+    0.12,
+)  # how much a word must sound like another, and how much less than the nearest one
 
 # Definitions in a folded text. Width is folded: brackets are ASCII here; 「」 and 『』 stay as they are.
 _BRACKETS = re.compile(r"\(([^()]{2,70})\)")
@@ -47,30 +56,34 @@ class Variants:
     def __init__(self, groups: Iterable[Sequence[str]] = ()) -> None:
         self._others: dict[str, dict[str, None]] = {}
         for group in groups:
-            self.join(group)
+            self.add_group(group)
 
-    def join(self, words: Sequence[str]) -> None:
+    def add_group(self, words: Sequence[str]) -> None:
         for word in words:
-            self._others.setdefault(_key(word), {}).update(dict.fromkeys(words))
+            self._others.setdefault(_normalize_key(word), {}).update(dict.fromkeys(words))
 
-    def of(self, word: str) -> list[str]:
-        return [other for other in self._others.get(_key(word), ()) if _key(other) != _key(word)]
+    def find(self, word: str) -> list[str]:
+        return [
+            other
+            for other in self._others.get(_normalize_key(word), ())
+            if _normalize_key(other) != _normalize_key(word)
+        ]
 
 
-def _key(word: str) -> str:
-    return loosen(_singular(fold(word))).replace(" ", "")
+def _normalize_key(word: str) -> str:
+    return normalize_loose(_singular(normalize(word))).replace(" ", "")
 
 
-def defined_in(folded: str) -> Iterator[tuple[str, str]]:
+def find_definitions(folded: str) -> Iterator[tuple[str, str]]:
     """The pairs that a text itself declares to mean one thing: "Long Name (LN)", 「以下『本契約』という」."""
     for bracket in _BRACKETS.finditer(folded):
         before = folded[max(0, bracket.start() - _BEFORE) : bracket.start()].rstrip()
-        pair = _defined(before, bracket[1].strip())
+        pair = _parse_definition(before, bracket[1].strip())
         if pair is not None and not _REMARK.match(pair[0]) and not _REMARK.match(pair[1]):
             yield pair
 
 
-def _defined(before: str, inside: str) -> tuple[str, str] | None:
+def _parse_definition(before: str, inside: str) -> tuple[str, str] | None:
     hereafter = _HEREAFTER.search(inside)
     if hereafter:
         named = _LAST_ANY.search(before)
@@ -80,71 +93,73 @@ def _defined(before: str, inside: str) -> tuple[str, str] | None:
         named = _LAST_LATIN.search(before)
         return (" ".join(named[0].split()[-3:]), hereafter[1]) if named else None
     if _LATIN_NAME.match(inside):
-        return _explained(before, inside)
+        return _parse_latin(before, inside)
     latin = _LAST_LATIN.search(before) if _ALL_JAPANESE.match(inside) else None
     if latin is None:
         return None
     words = latin[0].split()
-    return " ".join(words[-_spoken(inside, words) :]), inside
+    return " ".join(words[-_count_words(inside, words) :]), inside
 
 
-def _explained(before: str, inside: str) -> tuple[str, str] | None:
+def _parse_latin(before: str, inside: str) -> tuple[str, str] | None:
     """A Latin name in brackets: the abbreviation of what stands before it, what that abbreviates, or its English."""
     japanese = _LAST_JAPANESE.search(before)
     if japanese:
-        return (japanese[0], inside) if _is_one(japanese[0], inside) else None
+        return (japanese[0], inside) if _is_same_name(japanese[0], inside) else None
     named = _LAST_LATIN.search(before)
     if named is None:
         return None
     if _ABBREVIATION.match(inside):
-        long = _spelled_by(named[0], inside.removesuffix("s") if len(inside) > 3 else inside)
+        long = _find_expansion(named[0], inside.removesuffix("s") if len(inside) > 3 else inside)
         if long:
             return long, inside
     short = named[0].split()[-1]
-    return (inside, short) if _ABBREVIATION.match(short) and _spelled_by(inside, short) == inside else None
+    return (inside, short) if _ABBREVIATION.match(short) and _find_expansion(inside, short) == inside else None
 
 
-def _is_one(japanese: str, latin: str) -> bool:
+def _is_same_name(japanese: str, latin: str) -> bool:
     """Katakana says how a word sounds: トラフィック(ingress) does not mean that the two are one. The letters of an
     abbreviation are heard in order, too. What kanji mean cannot be heard."""
     if not _ALL_KANA.match(japanese):
         return True
-    sound = sound_of_kana(japanese)
-    said = product(*(sounds_of_english(word) for word in re.findall("[a-z]+", latin)[:_PARTS]))
-    return any(run_together(each) == sound for each in said) or (
+    sound = katakana_consonants(japanese)
+    said = product(*(english_consonants(word) for word in re.findall("[a-z]+", latin)[:_MAX_PARTS]))
+    return any(join_sounds(each) == sound for each in said) or (
         _ABBREVIATION.match(latin) is not None
-        and any(_within(each, sound) for each in (sounds_of_english(latin) or ("",)))
+        and any(_is_subsequence(each, sound) for each in (english_consonants(latin) or ("",)))
     )
 
 
-def expanded(asked: Term, known: Sequence[Variants], stock: Stock, *, by_sound: bool = True) -> list[Term]:
+def expand_term(
+    asked: QueryTerm, known: Sequence[Variants], stock: ManualCorpus, *, by_sound: bool = True
+) -> list[QueryTerm]:
     """Every other spelling of one term, the surest first."""
-    found: dict[str, Term] = {}
+    found: dict[str, QueryTerm] = {}
 
     def add(words: Iterable[str]) -> None:
         for word in words:
-            other = term(word)
+            other = make_term(word)
             key = other.loose.replace(" ", "")
-            if key and key != asked.loose.replace(" ", "") and len(found) < MOST:
+            if key and key != asked.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
                 found.setdefault(key, other)
 
-    starts = list(_parts(asked.written))
+    starts = list(_split_pair(asked.written))
     add(starts)
     for written in (asked.written, *starts):
         for each in known:
-            add(each.of(written))
+            add(each.find(written))
     add([_singular(other.folded) for other in [asked, *found.values()]])
     if not asked.folded.isascii() and stock.readings is not None:
-        add(stock.readings.of(asked.folded))
+        add(stock.readings.find_spellings(asked.folded))
     if by_sound:
         # What was found by its sound in one direction is not taken back in the other: ever more words would join.
         latin = asked.folded.isascii()
         for other in [each for each in (asked, *found.values()) if each.folded.isascii() == latin]:
-            add(_heard(other.folded, stock))
+            add(_find_by_sound(other.folded, stock))
     return list(found.values())
 
 
-def _parts(written: str) -> Iterator[str]:
+def _split_pair(written: str) -> Iterator[str]:
     """ "Container Runtime Interface (CRI)": either half alone may stand elsewhere."""
     found = _PAIR.match(written)
     if found:
@@ -159,34 +174,36 @@ def _singular(folded: str) -> str:
     return folded[:-2] if re.search(r"(?:ch|sh|x|ss)es$", folded) else folded[:-1]
 
 
-def _heard(folded: str, stock: Stock) -> Iterator[str]:
+def _find_by_sound(folded: str, stock: ManualCorpus) -> Iterator[str]:
     """English for katakana, and katakana for English, where the manual has such a word. A name of several parts is
     taken apart: Initコンテナ is init container."""
     runs = [run for run in _RUNS.findall(folded) if run.strip()]
-    parts = [part for run in runs for part in _segments(run, stock)]
+    parts = [part for run in runs for part in _split_katakana(run, stock)]
     if len(runs) == 1:
-        yield from _alike(runs[0], stock, SHORTEST)[:_WAYS]
-    if not 1 < len(parts) <= _PARTS:
+        yield from _similar_words(runs[0], stock, MIN_CONSONANTS)[:_MAX_NAMES]
+    if not 1 < len(parts) <= _MAX_PARTS:
         return
-    names = [parts[0], *_alike(parts[0], stock, 1)[:_WAYS]]
+    names = [parts[0], *_similar_words(parts[0], stock, 1)[:_MAX_NAMES]]
     for part in parts[1:]:
-        choices = [part, *_alike(part, stock, 1)[:_CHOICES]]
-        names = list(islice(dict.fromkeys(found for name in names for found in stock.followed(name, choices)), _WAYS))
+        choices = [part, *_similar_words(part, stock, 1)[:_MAX_CHOICES]]
+        names = list(
+            islice(dict.fromkeys(found for name in names for found in stock.find_following(name, choices)), _MAX_NAMES)
+        )
     yield from (name for name in names if name != folded)
 
 
-def _alike(part: str, stock: Stock, least: int) -> list[str]:
+def _similar_words(part: str, stock: ManualCorpus, least: int) -> list[str]:
     """The words of the other script that sound like this one, if it has enough to be heard; the nearest first."""
     latin = part.isascii()
-    sounds = sounds_of_english(part) if latin else (sound_of_kana(part),) if _is_kana(part) else ()
+    sounds = english_consonants(part) if latin else (katakana_consonants(part),) if _is_kana(part) else ()
     heard = [word for sound in sounds if len(sound) >= least for word in stock.by_sound.get(sound, ())]
-    other = {word: likeness(*((word, part) if latin else (part, word))) for word in heard if word.isascii() != latin}
+    other = {word: similarity(*((word, part) if latin else (part, word))) for word in heard if word.isascii() != latin}
     nearest = max(other.values(), default=0.0)
-    near = [word for word, like in other.items() if like >= _LIKE and like >= nearest - _AS_LIKE]
+    near = [word for word, like in other.items() if like >= _MIN_SIMILARITY and like >= nearest - _SIMILARITY_MARGIN]
     return sorted(near, key=lambda word: -other[word])
 
 
-def _segments(run: str, stock: Stock) -> list[str]:
+def _split_katakana(run: str, stock: ManualCorpus) -> list[str]:
     """A long katakana name in the words that the manual also uses alone, the fewest; else as it is."""
     if not _is_kana(run) or len(run) < 6:
         return [run]
@@ -194,7 +211,7 @@ def _segments(run: str, stock: Stock) -> list[str]:
     for end in range(2, len(run) + 1):
         for start in range(max(0, end - 12), end - 1):
             before, word = best[start], run[start:end].rstrip("ー")  # as it stands at the end of a name
-            if before is None or (start, end) == (0, len(run)) or word not in stock.kana:
+            if before is None or (start, end) == (0, len(run)) or word not in stock.katakana_words:
                 continue
             found = best[end]
             if found is None or len(before) + 1 < len(found):
@@ -206,7 +223,7 @@ def _is_kana(text: str) -> bool:
     return "ァ" <= text[:1] <= "ヺ"
 
 
-def _spelled_by(long: str, short: str) -> str:
+def _find_expansion(long: str, short: str) -> str:
     """The last words of `long` whose initials are `short`, or that begin with it and hold its letters in order."""
     words = re.split(r"[ -]", long)
     letters = re.sub(r"[^a-z0-9]", "", short)
@@ -216,12 +233,12 @@ def _spelled_by(long: str, short: str) -> str:
             return " ".join(chosen)
     for count in range(min(len(letters), len(words)), 1, -1):
         chosen = words[-count:]
-        if chosen[0][:1] == letters[:1] and count * 2 >= len(letters) and _within(letters, "".join(chosen)):
+        if chosen[0][:1] == letters[:1] and count * 2 >= len(letters) and _is_subsequence(letters, "".join(chosen)):
             return " ".join(chosen)
     return ""
 
 
-def _within(letters: str, text: str) -> bool:
+def _is_subsequence(letters: str, text: str) -> bool:
     place = -1
     for letter in letters:
         place = text.find(letter, place + 1)
@@ -230,11 +247,11 @@ def _within(letters: str, text: str) -> bool:
     return True
 
 
-def _spoken(name: str, words: Sequence[str]) -> int:
+def _count_words(name: str, words: Sequence[str]) -> int:
     """How many of the last words a bracketed Japanese name stands for: by sound where it can be heard, else three."""
-    sound = sound_of_kana(name)
+    sound = katakana_consonants(name)
     for count in range(1, min(4, len(words)) + 1):
-        said = product(*(sounds_of_english(word) for word in words[-count:]))
-        if sound and any(run_together(each) == sound for each in said):
+        said = product(*(english_consonants(word) for word in words[-count:]))
+        if sound and any(join_sounds(each) == sound for each in said):
             return count
     return min(3, len(words))

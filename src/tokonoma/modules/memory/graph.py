@@ -10,22 +10,22 @@ from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Missing
-from tokonoma.modules.memory.relations import Edge, Node, edge, nodes
+from tokonoma.modules.memory.relations import MemoRelation, RelatedMemo, fetch_related_memos, to_relation
 from tokonoma.modules.memory.save import Namespace
 from tokonoma.modules.memory.tables import ALIVE
 
 Direction = Literal["forward", "backward", "both"]
 
 
-class GraphEdge(Edge):
+class RelationPathEdge(MemoRelation):
     depth: int
     direction: Literal["forward", "backward"]
     path: list[str]
 
 
-class Graph(TypedDict):
-    edges: list[GraphEdge]
-    nodes: list[Node]
+class RelationGraph(TypedDict):
+    edges: list[RelationPathEdge]
+    nodes: list[RelatedMemo]
     has_more: bool
 
 
@@ -37,12 +37,12 @@ def relation_graph(
     maxDepth: Annotated[int, Field(ge=1, le=10)] = 3,
     tag: Annotated[str | None, Field(max_length=64)] = None,
     limit: Annotated[int, Field(ge=1, le=1000)] = 200,
-) -> Graph:
+) -> RelationGraph:
     """Walk relations from a memo, nearest first. `path` lists memo ids from the start; `direction` tells how each edge
     was walked; loops are cut."""
-    space = spaces.resolved(namespace, desk.principal)
+    space = spaces.resolve_namespace(namespace, desk.principal)
     start = desk.row(f"select space from memo where id = :id and {ALIVE} and {{visible}}", id=startMemoId, now=now())  # noqa: S608
-    if start is None or not spaces.inside(start[0], space):
+    if start is None or not spaces.is_inside(start[0], space):
         raise Missing(f"There is no memo {startMemoId!r} here.", memo_id=startMemoId)
     rows = desk.rows(
         _WALK,
@@ -59,9 +59,9 @@ def relation_graph(
         # Cut loops leave a tree, but a dense graph has very many paths: the walk itself is bounded.
         steps=50 * (limit + 1),
     )
-    told = [_edge(row, desk) for row in rows[:limit]]
+    told = [_to_path_edge(row, desk) for row in rows[:limit]]
     ends = {startMemoId} | {end for row in rows[:limit] for end in (row[1], row[2])}
-    return {"edges": told, "nodes": nodes(desk, ends), "has_more": len(rows) > limit}
+    return {"edges": told, "nodes": fetch_related_memos(desk, ends), "has_more": len(rows) > limit}
 
 
 # Each step lengthens a path by one edge whose far end is not yet on it. Paths are JSON text on both databases.
@@ -93,6 +93,6 @@ order by depth, weight desc, source, target, tag, trail limit :most
 """  # noqa: S608 - our own text
 
 
-def _edge(row: Row, desk: Desk) -> GraphEdge:
+def _to_path_edge(row: Row, desk: Desk) -> RelationPathEdge:
     walked: Any = row[9]
-    return {**edge(row, desk), "depth": row[10], "direction": walked, "path": json.loads(row[12])}
+    return {**to_relation(row, desk), "depth": row[10], "direction": walked, "path": json.loads(row[12])}

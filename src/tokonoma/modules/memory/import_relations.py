@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import LABELS, Label, Rows, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.merge import Fate
-from tokonoma.modules.memory.save import LONGEST
+from tokonoma.modules.memory.merge import MergeOutcome
+from tokonoma.modules.memory.save import LATEST
 
 
-class CarriedRelation(TypedDict):
+class ImportedRelation(TypedDict):
     namespace: str
     source: str
     target: str
@@ -27,14 +27,14 @@ class CarriedRelation(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Bond:
+class RelationRow:
     """A relation as its row."""
 
     space: str
     source: str
     target: str
     tag: str
-    label: Label
+    label: Classification
     weight: float
     reason: str
     created_at: int
@@ -42,66 +42,70 @@ class Bond:
     revision: int
 
 
-def planned(
+def import_relations(
     rows: Rows,
     who: Principal,
-    relations: Sequence[CarriedRelation],
+    relations: Sequence[ImportedRelation],
     ends: Mapping[str, Memo],
     coming: frozenset[str],
     at: int,
     tx: Tx | None,
-) -> list[Fate[Bond]]:
+) -> list[MergeOutcome[RelationRow]]:
     """What becomes of each; written as well if there is a transaction to write in."""
-    fates: list[Fate[Bond]] = []
+    fates: list[MergeOutcome[RelationRow]] = []
     for carried in relations:
         try:
-            new = _bond(carried, who, ends, coming, at)
+            new = _build_relation(carried, who, ends, coming, at)
         except Invalid as error:
-            fates.append(Fate("skipped", error.message))
+            fates.append(MergeOutcome("skipped", error.message))
             continue
-        fate = _beside(new, _stored(rows, new), at, foreign=carried["version"] is None)
+        fate = _merge_relation(new, _fetch_stored(rows, new), at, foreign=carried["version"] is None)
         fates.append(fate)
         if tx is not None and fate.result is not None:
-            tx.run(_PUT, **{each.name: getattr(fate.result, each.name) for each in fields(Bond)})
+            tx.run(_PUT, **{each.name: getattr(fate.result, each.name) for each in fields(RelationRow)})
     return fates
 
 
-def _beside(new: Bond, stored: tuple[float, str, int, int] | None, at: int, *, foreign: bool) -> Fate[Bond]:
+def _merge_relation(
+    new: RelationRow, stored: tuple[float, str, int, int] | None, at: int, *, foreign: bool
+) -> MergeOutcome[RelationRow]:
     if stored is None:
-        return Fate("saved", result=new)
+        return MergeOutcome("saved", result=new)
     weight, reason, updated_at, revision = stored
     # Another program's links have no versions: one that is here was perhaps weighed here, and stays.
     if foreign or (new.weight, new.reason) == (weight, reason):
-        return Fate("unchanged")
+        return MergeOutcome("unchanged")
     if new.revision > revision:
-        return Fate("changed", result=new)
+        return MergeOutcome("changed", result=new)
     if new.revision < revision:
-        return Fate("kept", f"It is newer here: version {revision}, and {new.revision} came.")
+        return MergeOutcome("kept", f"It is newer here: version {revision}, and {new.revision} came.")
     if new.updated_at != updated_at:
-        return Fate("kept", f"It was changed here and there since version {revision - 1}.")
-    return Fate("changed", result=replace(new, revision=revision + 1, updated_at=max(at, updated_at)))
+        return MergeOutcome("kept", f"It was changed here and there since version {revision - 1}.")
+    return MergeOutcome("changed", result=replace(new, revision=revision + 1, updated_at=max(at, updated_at)))
 
 
-def _bond(carried: CarriedRelation, who: Principal, ends: Mapping[str, Memo], coming: frozenset[str], at: int) -> Bond:
+def _build_relation(
+    carried: ImportedRelation, who: Principal, ends: Mapping[str, Memo], coming: frozenset[str], at: int
+) -> RelationRow:
     """As it would be stored; Invalid says what is wrong with it."""
-    _check(carried)
-    space = spaces.resolved(carried["namespace"], who)
+    _check_relation(carried)
+    space = spaces.resolve_namespace(carried["namespace"], who)
     strictest = 0
     for end in (carried["source"], carried["target"]):
         memo = ends.get(end)
         if memo is None and end not in coming:
             raise Invalid(f"There is no memo {end[:80]!r} here.")
-        if memo is not None and not spaces.inside(memo.space, space):
+        if memo is not None and not spaces.is_inside(memo.space, space):
             raise Invalid(f"The memo {end!r} does not lie in the relation's namespace {carried['namespace']}.")
-        strictest = max(strictest, LABELS.index(memo.label if memo is not None else "internal"))
+        strictest = max(strictest, CLASSIFICATIONS.index(memo.label if memo is not None else "internal"))
     created = carried["created_at"] if carried["created_at"] is not None else carried["updated_at"]
     updated = carried["updated_at"] if carried["updated_at"] is not None else created
-    return Bond(
+    return RelationRow(
         space=space,
         source=carried["source"],
         target=carried["target"],
         tag=carried["tag"],
-        label=LABELS[strictest],
+        label=CLASSIFICATIONS[strictest],
         weight=round(carried["weight"], 2),
         reason=carried["reason"],
         created_at=at if created is None else created,
@@ -110,7 +114,7 @@ def _bond(carried: CarriedRelation, who: Principal, ends: Mapping[str, Memo], co
     )
 
 
-def _check(carried: CarriedRelation) -> None:
+def _check_relation(carried: ImportedRelation) -> None:
     if carried["source"] == carried["target"]:
         raise Invalid("A memo cannot be related to itself.")
     if not 1 <= len(carried["tag"]) <= 64:
@@ -122,11 +126,11 @@ def _check(carried: CarriedRelation) -> None:
     if carried["version"] is not None and not 1 <= carried["version"] < 2**53:
         raise Invalid("version counts from 1.")
     for moment in (carried["created_at"], carried["updated_at"]):
-        if moment is not None and not 0 <= moment <= LONGEST:
+        if moment is not None and not 0 <= moment <= LATEST:
             raise Invalid("A time lies before 1970 or after 9999.")
 
 
-def _stored(rows: Rows, bond: Bond) -> tuple[float, str, int, int] | None:
+def _fetch_stored(rows: Rows, bond: RelationRow) -> tuple[float, str, int, int] | None:
     row = rows.row(
         """select weight, reason, updated_at, revision from memo_relation
         where space = :space and source = :source and target = :target and tag = :tag and {visible}""",

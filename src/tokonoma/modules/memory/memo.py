@@ -7,12 +7,12 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import address_of
+from tokonoma.core.addresses import format_address
 from tokonoma.core.call import Principal
-from tokonoma.core.clock import shown
-from tokonoma.core.desk import Document, Label, Record, Row
-from tokonoma.core.opaque import Plain
-from tokonoma.modules.memory.metadata import Metadata, facts
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import Classification, Document, Record, Row
+from tokonoma.core.opaque import Opaque
+from tokonoma.modules.memory.metadata import Metadata, build_facts
 
 MODULE_NAME = "memory"
 
@@ -21,7 +21,7 @@ MODULE_NAME = "memory"
 class Memo:
     id: str
     space: str
-    label: Label
+    label: Classification
     title: str
     content: str
     metadata: Metadata
@@ -34,35 +34,35 @@ class Memo:
 
     @property
     def address(self) -> str:
-        return address_of(MODULE_NAME, self.id)
+        return format_address(MODULE_NAME, self.id)
 
 
-class Summary(TypedDict):
-    memo_id: Plain
+class MemoSummary(TypedDict):
+    memo_id: Opaque
     namespace: str
     title: NotRequired[str]
     metadata: dict[str, Any]
     thread: NotRequired[str]
-    created_at: Plain
-    updated_at: Plain
-    expires_at: NotRequired[Plain]
-    deleted_at: NotRequired[Plain]
+    created_at: Opaque
+    updated_at: Opaque
+    expires_at: NotRequired[Opaque]
+    deleted_at: NotRequired[Opaque]
     version: int
 
 
-def memo_of(row: Row) -> Memo:
+def to_memo(row: Row) -> Memo:
     """From the columns of tables.COLUMNS, in their order."""
     memo_id, space, label, title, content, metadata, *rest = row
     return Memo(memo_id, space, label, title, content, json.loads(metadata), *rest)
 
 
-def summary(memo: Memo, who: Principal) -> Summary:
-    told: Summary = {
+def to_summary(memo: Memo, who: Principal) -> MemoSummary:
+    told: MemoSummary = {
         "memo_id": memo.id,
-        "namespace": spaces.shown(memo.space, who),
+        "namespace": spaces.format_namespace(memo.space, who),
         "metadata": memo.metadata,
-        "created_at": shown(memo.created_at),
-        "updated_at": shown(memo.updated_at),
+        "created_at": format_time(memo.created_at),
+        "updated_at": format_time(memo.updated_at),
         "version": memo.revision,
     }
     if memo.title:
@@ -70,13 +70,13 @@ def summary(memo: Memo, who: Principal) -> Summary:
     if memo.thread:
         told["thread"] = memo.thread
     if memo.expires_at is not None:
-        told["expires_at"] = shown(memo.expires_at)
+        told["expires_at"] = format_time(memo.expires_at)
     if memo.deleted_at is not None:
-        told["deleted_at"] = shown(memo.deleted_at)
+        told["deleted_at"] = format_time(memo.deleted_at)
     return told
 
 
-def document(memo: Memo) -> Document:
+def to_document(memo: Memo) -> Document:
     """The memo's row in the shared index."""
     return Document(
         memo.address,
@@ -84,12 +84,12 @@ def document(memo: Memo) -> Document:
         memo.content,
         memo.title,
         memo.label,
-        facts(memo.metadata),
+        build_facts(memo.metadata),
         memo.thread,
         memo.created_at,
         memo.expires_at,
     )
 
 
-def record(memo: Memo) -> Record:
+def to_record(memo: Memo) -> Record:
     return Record(memo.address, MODULE_NAME, memo.space, memo.label, memo.title, memo.content, memo.revision)

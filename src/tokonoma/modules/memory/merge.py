@@ -13,23 +13,23 @@ from typing import Any, Generic, Literal, TypeVar
 
 from tokonoma.core import namespaces as spaces
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import LABELS
+from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.metadata import Metadata, checked
-from tokonoma.modules.memory.save import LONGEST, check_content
+from tokonoma.modules.memory.metadata import Metadata, encode_metadata
+from tokonoma.modules.memory.save import LATEST, check_content
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "skipped"]
 T = TypeVar("T")
 
-DIGEST = "imported_digest"
-_MARKS = frozenset({"imported_from", "imported_id", DIGEST})
+DIGEST_KEY = "imported_digest"
+_MARKS = frozenset({"imported_from", "imported_id", DIGEST_KEY})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LENGTHS = {"title": 500, "thread": 200, "namespace": 500}
 
 
 @dataclass(frozen=True, slots=True)
-class Fate(Generic[T]):
+class MergeOutcome(Generic[T]):
     """`kept`: what is here stays as it is. `skipped`: what came cannot be stored. `result` is what to write."""
 
     outcome: Outcome
@@ -37,71 +37,77 @@ class Fate(Generic[T]):
     result: T | None = None
 
 
-def fate_of(carried: Mapping[str, Any], stored: Memo | None, who: Principal, at: int) -> Fate[Memo]:
+def merge_memo(carried: Mapping[str, Any], stored: Memo | None, who: Principal, at: int) -> MergeOutcome[Memo]:
     try:
-        new = _memo(carried, who, at)
+        new = _build_memo(carried, who, at)
     except Invalid as error:
-        return Fate("skipped", error.message)
+        return MergeOutcome("skipped", error.message)
     if stored is None:
-        return Fate("saved", result=new)
+        return MergeOutcome("saved", result=new)
     if stored.space != new.space:
-        return Fate("kept", f"It is already here, in the namespace {spaces.shown(stored.space, who)}.")
-    return _beside_foreign(new, stored, at) if carried["version"] is None else _beside(new, stored, at)
+        return MergeOutcome(
+            "kept", f"It is already here, in the namespace {spaces.format_namespace(stored.space, who)}."
+        )
+    return _merge_foreign(new, stored, at) if carried["version"] is None else _merge_own(new, stored, at)
 
 
-def _beside(new: Memo, stored: Memo, at: int) -> Fate[Memo]:
+def _merge_own(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
     """Of our own export: versions tell which is newer."""
-    if _all(new) == _all(stored):
-        return Fate("unchanged")
+    if _to_comparable(new) == _to_comparable(stored):
+        return MergeOutcome("unchanged")
     if new.revision > stored.revision:
-        return Fate("changed", result=new)
+        return MergeOutcome("changed", result=new)
     if new.revision < stored.revision:
-        return Fate("kept", f"It is newer here: version {stored.revision}, and {new.revision} came.")
+        return MergeOutcome("kept", f"It is newer here: version {stored.revision}, and {new.revision} came.")
     if new.updated_at != stored.updated_at:
-        return Fate("kept", f"It was changed here and there since version {stored.revision - 1}.")
+        return MergeOutcome("kept", f"It was changed here and there since version {stored.revision - 1}.")
     # The same version of the same moment, and yet another text: somebody edited the exported file.
-    return Fate("changed", result=replace(new, revision=stored.revision + 1, updated_at=max(at, stored.updated_at)))
+    return MergeOutcome(
+        "changed", result=replace(new, revision=stored.revision + 1, updated_at=max(at, stored.updated_at))
+    )
 
 
-def _beside_foreign(new: Memo, stored: Memo, at: int) -> Fate[Memo]:
+def _merge_foreign(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
     """Of another program: the digest of what came last time tells on which side something has changed since."""
     if stored.deleted_at is not None:
-        return Fate("kept", "It lies in the trash here.")
-    theirs, ours, last = new.metadata[DIGEST], digest(stored), stored.metadata.get(DIGEST)
+        return MergeOutcome("kept", "It lies in the trash here.")
+    theirs, ours, last = new.metadata[DIGEST_KEY], compute_digest(stored), stored.metadata.get(DIGEST_KEY)
     if theirs in (last, ours):
-        return Fate("unchanged")
+        return MergeOutcome("unchanged")
     if ours != last:
-        return Fate("kept", "It was changed here and there since the last import.")
+        return MergeOutcome("kept", "It was changed here and there since the last import.")
     moment = new.updated_at if stored.updated_at < new.updated_at <= at else max(at, stored.updated_at)
     kept = replace(new, label=stored.label, created_at=stored.created_at, updated_at=moment)
-    return Fate("changed", result=replace(kept, revision=stored.revision + 1))
+    return MergeOutcome("changed", result=replace(kept, revision=stored.revision + 1))
 
 
-def digest(memo: Memo) -> str:
+def compute_digest(memo: Memo) -> str:
     """Of everything that a person or an agent may have changed."""
     mine = {key: value for key, value in memo.metadata.items() if key not in _MARKS}
-    said = _text([memo.title, memo.content, mine, memo.thread, memo.expires_at])
+    said = _to_json([memo.title, memo.content, mine, memo.thread, memo.expires_at])
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _all(memo: Memo) -> str:
+def _to_comparable(memo: Memo) -> str:
     # As JSON: for Python 1, 1.0 and true are equal.
-    return _text([memo.title, memo.content, memo.metadata, memo.thread, memo.expires_at, memo.deleted_at, memo.label])
+    return _to_json(
+        [memo.title, memo.content, memo.metadata, memo.thread, memo.expires_at, memo.deleted_at, memo.label]
+    )
 
 
-def _text(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _memo(carried: Mapping[str, Any], who: Principal, at: int) -> Memo:
+def _build_memo(carried: Mapping[str, Any], who: Principal, at: int) -> Memo:
     """As it would be stored; Invalid says what is wrong with it."""
-    _check(carried)
+    _check_memo(carried)
     created = carried["created_at"] if carried["created_at"] is not None else carried["updated_at"]
     updated = carried["updated_at"] if carried["updated_at"] is not None else created
     memo = Memo(
         id=carried["memo_id"],
-        space=spaces.resolved(carried["namespace"], who),
-        label=next(label for label in LABELS if label == carried["boundary"]),
+        space=spaces.resolve_namespace(carried["namespace"], who),
+        label=next(label for label in CLASSIFICATIONS if label == carried["boundary"]),
         title=carried["title"],
         content=carried["content"],
         metadata=carried["metadata"],
@@ -113,23 +119,23 @@ def _memo(carried: Mapping[str, Any], who: Principal, at: int) -> Memo:
         revision=carried["version"] or 1,
     )
     if carried["version"] is None:
-        marked: Metadata = {**memo.metadata, DIGEST: digest(memo)}
+        marked: Metadata = {**memo.metadata, DIGEST_KEY: compute_digest(memo)}
         memo = replace(memo, metadata=marked)
-    checked(memo.metadata)
+    encode_metadata(memo.metadata)
     return memo
 
 
-def _check(carried: Mapping[str, Any]) -> None:
+def _check_memo(carried: Mapping[str, Any]) -> None:
     if not _UUID.fullmatch(carried["memo_id"]):
         raise Invalid(f"{carried['memo_id'][:80]!r} is no id of a memo: that is a UUID in lower case.")
     check_content(carried["content"])
     for name, most in _LENGTHS.items():
         if len(carried[name]) > most:
             raise Invalid(f"{name} has more than {most} characters.")
-    if carried["boundary"] not in LABELS:
-        raise Invalid(f"boundary is one of {', '.join(LABELS)}.")
+    if carried["boundary"] not in CLASSIFICATIONS:
+        raise Invalid(f"boundary is one of {', '.join(CLASSIFICATIONS)}.")
     if carried["version"] is not None and not 1 <= carried["version"] < 2**53:
         raise Invalid("version counts from 1.")
     for name in ("created_at", "updated_at", "expires_at", "deleted_at"):
-        if carried[name] is not None and not 0 <= carried[name] <= LONGEST:
+        if carried[name] is not None and not 0 <= carried[name] <= LATEST:
             raise Invalid(f"{name} lies before 1970 or after 9999.")

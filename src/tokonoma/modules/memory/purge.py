@@ -4,7 +4,7 @@
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import address_of
+from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.modules.memory.memo import MODULE_NAME
@@ -15,12 +15,12 @@ _DAY = 86_400_000
 GONE = "(deleted_at <= :before or (expires_at is not null and expires_at <= :before)) and {visible}"
 
 
-class Purged(TypedDict):
+class MemoPurge(TypedDict):
     deleted: int
     expired: int
 
 
-def purge(desk: Desk, days: int, dry_run: bool = False) -> Purged:
+def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
     """Remove a page of the memos that were deleted, or had expired, so many days ago, with their relations. With
     `dry_run` say how many there are in all."""
     before = now() - days * _DAY
@@ -38,7 +38,7 @@ def purge(desk: Desk, days: int, dry_run: bool = False) -> Purged:
             before=before,
         )
         for memo_id, _ in found:
-            tx.drop(address_of(MODULE_NAME, memo_id))
+            tx.drop(format_address(MODULE_NAME, memo_id))
             tx.run("delete from memo where id = :id and {visible}", id=memo_id)  # relations go with it
     deleted = sum(at is not None for _, at in found)
     return {"deleted": deleted, "expired": len(found) - deleted}

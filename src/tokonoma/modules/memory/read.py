@@ -7,30 +7,30 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import parts_of
+from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Document, Record, Rows
 from tokonoma.core.errors import Missing
-from tokonoma.modules.memory.memo import Memo, Summary, document, memo_of, record, summary
+from tokonoma.modules.memory.memo import Memo, MemoSummary, to_document, to_memo, to_record, to_summary
 from tokonoma.modules.memory.save import Namespace
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS
 
 _SHORT = 200  # characters of content in a list
 
 
-class WholeMemo(Summary):
+class MemoDetail(MemoSummary):
     content: str
     content_length: int
     content_truncated: NotRequired[bool]
 
 
-class ListedMemo(Summary):
+class MemoListEntry(MemoSummary):
     content: str
     content_truncated: NotRequired[bool]
 
 
 class MemoList(TypedDict):
-    items: list[ListedMemo]
+    items: list[MemoListEntry]
     has_more: bool
     next_cursor: NotRequired[str]
 
@@ -46,23 +46,25 @@ class NamespaceList(TypedDict):
     next_cursor: NotRequired[str]
 
 
-Page = Annotated[str | None, Field(description="next_cursor of the page before")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
 
 
-def get(
+def get_memo(
     desk: Desk,
     memo_id: str,
     namespace: Namespace = None,
     offset: Annotated[int, Field(ge=0, description="character to start at")] = 0,
     max_characters: Annotated[int, Field(ge=1, le=100_000)] = 20_000,
-) -> WholeMemo:
+) -> MemoDetail:
     """One memo with its content, from `offset` on; `content_truncated` says that there is more."""
     row = desk.row(f"select {COLUMNS} from memo where id = :id and {ALIVE} and {{visible}}", id=memo_id, now=now())  # noqa: S608
-    memo = memo_of(row) if row else None
-    if memo is None or (namespace and not spaces.inside(memo.space, spaces.resolved(namespace, desk.principal))):
+    memo = to_memo(row) if row else None
+    if memo is None or (
+        namespace and not spaces.is_inside(memo.space, spaces.resolve_namespace(namespace, desk.principal))
+    ):
         raise Missing(f"There is no memo {memo_id!r} here.", memo_id=memo_id)
     piece = memo.content[offset : offset + max_characters]
-    told: WholeMemo = {**summary(memo, desk.principal), "content": piece, "content_length": len(memo.content)}
+    told: MemoDetail = {**to_summary(memo, desk.principal), "content": piece, "content_length": len(memo.content)}
     if offset + len(piece) < len(memo.content):
         told["content_truncated"] = True
     return told
@@ -74,11 +76,11 @@ def list_memos(
     state: Annotated[Literal["kept", "trash"], Field(description="trash: those that were deleted")] = "kept",
     thread: Annotated[str | None, Field(description="only memos of this thread")] = None,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    cursor: Page = None,
+    cursor: PageCursor = None,
 ) -> MemoList:
     """Memos of a namespace and those below it, last changed first, with the start of their content."""
     at, last = cursors.decode("memos", cursor) if cursor else (2**62, "")
-    space = spaces.resolved(namespace, desk.principal)
+    space = spaces.resolve_namespace(namespace, desk.principal)
     alive = ALIVE if state == "kept" else "deleted_at is not null and :now = :now"
     rows = desk.rows(
         f"""select {COLUMNS} from memo where {alive} and {{visible}}
@@ -95,17 +97,17 @@ def list_memos(
         last=last,
         most=limit + 1,
     )
-    memos = [memo_of(row) for row in rows[:limit]]
-    page: MemoList = {"items": [_listed(memo, desk) for memo in memos], "has_more": len(rows) > limit}
+    memos = [to_memo(row) for row in rows[:limit]]
+    page: MemoList = {"items": [_to_list_entry(memo, desk) for memo in memos], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("memos", memos[-1].updated_at, memos[-1].id)
     return page
 
 
-def namespaces(
+def list_namespaces(
     desk: Desk,
     limit: Annotated[int, Field(ge=1, le=1000)] = 200,
-    cursor: Page = None,
+    cursor: PageCursor = None,
 ) -> NamespaceList:
     """The namespaces that hold memos, in order of name, with how many each holds itself."""
     (last,) = cursors.decode("namespaces", cursor) if cursor else ("",)
@@ -117,7 +119,7 @@ def namespaces(
         most=limit + 1,
     )
     items: list[NamespaceCount] = [
-        {"namespace": spaces.shown(space, desk.principal), "memos": count} for space, count in rows[:limit]
+        {"namespace": spaces.format_namespace(space, desk.principal), "memos": count} for space, count in rows[:limit]
     ]
     page: NamespaceList = {"items": items, "has_more": len(rows) > limit}
     if len(rows) > limit:
@@ -125,25 +127,25 @@ def namespaces(
     return page
 
 
-def read(rows: Rows, address: str) -> Record | None:
+def read_record(rows: Rows, address: str) -> Record | None:
     """For the directory: any living memo by its address. The desk guards it."""
-    row = rows.row(f"select {COLUMNS} from memo where id = :id and {ALIVE}", id=parts_of(address)[1], now=now())  # noqa: S608
-    return record(memo_of(row)) if row else None
+    row = rows.row(f"select {COLUMNS} from memo where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
+    return to_record(to_memo(row)) if row else None
 
 
-def documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
+def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
     """For a reindex: the living memos in order of address, a page at a time."""
     found = rows.rows(
         f"select {COLUMNS} from memo where {ALIVE} and id > :after order by id limit :most",  # noqa: S608 - our own
         now=now(),
-        after=parts_of(after)[1] if after else "",
+        after=parse_address(after)[1] if after else "",
         most=limit,
     )
-    return [document(memo_of(row)) for row in found]
+    return [to_document(to_memo(row)) for row in found]
 
 
-def _listed(memo: Memo, desk: Desk) -> ListedMemo:
-    told: ListedMemo = {**summary(memo, desk.principal), "content": memo.content[:_SHORT]}
+def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
+    told: MemoListEntry = {**to_summary(memo, desk.principal), "content": memo.content[:_SHORT]}
     if len(memo.content) > _SHORT:
         told["content_truncated"] = True
     return told

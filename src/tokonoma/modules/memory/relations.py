@@ -7,13 +7,13 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.clock import now, shown
-from tokonoma.core.desk import LABELS, Desk, Label, Row, Tx
+from tokonoma.core.clock import format_time, now
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing
-from tokonoma.core.opaque import Plain
+from tokonoma.core.opaque import Opaque
 from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.read import Page
-from tokonoma.modules.memory.save import Namespace, Version, found
+from tokonoma.modules.memory.read import PageCursor
+from tokonoma.modules.memory.save import Namespace, Version, require_memo
 from tokonoma.modules.memory.tables import ALIVE
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, description="what kind of relation, such as causes")]
@@ -25,33 +25,33 @@ BOTH_ALIVE = f"""source in (select id from memo where {ALIVE} and {{visible}})
     and target in (select id from memo where {ALIVE} and {{visible}})"""  # noqa: S608 - our own text
 
 
-class Edge(TypedDict):
+class MemoRelation(TypedDict):
     namespace: str
-    sourceMemoId: Plain
-    targetMemoId: Plain
+    sourceMemoId: Opaque
+    targetMemoId: Opaque
     tag: str
     weight: float
     reason: NotRequired[str]
-    created_at: Plain
-    updated_at: Plain
+    created_at: Opaque
+    updated_at: Opaque
     version: int
 
 
-class Node(TypedDict):
-    memo_id: Plain
+class RelatedMemo(TypedDict):
+    memo_id: Opaque
     namespace: str
     title: NotRequired[str]
     content: str
 
 
-class DeletedEdge(TypedDict):
+class DeletedRelation(TypedDict):
     deleted: bool
-    relation: Edge
+    relation: MemoRelation
 
 
-class Edges(TypedDict):
-    edges: list[Edge]
-    nodes: list[Node]
+class RelationList(TypedDict):
+    edges: list[MemoRelation]
+    nodes: list[RelatedMemo]
     has_more: bool
     next_cursor: NotRequired[str]
 
@@ -65,27 +65,27 @@ def relation_save(
     weight: Weight = None,
     reason: Reason = None,
     expected_version: Version = None,
-) -> Edge:
+) -> MemoRelation:
     """Relate two memos, or change the relation that they have under this tag. Both lie in the relation's namespace or
     below it."""
     if sourceMemoId == targetMemoId:
         raise Invalid("A memo cannot be related to itself.", field="targetMemoId")
-    space = spaces.resolved(namespace, desk.principal)
+    space = spaces.resolve_namespace(namespace, desk.principal)
     rounded = None if weight is None else round(weight, 2)
     with desk.write() as tx:
-        ends = [found(desk, tx, memo, None) for memo in (sourceMemoId, targetMemoId)]
-        _inside(space, ends)
-        old = _row(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
+        ends = [require_memo(desk, tx, memo, None) for memo in (sourceMemoId, targetMemoId)]
+        _require_inside(space, ends)
+        old = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
         if expected_version is not None and expected_version != (old[8] if old else 0):
             raise Conflict(
                 f"The relation is at version {old[8] if old else 0}, not {expected_version}. Nothing was changed.",
                 current_version=old[8] if old else 0,
             )
         if old is None or _differs(old, rounded, reason):
-            _put(tx, space, ends, tag, rounded, reason, old)
-        row = _row(tx, space, sourceMemoId, targetMemoId, tag)
+            _upsert_relation(tx, space, ends, tag, rounded, reason, old)
+        row = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag)
     assert row is not None
-    return edge(row, desk)
+    return to_relation(row, desk)
 
 
 def relation_delete(
@@ -94,11 +94,11 @@ def relation_delete(
     targetMemoId: str,
     tag: Tag,
     namespace: Namespace = None,
-) -> DeletedEdge:
+) -> DeletedRelation:
     """Delete one relation; the answer holds what it was."""
-    space = spaces.resolved(namespace, desk.principal)
+    space = spaces.resolve_namespace(namespace, desk.principal)
     with desk.write() as tx:
-        row = _row(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
+        row = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
         if row is None:
             raise Missing(
                 "There is no such relation here.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag
@@ -111,7 +111,7 @@ def relation_delete(
             target=targetMemoId,
             tag=tag,
         )
-    return {"deleted": True, "relation": edge(row, desk)}
+    return {"deleted": True, "relation": to_relation(row, desk)}
 
 
 def relation_list(
@@ -121,11 +121,11 @@ def relation_list(
     targetMemoId: Annotated[str | None, Field(description="only to this memo")] = None,
     tag: Annotated[str | None, Field(max_length=64)] = None,
     limit: Annotated[int, Field(ge=1, le=500)] = 100,
-    cursor: Page = None,
-) -> Edges:
+    cursor: PageCursor = None,
+) -> RelationList:
     """Relations of a namespace and those below it, as edges and the memos that they join."""
     last = cursors.decode("relations", cursor) if cursor else ["", "", "", ""]
-    space = spaces.resolved(namespace, desk.principal)
+    space = spaces.resolve_namespace(namespace, desk.principal)
     rows = desk.rows(
         f"""select {COLUMNS} from memo_relation r where {{visible:r}} and {BOTH_ALIVE}
             and (:space = '/' or space = :space or substr(space, 1, cast(:length as integer)) = :below)
@@ -146,9 +146,9 @@ def relation_list(
         most=limit + 1,
     )
     shown_rows = rows[:limit]
-    told: Edges = {
-        "edges": [edge(row, desk) for row in shown_rows],
-        "nodes": nodes(desk, {end for row in shown_rows for end in (row[1], row[2])}),
+    told: RelationList = {
+        "edges": [to_relation(row, desk) for row in shown_rows],
+        "nodes": fetch_related_memos(desk, {end for row in shown_rows for end in (row[1], row[2])}),
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
@@ -156,16 +156,16 @@ def relation_list(
     return told
 
 
-def edge(row: Row, desk: Desk) -> Edge:
+def to_relation(row: Row, desk: Desk) -> MemoRelation:
     space, source, target, tag, weight, reason, created_at, updated_at, revision = row[:9]
-    told: Edge = {
-        "namespace": spaces.shown(space, desk.principal),
+    told: MemoRelation = {
+        "namespace": spaces.format_namespace(space, desk.principal),
         "sourceMemoId": source,
         "targetMemoId": target,
         "tag": tag,
         "weight": weight,
-        "created_at": shown(created_at),
-        "updated_at": shown(updated_at),
+        "created_at": format_time(created_at),
+        "updated_at": format_time(updated_at),
         "version": revision,
     }
     if reason:
@@ -173,7 +173,7 @@ def edge(row: Row, desk: Desk) -> Edge:
     return told
 
 
-def nodes(desk: Desk, ids: set[str]) -> list[Node]:
+def fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     """The memos at the ends of edges, in order of id, with the start of their content."""
     if not ids:
         return []
@@ -184,18 +184,22 @@ def nodes(desk: Desk, ids: set[str]) -> list[Node]:
         now=now(),
         **names,
     )
-    return [_node(row, desk) for row in rows]
+    return [_to_related_memo(row, desk) for row in rows]
 
 
-def _node(row: Row, desk: Desk) -> Node:
+def _to_related_memo(row: Row, desk: Desk) -> RelatedMemo:
     memo_id, space, title, content = row
-    told: Node = {"memo_id": memo_id, "namespace": spaces.shown(space, desk.principal), "content": content}
+    told: RelatedMemo = {
+        "memo_id": memo_id,
+        "namespace": spaces.format_namespace(space, desk.principal),
+        "content": content,
+    }
     if title:
         told["title"] = title
     return told
 
 
-def _row(tx: Tx, space: str, source: str, target: str, tag: str, *, lock: bool = False) -> Row | None:
+def _fetch_relation(tx: Tx, space: str, source: str, target: str, tag: str, *, lock: bool = False) -> Row | None:
     return tx.row(
         f"""select {COLUMNS} from memo_relation where space = :space and source = :source and target = :target
         and tag = :tag and {{visible}} {"{for_update}" if lock else ""}""",  # noqa: S608 - the columns are our own
@@ -210,7 +214,7 @@ def _differs(old: Row, weight: float | None, reason: str | None) -> bool:
     return (weight is not None and weight != old[4]) or (reason is not None and reason != old[5])
 
 
-def _put(
+def _upsert_relation(
     tx: Tx, space: str, ends: list[Memo], tag: str, weight: float | None, reason: str | None, old: Row | None
 ) -> None:
     """A new relation counts fully unless told otherwise; a changed one keeps what was not named."""
@@ -225,18 +229,18 @@ def _put(
         source=ends[0].id,
         target=ends[1].id,
         tag=tag,
-        label=tx.label(_strictest(ends), space, reason if reason is not None else (old[5] if old else ""), tag),
+        label=tx.classify(_find_strictest(ends), space, reason if reason is not None else (old[5] if old else ""), tag),
         weight=weight if weight is not None else old[4] if old else 1.0,
         reason=reason if reason is not None else old[5] if old else "",
         at=at,
     )
 
 
-def _strictest(ends: list[Memo]) -> Label:
-    return LABELS[max(LABELS.index(memo.label) for memo in ends)]
+def _find_strictest(ends: list[Memo]) -> Classification:
+    return CLASSIFICATIONS[max(CLASSIFICATIONS.index(memo.label) for memo in ends)]
 
 
-def _inside(space: str, ends: list[Memo]) -> None:
+def _require_inside(space: str, ends: list[Memo]) -> None:
     for memo in ends:
-        if not spaces.inside(memo.space, space):
+        if not spaces.is_inside(memo.space, space):
             raise Missing(f"There is no memo {memo.id!r} in the relation's namespace.", memo_id=memo.id)

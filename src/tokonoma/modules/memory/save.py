@@ -10,17 +10,17 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.clock import now, parsed
+from tokonoma.core.clock import now, parse_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.ids import uuid7
-from tokonoma.modules.memory.memo import Memo, Summary, document, memo_of, summary
-from tokonoma.modules.memory.metadata import checked, merged
+from tokonoma.modules.memory.memo import Memo, MemoSummary, to_document, to_memo, to_summary
+from tokonoma.modules.memory.metadata import encode_metadata, merge_metadata
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS
 
-MOST_CONTENT = 1024 * 1024  # bytes
-MOST_MEMOS = 1000
-LONGEST = 253402300799999  # the year 9999
+MAX_CONTENT_BYTES = 1024 * 1024  # bytes
+MAX_MEMOS = 1000
+LATEST = 253402300799999  # the year 9999
 _DIFF_LINES = 12
 
 Content = Annotated[str, Field(description="what to remember, up to 1 MiB")]
@@ -50,7 +50,7 @@ class NewMemo(TypedDict):
     expires_at: NotRequired[Until]
 
 
-class Saved(TypedDict):
+class SavedMemos(TypedDict):
     memo_id: NotRequired[str]
     namespace: NotRequired[str]
     title: NotRequired[str]
@@ -60,11 +60,11 @@ class Saved(TypedDict):
     updated_at: NotRequired[str]
     expires_at: NotRequired[str]
     version: NotRequired[int]
-    items: NotRequired[list[Summary]]
+    items: NotRequired[list[MemoSummary]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FieldPlace:
     """Where in the call a memo stands, for what is said of it."""
 
     name: str
@@ -73,7 +73,7 @@ class _Place:
         return f"{self.name}.{field}" if self.name else field
 
 
-def save(
+def save_memos(
     desk: Desk,
     content: Annotated[str | None, Field(description="what to remember, up to 1 MiB; optional with memo_id")] = None,
     namespace: Namespace = None,
@@ -89,9 +89,9 @@ def save(
     ttl_seconds: Seconds = None,
     expires_at: Until = None,
     memos: Annotated[
-        list[NewMemo] | None, Field(min_length=1, max_length=MOST_MEMOS, description="many at once, all or nothing")
+        list[NewMemo] | None, Field(min_length=1, max_length=MAX_MEMOS, description="many at once, all or nothing")
     ] = None,
-) -> Saved:
+) -> SavedMemos:
     """Save a memo, or change one. Found by its words at once, and by its meaning shortly after. With `memos`, each has
     the same fields and the answer holds `items` in their order."""
     one = {
@@ -101,21 +101,21 @@ def save(
     if memos is None:
         new = cast("NewMemo", {**one, "namespace": namespace, "metadata_mode": metadata_mode})
         with desk.write() as tx:
-            kept = _saved(desk, tx, new, _Place(""))
-        return cast("Saved", summary(kept, desk.principal))
+            kept = _save_memo(desk, tx, new, _FieldPlace(""))
+        return cast("SavedMemos", to_summary(kept, desk.principal))
     extra = [name for name, value in one.items() if value is not None]
     if extra:
         raise Invalid(f"With `memos`, {', '.join(extra)} belongs into each memo, not beside them.", fields=extra)
     with desk.write() as tx:
-        _lock(tx, [named for new in memos if (named := new.get("memo_id"))])
+        _lock_memos(tx, [named for new in memos if (named := new.get("memo_id"))])
         many = [
-            _saved(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), _Place(f"memos[{number}]"))
+            _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), _FieldPlace(f"memos[{number}]"))
             for number, new in enumerate(memos)
         ]
-    return {"items": [summary(memo, desk.principal) for memo in many]}
+    return {"items": [to_summary(memo, desk.principal) for memo in many]}
 
 
-def _lock(tx: Tx, ids: Sequence[str]) -> None:
+def _lock_memos(tx: Tx, ids: Sequence[str]) -> None:
     """All in one order, whatever the caller's is: two calls that share memos wait for each other, and not in a ring."""
     if len(ids) > 1:
         names = {f"id{number}": each for number, each in enumerate(ids)}
@@ -123,20 +123,20 @@ def _lock(tx: Tx, ids: Sequence[str]) -> None:
         tx.rows(f"select id from memo where id in ({listed}) and {{visible}} order by id {{for_update}}", **names)  # noqa: S608
 
 
-def _saved(desk: Desk, tx: Tx, new: NewMemo, place: _Place) -> Memo:
+def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: _FieldPlace) -> Memo:
     content = new.get("content")
     if content is not None:
         check_content(content, place.field("content"))
     memo_id = new.get("memo_id")
-    memo = _changed(desk, tx, new, memo_id, place) if memo_id else _made(desk, new, place)
-    text = checked(memo.metadata, place.field("metadata"))
+    memo = _build_changed(desk, tx, new, memo_id, place) if memo_id else _build_memo(desk, new, place)
+    text = encode_metadata(memo.metadata, place.field("metadata"))
     row = {
         "id": memo.id, "space": memo.space, "label": memo.label, "title": memo.title, "content": memo.content,
         "metadata": text, "thread": memo.thread, "created_at": memo.created_at, "updated_at": memo.updated_at,
         "expires_at": memo.expires_at, "revision": memo.revision,
     }  # fmt: skip
     tx.run(_UPDATE if memo_id else _INSERT, **row)
-    tx.put(document(memo))
+    tx.put(to_document(memo))
     return memo
 
 
@@ -148,7 +148,7 @@ _UPDATE = """update memo set space = :space, label = :label, title = :title, con
     where id = :id and {visible}"""
 
 
-def _made(desk: Desk, new: NewMemo, place: _Place) -> Memo:
+def _build_memo(desk: Desk, new: NewMemo, place: _FieldPlace) -> Memo:
     content = new.get("content")
     if content is None:
         raise Invalid(f"{place.field('content')} is required for a new memo.", field=place.field("content"))
@@ -157,64 +157,66 @@ def _made(desk: Desk, new: NewMemo, place: _Place) -> Memo:
     at = now()
     return Memo(
         id=uuid7(),
-        space=spaces.resolved(new.get("namespace"), desk.principal),
+        space=spaces.resolve_namespace(new.get("namespace"), desk.principal),
         label="internal",
         title=new.get("title") or "",
         content=content,
-        metadata=merged({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
+        metadata=merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
         thread=new.get("thread") or "",
         created_at=at,
         updated_at=at,
-        expires_at=_expiry(new, at, place),
+        expires_at=_parse_expiry(new, at, place),
         deleted_at=None,
         revision=1,
     )
 
 
-def _changed(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: _Place) -> Memo:
-    old = found(desk, tx, memo_id, new.get("namespace"), lock=True)
+def _build_changed(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: _FieldPlace) -> Memo:
+    old = require_memo(desk, tx, memo_id, new.get("namespace"), lock=True)
     expected = new.get("expected_version")
     if expected is not None and expected != old.revision:
-        raise _stale(old, new, expected)
+        raise _build_stale_error(old, new, expected)
     at = max(now(), old.updated_at)
     given: Mapping[str, Any] = {key: value for key, value in new.items() if value is not None}
     return replace(
         old,
         title=given.get("title", old.title),
         content=given.get("content", old.content),
-        metadata=merged(old.metadata, given.get("metadata") or {}, new.get("metadata_mode", "merge"))
+        metadata=merge_metadata(old.metadata, given.get("metadata") or {}, new.get("metadata_mode", "merge"))
         if "metadata" in given
         else old.metadata,
         thread=given.get("thread", old.thread),
         updated_at=at,
-        expires_at=_expiry(new, at, place) if {"ttl_seconds", "expires_at"} & given.keys() else old.expires_at,
+        expires_at=_parse_expiry(new, at, place) if {"ttl_seconds", "expires_at"} & given.keys() else old.expires_at,
         revision=old.revision + 1,
     )
 
 
-def found(desk: Desk, tx: Tx, memo_id: str, namespace: str | None, *, lock: bool = False) -> Memo:
+def require_memo(desk: Desk, tx: Tx, memo_id: str, namespace: str | None, *, lock: bool = False) -> Memo:
     """The living memo with this id that the caller can see, in the namespace if one is named."""
     row = tx.row(
         f"select {COLUMNS} from memo where id = :id and {ALIVE} and {{visible}} {'{for_update}' if lock else ''}",  # noqa: S608
         id=memo_id,
         now=now(),
     )
-    memo = memo_of(row) if row else None
-    if memo is None or (namespace and not spaces.inside(memo.space, spaces.resolved(namespace, desk.principal))):
+    memo = to_memo(row) if row else None
+    if memo is None or (
+        namespace and not spaces.is_inside(memo.space, spaces.resolve_namespace(namespace, desk.principal))
+    ):
         raise Missing(f"There is no memo {memo_id!r} here.", memo_id=memo_id)
     return memo
 
 
-def _expiry(new: NewMemo, at: int, place: _Place) -> int | None:
+def _parse_expiry(new: NewMemo, at: int, place: _FieldPlace) -> int | None:
     seconds, until = new.get("ttl_seconds"), new.get("expires_at")
     if seconds is not None and until is not None:
         raise Invalid("Give ttl_seconds or expires_at, not both.", field=place.field("ttl_seconds"))
     if seconds is not None:
-        return min(at + seconds * 1000, LONGEST)
+        return min(at + seconds * 1000, LATEST)
     if until is None:
         return None
     try:
-        moment = parsed(until)
+        moment = parse_time(until)
     except ValueError:
         raise Invalid(
             f"{place.field('expires_at')} must be a time like 2027-01-31T09:00:00Z.", field=place.field("expires_at")
@@ -227,15 +229,15 @@ def _expiry(new: NewMemo, at: int, place: _Place) -> int | None:
 def check_content(content: str, field: str = "content") -> None:
     if not content.strip():
         raise Invalid(f"{field} is empty.", field=field)
-    if len(content.encode()) > MOST_CONTENT:
+    if len(content.encode()) > MAX_CONTENT_BYTES:
         raise Invalid(
-            f"{field} has more than {MOST_CONTENT} bytes. Cut it into several memos of one thread.",
+            f"{field} has more than {MAX_CONTENT_BYTES} bytes. Cut it into several memos of one thread.",
             field=field,
-            limit=MOST_CONTENT,
+            limit=MAX_CONTENT_BYTES,
         )
 
 
-def _stale(old: Memo, new: NewMemo, expected: int) -> Conflict:
+def _build_stale_error(old: Memo, new: NewMemo, expected: int) -> Conflict:
     """The current version and a short diff: what the caller would have overwritten."""
     wanted = new.get("content") or old.content
     diff = difflib.unified_diff(old.content.splitlines(), wanted.splitlines(), "stored", "yours", lineterm="", n=1)

@@ -6,21 +6,21 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import address_of, parts_of
+from tokonoma.core.addresses import format_address, parse_address
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.query import Hit, Hits, Query, Where
-from tokonoma.core.snippets import snippet
-from tokonoma.modules.memory.memo import MODULE_NAME, Memo, Summary, memo_of, summary
-from tokonoma.modules.memory.metadata import conditions
+from tokonoma.core.query import Hit, Hits, Query, SearchFilter
+from tokonoma.core.snippets import extract_snippet
+from tokonoma.modules.memory.memo import MODULE_NAME, Memo, MemoSummary, to_memo, to_summary
+from tokonoma.modules.memory.metadata import build_conditions
 from tokonoma.modules.memory.save import Namespace
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS
 
 _WHOLE = 2000  # characters up to which the content comes whole
 
 
-class FoundMemo(Summary):
+class MemoHit(MemoSummary):
     content: str
     content_truncated: NotRequired[bool]
     score: float
@@ -28,14 +28,14 @@ class FoundMemo(Summary):
     score_details: NotRequired[dict[str, Any]]
 
 
-class FoundMemos(TypedDict):
-    items: list[FoundMemo]
+class MemoSearchResult(TypedDict):
+    items: list[MemoHit]
     mode: Literal["hybrid", "text", "vector", "metadata"]
     not_yet_embedded: NotRequired[int]
     why_not: NotRequired[str]
 
 
-def search(
+def search_memos(
     desk: Desk,
     query: Annotated[str | None, Field(max_length=20_000, description="words or a question, in any language")] = None,
     namespace: Namespace = None,
@@ -52,34 +52,34 @@ def search(
     half_life_days: Annotated[float | None, Field(gt=0, le=36_500, description="older memos count less")] = None,
     explain: Annotated[bool, Field(description="say how each score came about")] = False,
     expect_memo_id: Annotated[str | None, Field(description="say why this memo did not come")] = None,
-) -> FoundMemos:
+) -> MemoSearchResult:
     """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without
     query and pivot: by metadata_filter alone, newest first. Long contents come as a snippet with content_truncated;
     memory.get reads the rest."""
-    _check(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
-    space = spaces.resolved(namespace, desk.principal)
-    where = Where((MODULE_NAME,), space, conditions(metadata_filter or {}))
+    _check_arguments(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
+    space = spaces.resolve_namespace(namespace, desk.principal)
+    where = SearchFilter((MODULE_NAME,), space, build_conditions(metadata_filter or {}))
     if pivot_memo_id is not None:
         _check_pivot(desk, pivot_memo_id, space)
     vector = minimum_similarity is not None or distance_metric == "l2" or pivot_memo_id is not None
     asked = Query(
         text=(query or "").strip(),
-        pivot=address_of(MODULE_NAME, pivot_memo_id) if pivot_memo_id else None,
+        pivot=format_address(MODULE_NAME, pivot_memo_id) if pivot_memo_id else None,
         mode="vector" if vector else mode,
         metric=distance_metric,
         limit=k + (1 if pivot_memo_id and exclude_pivot else 0),
-        minimum=minimum_similarity,
-        timely=True,
+        min_similarity=minimum_similarity,
+        boost_dates=True,
         half_life=half_life_days,
         explain=explain,
-        expect=address_of(MODULE_NAME, expect_memo_id) if expect_memo_id else None,
+        expect=format_address(MODULE_NAME, expect_memo_id) if expect_memo_id else None,
     )
     hits = desk.find(asked, where)
     left_out = asked.pivot if exclude_pivot else None
-    return _told(desk, hits, asked, [hit for hit in hits.items if hit.address != left_out][:k])
+    return _to_response(desk, hits, asked, [hit for hit in hits.items if hit.address != left_out][:k])
 
 
-def _check(query: str | None, pivot: str | None, minimum: float | None, metric: str, mode: str) -> None:
+def _check_arguments(query: str | None, pivot: str | None, minimum: float | None, metric: str, mode: str) -> None:
     if query is not None and pivot is not None:
         raise Invalid("Give query or pivot_memo_id, not both.", fields=["query", "pivot_memo_id"])
     if minimum is not None and metric == "l2":
@@ -94,25 +94,25 @@ def _check(query: str | None, pivot: str | None, minimum: float | None, metric: 
 
 def _check_pivot(desk: Desk, memo_id: str, space: str) -> None:
     row = desk.row(f"select space from memo where id = :id and {ALIVE} and {{visible}}", id=memo_id, now=now())  # noqa: S608
-    if row is None or not spaces.inside(row[0], space):
+    if row is None or not spaces.is_inside(row[0], space):
         raise Missing(f"There is no memo {memo_id!r} here.", memo_id=memo_id)
 
 
-def _told(desk: Desk, hits: Hits, asked: Query, chosen: list[Hit]) -> FoundMemos:
-    memos = _fetched(desk, [parts_of(hit.address)[1] for hit in chosen])
+def _to_response(desk: Desk, hits: Hits, asked: Query, chosen: list[Hit]) -> MemoSearchResult:
+    memos = _fetch_memos(desk, [parse_address(hit.address)[1] for hit in chosen])
     searched = bool(asked.text or asked.pivot)
-    told: FoundMemos = {
-        "items": [_found(desk, memos[hit.address], hit, asked) for hit in chosen if hit.address in memos],
+    told: MemoSearchResult = {
+        "items": [_to_hit(desk, memos[hit.address], hit, asked) for hit in chosen if hit.address in memos],
         "mode": hits.mode if searched else "metadata",
     }
-    if hits.waiting and searched:
-        told["not_yet_embedded"] = hits.waiting
+    if hits.pending_vectors and searched:
+        told["not_yet_embedded"] = hits.pending_vectors
     if hits.why_not is not None:
         told["why_not"] = hits.why_not
     return told
 
 
-def _fetched(desk: Desk, ids: list[str]) -> dict[str, Memo]:
+def _fetch_memos(desk: Desk, ids: list[str]) -> dict[str, Memo]:
     """The hits' own rows. One that was deleted since it was found is left out."""
     if not ids:
         return {}
@@ -123,16 +123,16 @@ def _fetched(desk: Desk, ids: list[str]) -> dict[str, Memo]:
         now=now(),
         **dict(zip(names, ids, strict=True)),
     )
-    return {memo.address: memo for memo in map(memo_of, rows)}
+    return {memo.address: memo for memo in map(to_memo, rows)}
 
 
-def _found(desk: Desk, memo: Memo, hit: Hit, asked: Query) -> FoundMemo:
-    short, cut = snippet(memo.content, asked.text, _WHOLE)
-    told: FoundMemo = {**summary(memo, desk.principal), "content": short, "score": round(hit.score, 6)}
+def _to_hit(desk: Desk, memo: Memo, hit: Hit, asked: Query) -> MemoHit:
+    short, cut = extract_snippet(memo.content, asked.text, _WHOLE)
+    told: MemoHit = {**to_summary(memo, desk.principal), "content": short, "score": round(hit.score, 6)}
     if cut:
         told["content_truncated"] = True
     if hit.similarity is not None:
         told["similarity"] = round(hit.similarity, 6)
     if asked.explain:
-        told["score_details"] = dict(hit.parts)
+        told["score_details"] = dict(hit.score_parts)
     return told

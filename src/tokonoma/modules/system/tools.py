@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import shown
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
 
@@ -16,20 +16,20 @@ class ModuleStatus(TypedDict):
     tools: int
 
 
-class Part(TypedDict):
+class HealthPart(TypedDict):
     ok: bool
     says: str
 
 
-class Status(TypedDict):
+class ServerStatus(TypedDict):
     version: str
     started_at: str
     modules: list[ModuleStatus]
-    health: dict[str, Part]
+    health: dict[str, HealthPart]
     sizes: dict[str, int]
 
 
-class Where(TypedDict):
+class ServerPlaces(TypedDict):
     places: dict[str, str]
 
 
@@ -56,26 +56,26 @@ class RecentCalls(TypedDict):
     next_cursor: NotRequired[str]
 
 
-def status(desk: Desk) -> Status:
+def status(desk: Desk) -> ServerStatus:
     """Version, modules, health of each part and sizes of what is stored."""
-    house = desk.house
+    house = desk.server
     return {
         "version": house.version,
-        "started_at": shown(house.started_at),
+        "started_at": format_time(house.started_at),
         "modules": [
             {"name": shelf.name, "summary": shelf.summary, "tools": len(shelf.entries)}
-            for shelf in house.shelves(desk.principal)
+            for shelf in house.visible_modules(desk.principal)
         ],
-        "health": {name: Part(ok=part["ok"], says=part["says"]) for name, part in house.health().items()},
+        "health": {name: HealthPart(ok=part["ok"], says=part["says"]) for name, part in house.health().items()},
         "sizes": dict(house.sizes()),
     }
 
 
-def where(desk: Desk) -> Where:
+def where(desk: Desk) -> ServerPlaces:
     """Folders and database of this server, as its owner would look for them. Only the owner is told."""
     if desk.principal.kind != "owner":
         raise Denied("Only the owner of the server is told where its files lie.")
-    return {"places": dict(desk.house.places())}
+    return {"places": dict(desk.server.locations())}
 
 
 def recent(
@@ -84,7 +84,7 @@ def recent(
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> RecentCalls:
     """Your own latest calls, newest first: time, tool, outcome, duration. Reads show up to 0.2 s late."""
-    items, after = desk.house.recent(desk.principal, limit, cursor)
+    items, after = desk.server.recent_entries(desk.principal, limit, cursor)
     page: RecentCalls = {"items": [RecentCall(**item) for item in items], "has_more": after is not None}
     if after is not None:
         page["next_cursor"] = after

@@ -3,14 +3,14 @@
 import re
 
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.core.normalize import fold
-from tokonoma.files.sections import Section, lines_of, markdown
+from tokonoma.core.normalize import normalize
+from tokonoma.files.sections import Section, parse_markdown, split_lines
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
-_NEAR = 5
+_MAX_HEADINGS = 5
 
 
-def by_text(text: str, find: str, replace: str, most: int) -> tuple[str, int, int]:
+def replace_text(text: str, find: str, replace: str, most: int) -> tuple[str, int, int]:
     """The new text, how many were replaced, and how many are left. Missing if there is none."""
     there = text.count(find)
     if not there:
@@ -19,11 +19,11 @@ def by_text(text: str, find: str, replace: str, most: int) -> tuple[str, int, in
     return text.replace(find, replace, most), done, there - done
 
 
-def by_heading(text: str, heading: str, replace: str) -> str:
+def replace_section(text: str, heading: str, replace: str) -> str:
     """The section's lines below its heading, its descendants included, give way."""
-    lines = lines_of(text)
-    section = section_of(text, heading)
-    start = section.line - 1 if _begins_with_heading(replace) else _below(lines, section)
+    lines = split_lines(text)
+    section = find_section(text, heading)
+    start = section.line - 1 if _starts_with_heading(replace) else _first_body_line(lines, section)
     after = "".join(lines[section.end :])
     new = replace if not replace or replace.endswith("\n") else replace + "\n"
     before = "".join(lines[:start])
@@ -32,16 +32,16 @@ def by_heading(text: str, heading: str, replace: str) -> str:
     return before + new + after
 
 
-def section_of(text: str, heading: str) -> Section:
+def find_section(text: str, heading: str) -> Section:
     """The one section with this heading, or with this way of headings (`Outer/Inner`)."""
-    sections = [each for each in markdown(text, "") if each.level]
-    wanted = [_plain(part) for part in heading.split("/")]
-    whole = _plain(heading)
-    ways = {each.line: _way(each, sections) for each in sections}
+    sections = [each for each in parse_markdown(text, "") if each.level]
+    wanted = [_normalize_heading(part) for part in heading.split("/")]
+    whole = _normalize_heading(heading)
+    ways = {each.line: _heading_path(each, sections) for each in sections}
     found = [each for each in sections if ways[each.line][-1] == whole or ways[each.line][-len(wanted) :] == wanted]
     if not found:
         raise Missing(
-            f"There is no heading {heading!r} in the file.", headings=[each.title for each in sections[:_NEAR]]
+            f"There is no heading {heading!r} in the file.", headings=[each.title for each in sections[:_MAX_HEADINGS]]
         )
     if len(found) > 1:
         lines = [each.line for each in found]
@@ -52,24 +52,24 @@ def section_of(text: str, heading: str) -> Section:
     return found[0]
 
 
-def _way(section: Section, sections: list[Section]) -> list[str]:
+def _heading_path(section: Section, sections: list[Section]) -> list[str]:
     by_line = {each.line: each for each in sections}
-    way = [_plain(section.title)]
+    way = [_normalize_heading(section.title)]
     while section.parent is not None:
         section = by_line[section.parent]
-        way.insert(0, _plain(section.title))
+        way.insert(0, _normalize_heading(section.title))
     return way
 
 
-def _plain(heading: str) -> str:
-    return " ".join(fold(re.sub(r"^\s*#{1,6}[ \t]+", "", heading)).split())
+def _normalize_heading(heading: str) -> str:
+    return " ".join(normalize(re.sub(r"^\s*#{1,6}[ \t]+", "", heading)).split())
 
 
-def _begins_with_heading(text: str) -> bool:
+def _starts_with_heading(text: str) -> bool:
     return _HEADING.match(text) is not None
 
 
-def _below(lines: list[str], section: Section) -> int:
+def _first_body_line(lines: list[str], section: Section) -> int:
     """The first line below the heading: one further for a heading that is underlined."""
     underlined = not _HEADING.match(lines[section.line - 1])
     place = section.line

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tokonoma.modules.vault.graph import Artifact, Element, Reference
-from tokonoma.modules.vault.ranges import Range, merged
-from tokonoma.modules.vault.sources import in_text, without
+from tokonoma.modules.vault.graph import Artifact, ArtifactElement, ArtifactReference
+from tokonoma.modules.vault.ranges import Range, merge_ranges
+from tokonoma.modules.vault.sources import find_source_lines, strip_source_lines
 
 _HEAD = re.compile(r"\s*(?:flowchart|graph)\b")
 _OTHER = re.compile(r"\s*(subgraph|end|classDef|class|style|linkStyle|click|direction|accTitle|accDescr)\b")
@@ -28,31 +28,31 @@ _TEXT = re.compile(
     r"\s*(?P<back><)?(?P<open>--|==|-\.)\s+(?P<label>[^-=.>|][^>|]*?)\s*(?P<close>-{2,}|={2,}|\.-+)"
     r"(?P<head>>|[ox](?=\s)|)"
 )
-_START = re.compile(r"\s*(start|begin|entry|開始|始まり|スタート)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"%%\s*([\w.-]+)\s+(?=source|出典)", re.IGNORECASE)
+_START_WORD = re.compile(r"\s*(start|begin|entry|開始|始まり|スタート)\b", re.IGNORECASE)
+_NODE_COMMENT = re.compile(r"%%\s*([\w.-]+)\s+(?=source|出典)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Chart:
     name: str
-    nodes: dict[str, Element] = field(default_factory=dict[str, Element])
-    edges: list[tuple[Reference, tuple[Range, ...], str, bool]] = field(
-        default_factory=list[tuple[Reference, tuple[Range, ...], str, bool]]
+    nodes: dict[str, ArtifactElement] = field(default_factory=dict[str, ArtifactElement])
+    edges: list[tuple[ArtifactReference, tuple[Range, ...], str, bool]] = field(
+        default_factory=list[tuple[ArtifactReference, tuple[Range, ...], str, bool]]
     )
-    said: dict[str, tuple[Range, ...]] = field(default_factory=dict[str, tuple[Range, ...]])
+    node_sources: dict[str, tuple[Range, ...]] = field(default_factory=dict[str, tuple[Range, ...]])
     warnings: list[str] = field(default_factory=list[str])
 
 
-def flowchart(text: str, above: int = 0, name: str = "") -> Artifact:
+def parse_flowchart(text: str, above: int = 0, name: str = "") -> Artifact:
     """`above` is the number of lines before the chart in its file, `name` what its elements' ids begin with."""
     chart = _Chart(name)
     waiting: tuple[Range, ...] = ()
     for number, line in enumerate(text.split("\n"), above + 1):
         body, _, comment = line.partition("%%")
-        about = _ABOUT.match(f"%%{comment}") if comment else None
-        sources = in_text(comment) if comment else ()
+        about = _NODE_COMMENT.match(f"%%{comment}") if comment else None
+        sources = find_source_lines(comment) if comment else ()
         if about is not None and sources:
-            chart.said[about[1]] = sources
+            chart.node_sources[about[1]] = sources
         if not body.strip():
             waiting = sources if sources and about is None else waiting
             continue
@@ -61,14 +61,14 @@ def flowchart(text: str, above: int = 0, name: str = "") -> Artifact:
         here = sources if about is None and sources else waiting
         for statement in body.split(";"):
             if statement.strip():
-                _statement(chart, statement, number, here)
+                _parse_statement(chart, statement, number, here)
         waiting = ()
-    return _joined(chart)
+    return _build_artifact(chart)
 
 
-def _statement(chart: _Chart, text: str, line: int, sources: tuple[Range, ...]) -> None:
+def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, ...]) -> None:
     """`A & B --> C -- label --> D`: each link joins all before it with all after it."""
-    before, place = _group(chart, text, 0, line, sources)
+    before, place = _parse_group(chart, text, 0, line, sources)
     if not before:
         chart.warnings.append(f"line {line} was not understood")
         return
@@ -77,7 +77,7 @@ def _statement(chart: _Chart, text: str, line: int, sources: tuple[Range, ...]) 
         if found is None:
             chart.warnings.append(f"line {line} was not understood after {before[-1]!r}")
             return
-        after, place = _group(chart, text, found.end(), line, sources)
+        after, place = _parse_group(chart, text, found.end(), line, sources)
         if not after:
             chart.warnings.append(f"line {line}: a link that leads nowhere")
             return
@@ -86,18 +86,18 @@ def _statement(chart: _Chart, text: str, line: int, sources: tuple[Range, ...]) 
             for goal in after:
                 # A line without a head joins both ways, as one with two heads does.
                 both = bool(found["back"]) or not found["head"]
-                _edge(chart, origin, goal, label, line, sources, both)
+                _add_edge(chart, origin, goal, label, line, sources, both)
         before = after
 
 
-def _group(chart: _Chart, text: str, place: int, line: int, sources: tuple[Range, ...]) -> tuple[list[str], int]:
+def _parse_group(chart: _Chart, text: str, place: int, line: int, sources: tuple[Range, ...]) -> tuple[list[str], int]:
     names: list[str] = []
     while True:
         found = _ID.match(text, place)
         if found is None:
             return names, place
-        label, place = _label(text, found.end())
-        _node(chart, found[1], label, line, sources)
+        label, place = _parse_label(text, found.end())
+        _add_node(chart, found[1], label, line, sources)
         names.append(found[1])
         joint = re.compile(r"\s*&").match(text, place)
         if joint is None:
@@ -105,7 +105,7 @@ def _group(chart: _Chart, text: str, place: int, line: int, sources: tuple[Range
         place = joint.end()
 
 
-def _label(text: str, place: int) -> tuple[str | None, int]:
+def _parse_label(text: str, place: int) -> tuple[str | None, int]:
     """The label in whichever brackets, and where it ends; what stands in quotes may hold brackets."""
     for opening, closing in _SHAPES:
         if not text.startswith(opening, place):
@@ -115,54 +115,65 @@ def _label(text: str, place: int) -> tuple[str | None, int]:
         end = text.find(closing, quoted.end() if quoted else start)
         if end >= 0:
             words = quoted[1] if quoted else text[start:end]
-            return f"{opening}{words}", _class(text, end + len(closing))
-    return None, _class(text, place)
+            return f"{opening}{words}", _skip_class(text, end + len(closing))
+    return None, _skip_class(text, place)
 
 
-def _class(text: str, place: int) -> int:
+def _skip_class(text: str, place: int) -> int:
     found = re.compile(r":::[\w-]+").match(text, place)
     return found.end() if found else place
 
 
-def _node(chart: _Chart, name: str, label: str | None, line: int, sources: tuple[Range, ...]) -> None:
+def _add_node(chart: _Chart, name: str, label: str | None, line: int, sources: tuple[Range, ...]) -> None:
     words = re.sub(r"^[\[({>/\\]+", "", label or "")
-    begins = bool(_START.match(words or name)) if label is not None or name not in chart.nodes else False
+    begins = bool(_START_WORD.match(words or name)) if label is not None or name not in chart.nodes else False
     old = chart.nodes.get(name)
-    found = (*(old.sources if old else ()), *in_text(words), *(sources if old is None or label else ()))
-    title = without(words) if label is not None else (old.title if old else name)
-    start = begins or (old.start if old else False)
+    found = (*(old.sources if old else ()), *find_source_lines(words), *(sources if old is None or label else ()))
+    title = strip_source_lines(words) if label is not None else (old.title if old else name)
+    start = begins or (old.is_start if old else False)
     place = old.line if old else line
-    chart.nodes[name] = Element(chart.name + name, "node", title[:200], place, tuple(merged(found)), start)
+    chart.nodes[name] = ArtifactElement(
+        chart.name + name, "node", title[:200], place, tuple(merge_ranges(found)), start
+    )
 
 
-def _edge(chart: _Chart, origin: str, goal: str, label: str, line: int, sources: tuple[Range, ...], both: bool) -> None:
-    reference = Reference(chart.name + origin, chart.name + goal, without(label).casefold(), line)
-    chart.edges.append((reference, (*sources, *in_text(label)), label, both))
+def _add_edge(
+    chart: _Chart, origin: str, goal: str, label: str, line: int, sources: tuple[Range, ...], both: bool
+) -> None:
+    reference = ArtifactReference(chart.name + origin, chart.name + goal, strip_source_lines(label).casefold(), line)
+    chart.edges.append((reference, (*sources, *find_source_lines(label)), label, both))
 
 
-def _joined(chart: _Chart) -> Artifact:
-    nodes = [_sourced(each, chart.said.get(each.id.removeprefix(chart.name), ())) for each in chart.nodes.values()]
+def _build_artifact(chart: _Chart) -> Artifact:
+    nodes = [
+        _add_sources(each, chart.node_sources.get(each.id.removeprefix(chart.name), ()))
+        for each in chart.nodes.values()
+    ]
     by_id = {each.id: each for each in nodes}
-    edges: list[Element] = []
-    references: list[Reference] = []
+    edges: list[ArtifactElement] = []
+    references: list[ArtifactReference] = []
     for number, (reference, sources, label, both) in enumerate(chart.edges, 1):
         # An edge between two elements that have sources needs none of its own; a label is a claim and needs one.
         ends = (*by_id[reference.origin].sources, *by_id[reference.goal].sources)
         rests_on = sources or (() if label else tuple(ends))
-        title = without(label) or f"{reference.origin} → {reference.goal}"
-        edges.append(Element(f"{chart.name}edge{number}", "edge", title, reference.line, rests_on, walked=False))
-        references += _ways(reference, both)
+        title = strip_source_lines(label) or f"{reference.origin} → {reference.goal}"
+        edges.append(
+            ArtifactElement(f"{chart.name}edge{number}", "edge", title, reference.line, rests_on, is_node=False)
+        )
+        references += _directions(reference, both)
     return Artifact([*nodes, *edges], references, chart.warnings)
 
 
-def _ways(reference: Reference, both: bool) -> Iterator[Reference]:
+def _directions(reference: ArtifactReference, both: bool) -> Iterator[ArtifactReference]:
     yield reference
     if both:
-        yield Reference(reference.goal, reference.origin, reference.relation, reference.line)
+        yield ArtifactReference(reference.goal, reference.origin, reference.relation, reference.line)
 
 
-def _sourced(element: Element, said: tuple[Range, ...]) -> Element:
+def _add_sources(element: ArtifactElement, said: tuple[Range, ...]) -> ArtifactElement:
     if not said:
         return element
-    sources = tuple(merged([*element.sources, *said]))
-    return Element(element.id, element.kind, element.title, element.line, sources, element.start, element.walked)
+    sources = tuple(merge_ranges([*element.sources, *said]))
+    return ArtifactElement(
+        element.id, element.kind, element.title, element.line, sources, element.is_start, element.is_node
+    )

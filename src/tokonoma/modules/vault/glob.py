@@ -7,30 +7,30 @@ from typing import Any, cast
 import re2
 
 from tokonoma.core.errors import Invalid
-from tokonoma.core.paths import same
+from tokonoma.core.paths import name_key
 
-_LONGEST = 500
+_MAX_GLOB = 500
 
 
-def matcher(glob: str | None) -> Callable[[str], bool]:
+def compile_glob(glob: str | None) -> Callable[[str], bool]:
     """`*` within a folder, `**` over folders, `?`, `[abc]`, `{a,b}`, a leading `!` for all but these. Case is ignored;
     a glob without a slash is about the name alone."""
     if not glob:
         return lambda path: True
-    if len(glob) > _LONGEST:
-        raise Invalid(f"glob has more than {_LONGEST} characters.", field="glob", limit=_LONGEST)
-    inverse, wanted = glob.startswith("!"), same(glob.removeprefix("!").replace("\\", "/").removeprefix("./"))
-    pattern = compiled(_translated(wanted), "glob")
+    if len(glob) > _MAX_GLOB:
+        raise Invalid(f"glob has more than {_MAX_GLOB} characters.", field="glob", limit=_MAX_GLOB)
+    inverse, wanted = glob.startswith("!"), name_key(glob.removeprefix("!").replace("\\", "/").removeprefix("./"))
+    pattern = compile_pattern(_translate_glob(wanted), "glob")
     named = "/" not in wanted
 
     def matches(path: str) -> bool:
-        told = same(path)
+        told = name_key(path)
         return (pattern.fullmatch(told.rsplit("/", 1)[-1] if named else told) is not None) != inverse
 
     return matches
 
 
-def compiled(pattern: str, field: str, *, ignore_case: bool = False) -> Any:
+def compile_pattern(pattern: str, field: str, *, ignore_case: bool = False) -> Any:
     """A pattern of RE2, whose matching never takes more than linear time; Invalid says what is wrong with it."""
     options = cast("Any", re2).Options()
     options.log_errors = False
@@ -43,7 +43,7 @@ def compiled(pattern: str, field: str, *, ignore_case: bool = False) -> Any:
         raise Invalid(f"{field} is not a pattern that RE2 takes: {told}.", field=field) from None
 
 
-def _translated(glob: str) -> str:
+def _translate_glob(glob: str) -> str:
     parts: list[str] = []
     place = depth = 0
     while place < len(glob):
@@ -65,14 +65,14 @@ def _translated(glob: str) -> str:
             depth += 1
         elif letter == "}":
             depth -= 1
-        parts.append(_letter(letter, depth))
+        parts.append(_translate_character(letter, depth))
         place += 1
     if depth:
         raise Invalid("glob has a brace that is not closed, like {md,json}.", field="glob")
     return "".join(parts)
 
 
-def _letter(letter: str, depth: int) -> str:
+def _translate_character(letter: str, depth: int) -> str:
     known = {"*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")"}
     if letter in known:
         if letter == "}" and depth < 0:

@@ -26,18 +26,18 @@ for _one, _other in _PAIRS:
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ArtifactElement:
     id: str
     kind: str  # heading | list_item | node | edge | object
     title: str
     line: int
     sources: tuple[Range, ...] = ()
-    start: bool = False  # the artifact says that it begins here
-    walked: bool = True  # a thing that ways lead to; an edge is only a way
+    is_start: bool = False  # the artifact says that it begins here
+    is_node: bool = True  # a thing that ways lead to; an edge is only a way
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ArtifactReference:
     origin: str
     goal: str
     relation: str = ""  # in lower case; empty: a step of a flow, or a part of a whole
@@ -46,53 +46,53 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    elements: Sequence[Element]
-    references: Sequence[Reference]
+    elements: Sequence[ArtifactElement]
+    references: Sequence[ArtifactReference]
     warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    rootless: list[Element] = field(default_factory=list[Element])
-    orphan: list[Element] = field(default_factory=list[Element])
-    one_way: list[Reference] = field(default_factory=list[Reference])
+class AuditFindings:
+    rootless: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
+    orphan: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
+    one_way: list[ArtifactReference] = field(default_factory=list[ArtifactReference])
 
     def __bool__(self) -> bool:
         return bool(self.rootless or self.orphan or self.one_way)
 
 
-def audited(artifact: Artifact, total: int) -> Findings:
+def audit_artifact(artifact: Artifact, total: int) -> AuditFindings:
     """`total` is the number of lines of the source."""
-    rootless = [each for each in artifact.elements if not _rooted(each, total)]
-    return Findings(rootless, _orphans(artifact), _unanswered(artifact))
+    rootless = [each for each in artifact.elements if not _has_sources(each, total)]
+    return AuditFindings(rootless, _find_orphans(artifact), _find_one_way(artifact))
 
 
-def _rooted(element: Element, total: int) -> bool:
+def _has_sources(element: ArtifactElement, total: int) -> bool:
     return bool(element.sources) and all(1 <= start <= end <= total for start, end in element.sources)
 
 
-def _orphans(artifact: Artifact) -> list[Element]:
-    things = [each for each in artifact.elements if each.walked]
+def _find_orphans(artifact: Artifact) -> list[ArtifactElement]:
+    things = [each for each in artifact.elements if each.is_node]
     names = {each.id for each in things}
     ways = [each for each in artifact.references if each.origin in names and each.goal in names]
     if not ways:  # a mere list: nothing leads anywhere
         return []
-    reached = _reached(_roots(things, ways), ways)
+    reached = _reachable(_find_roots(things, ways), ways)
     return [each for each in things if each.id not in reached]
 
 
-def _roots(things: Sequence[Element], ways: Sequence[Reference]) -> set[str]:
+def _find_roots(things: Sequence[ArtifactElement], ways: Sequence[ArtifactReference]) -> set[str]:
     """Where it says that it begins; else, of what hangs together with its first element, all that nothing leads to."""
-    said = {each.id for each in things if each.start}
+    said = {each.id for each in things if each.is_start}
     if said:
         return said
-    both = [*ways, *(Reference(each.goal, each.origin) for each in ways)]
-    together = _reached({things[0].id}, both)
+    both = [*ways, *(ArtifactReference(each.goal, each.origin) for each in ways)]
+    together = _reachable({things[0].id}, both)
     led_to = {each.goal for each in ways if each.goal != each.origin}
     return {each.id for each in things if each.id in together and each.id not in led_to} or {things[0].id}
 
 
-def _reached(roots: Iterable[str], ways: Sequence[Reference]) -> set[str]:
+def _reachable(roots: Iterable[str], ways: Sequence[ArtifactReference]) -> set[str]:
     following: dict[str, list[str]] = {}
     for each in ways:
         following.setdefault(each.origin, []).append(each.goal)
@@ -105,10 +105,10 @@ def _reached(roots: Iterable[str], ways: Sequence[Reference]) -> set[str]:
     return seen
 
 
-def _unanswered(artifact: Artifact) -> list[Reference]:
+def _find_one_way(artifact: Artifact) -> list[ArtifactReference]:
     names = {each.id for each in artifact.elements}
     said = {(each.origin, each.goal, each.relation) for each in artifact.references}
-    found: list[Reference] = []
+    found: list[ArtifactReference] = []
     for each in artifact.references:
         if each.goal not in names:
             found.append(each)

@@ -9,20 +9,22 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
-from tokonoma.core.namespaces import inside
-from tokonoma.core.paths import Parts, file_parts, joined, parted
-from tokonoma.files.folder import Folder, opened_root
-from tokonoma.files.rules import settled
-from tokonoma.files.text import space_of
-from tokonoma.files.write import settle_if_left
+from tokonoma.core.namespaces import is_inside
+from tokonoma.core.paths import PathParts, join_path, split_file_path, split_path
+from tokonoma.files.folder import RootFolder, open_root
+from tokonoma.files.rules import canonicalize_path
+from tokonoma.files.text import namespace_of
+from tokonoma.files.write import recover_if_needed
 
-Path = Annotated[str, Field(description="relative to the vault, like notes/today.md")]
+VaultPath = Annotated[str, Field(description="relative to the vault, like notes/today.md")]
 RelativeDir = Annotated[str | None, Field(description="only below this folder")]
 Glob = Annotated[str | None, Field(description="like *.md, notes/**, {a,b}.json; !… for all but these")]
-Version = Annotated[str | None, Field(description="refuse unless the file is at this version (vault_read gives it)")]
+ExpectedVersion = Annotated[
+    str | None, Field(description="refuse unless the file is at this version (vault_read gives it)")
+]
 
 
-class NextAction(TypedDict):
+class VaultNextAction(TypedDict):
     """What to do next: a tool and its parameters, or stop."""
 
     type: str
@@ -32,35 +34,35 @@ class NextAction(TypedDict):
 
 
 @contextmanager
-def vault(desk: Desk) -> Generator[Folder]:
+def open_vault(desk: Desk) -> Generator[RootFolder]:
     """The open root. What a writer that died has left undecided is decided first."""
-    with opened_root(desk.house.places()["vault"]) as folder:
-        settle_if_left(desk, folder)
+    with open_root(desk.server.locations()["vault"]) as folder:
+        recover_if_needed(desk, folder)
         yield folder
 
 
-def file_at(desk: Desk, folder: Folder, path: str, field: str = "path") -> Parts:
+def resolve_file(desk: Desk, folder: RootFolder, path: str, field: str = "path") -> PathParts:
     """The file that a path means, spelt as on the disk; refused if it cannot be one, or lies outside the caller's."""
-    parts = settled(file_parts(path, field))
-    _check_wall(desk, parts)
-    return folder.real(parts)
+    parts = canonicalize_path(split_file_path(path, field))
+    _check_scope(desk, parts)
+    return folder.resolve_names(parts)
 
 
-def folder_at(desk: Desk, folder: Folder, relative_dir: str | None) -> Parts:
-    parts = parted(relative_dir or "", "relative_dir")
-    return folder.real(settled(parts)) if parts else ()
+def resolve_folder(desk: Desk, folder: RootFolder, relative_dir: str | None) -> PathParts:
+    parts = split_path(relative_dir or "", "relative_dir")
+    return folder.resolve_names(canonicalize_path(parts)) if parts else ()
 
 
-def _check_wall(desk: Desk, parts: Parts) -> None:
-    if not inside(space_of(parts), desk.principal.root):
+def _check_scope(desk: Desk, parts: PathParts) -> None:
+    if not is_inside(namespace_of(parts), desk.principal.root):
         raise Denied(
-            f"{joined(parts)} lies outside the folder that this key is for.", reason="scope", path=joined(parts)
+            f"{join_path(parts)} lies outside the folder that this key is for.", reason="scope", path=join_path(parts)
         )
 
 
-def stop(intent: str, confidence: float | None = None) -> NextAction:
+def stop_action(intent: str, confidence: float | None = None) -> VaultNextAction:
     return {"type": "stop", "confidence": confidence, "params": None, "intent": intent}
 
 
-def then(tool: str, intent: str, confidence: float | None, **params: Any) -> NextAction:
+def next_action(tool: str, intent: str, confidence: float | None, **params: Any) -> VaultNextAction:
     return {"type": tool, "confidence": confidence, "params": params, "intent": intent}

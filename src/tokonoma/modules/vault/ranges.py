@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from tokonoma.core.errors import Invalid
 
 Range = tuple[int, int]
-SHOWN = 200
+MAX_RANGES = 200
 """Ranges in one answer."""
 
 
@@ -19,7 +19,7 @@ class LineRange(TypedDict):
     end_line: Annotated[int, Field(ge=1)]
 
 
-def merged(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """In order, those that overlap or touch joined."""
     found: list[Range] = []
     for start, end in sorted(ranges):
@@ -30,11 +30,11 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
     return found
 
 
-def left(total: int, ranges: Iterable[Range]) -> list[Range]:
+def find_gaps(total: int, ranges: Iterable[Range]) -> list[Range]:
     """The lines of a file of `total` lines that none of these holds."""
     found: list[Range] = []
     following = 1
-    for start, end in merged(ranges):
+    for start, end in merge_ranges(ranges):
         if start > following:
             found.append((following, min(start - 1, total)))
         following = max(following, end + 1)
@@ -43,20 +43,20 @@ def left(total: int, ranges: Iterable[Range]) -> list[Range]:
     return [each for each in found if each[0] <= each[1]]
 
 
-def count(ranges: Iterable[Range]) -> int:
-    return sum(end - start + 1 for start, end in merged(ranges))
+def count_lines(ranges: Iterable[Range]) -> int:
+    return sum(end - start + 1 for start, end in merge_ranges(ranges))
 
 
-def ratio(total: int, ranges: Iterable[Range]) -> float:
+def line_ratio(total: int, ranges: Iterable[Range]) -> float:
     """How much of the file they hold; of a file without lines, all."""
-    return round(count(ranges) / total, 6) if total else 1.0
+    return round(count_lines(ranges) / total, 6) if total else 1.0
 
 
-def shown(ranges: Sequence[Range]) -> list[LineRange]:
-    return [{"start_line": start, "end_line": end} for start, end in ranges[:SHOWN]]
+def to_line_ranges(ranges: Sequence[Range]) -> list[LineRange]:
+    return [{"start_line": start, "end_line": end} for start, end in ranges[:MAX_RANGES]]
 
 
-def checked(given: Sequence[LineRange], total: int, field: str) -> list[Range]:
+def require_ranges(given: Sequence[LineRange], total: int, field: str) -> list[Range]:
     """As a caller gave them; Invalid for one that is reversed or ends beyond the file."""
     for number, each in enumerate(given):
         start, end, place = each["start_line"], each["end_line"], f"{field}[{number}]"
@@ -64,12 +64,12 @@ def checked(given: Sequence[LineRange], total: int, field: str) -> list[Range]:
             raise Invalid(f"{place}: start_line {start} lies after end_line {end}.", field=place)
         if end > total:
             raise Invalid(f"{place}: the file has {total} lines, and {end} lies beyond.", field=place, limit=total)
-    return merged((each["start_line"], each["end_line"]) for each in given)
+    return merge_ranges((each["start_line"], each["end_line"]) for each in given)
 
 
-def packed(ranges: Iterable[Range]) -> str:
-    return json.dumps(merged(ranges), separators=(",", ":"))
+def pack_ranges(ranges: Iterable[Range]) -> str:
+    return json.dumps(merge_ranges(ranges), separators=(",", ":"))
 
 
-def unpacked(text: str) -> list[Range]:
+def unpack_ranges(text: str) -> list[Range]:
     return [(start, end) for start, end in json.loads(text)]

@@ -9,23 +9,23 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Refusal
-from tokonoma.core.normalize import fold, loosen
-from tokonoma.core.opaque import Plain
-from tokonoma.files.folder import Folder
-from tokonoma.files.index_sync import NO_TEXT, all_files
-from tokonoma.files.sections import lines_of
-from tokonoma.files.text import address, decoded
-from tokonoma.modules.vault.glob import compiled, matcher
-from tokonoma.modules.vault.paths import Glob, RelativeDir, folder_at, vault
+from tokonoma.core.normalize import normalize, normalize_loose
+from tokonoma.core.opaque import Opaque
+from tokonoma.files.folder import RootFolder
+from tokonoma.files.index_sync import NO_TEXT, sync_folder
+from tokonoma.files.sections import split_lines
+from tokonoma.files.text import decode_text, file_address
+from tokonoma.modules.vault.glob import compile_glob, compile_pattern
+from tokonoma.modules.vault.paths import Glob, RelativeDir, open_vault, resolve_folder
 
-_SHORT = 240  # characters of a line in the answer
-Mode = Literal["plain", "regex", "loose"]
+_MAX_LINE_CHARS = 240  # characters of a line in the answer
+SearchMode = Literal["plain", "regex", "loose"]
 
 
 class FoundLine(TypedDict):
     path: str
     line: int
-    address: Plain
+    address: Opaque
     text: str
     text_truncated: NotRequired[bool]
 
@@ -34,14 +34,14 @@ class FoundLines(TypedDict):
     items: list[FoundLine]
     searched_files: int
     has_more: bool
-    next_cursor: NotRequired[Plain]
+    next_cursor: NotRequired[Opaque]
 
 
 def search(
     desk: Desk,
     query: Annotated[str, Field(min_length=1, max_length=1000)],
     mode: Annotated[
-        Mode,
+        SearchMode,
         Field(description="plain: case and width ignored; loose: hyphens, dots, spaces and okurigana too; regex: RE2"),
     ] = "plain",
     glob: Glob = None,
@@ -51,16 +51,16 @@ def search(
 ) -> FoundLines:
     """Lines of the vault's files that hold a text, in order of path and line; long lines are cut around it."""
     at, line = cursors.decode("vault_search", cursor) if cursor else ("", 0)
-    matches, wanted = matcher(glob), _wanted(query, mode)
+    matches, wanted = compile_glob(glob), _build_line_matcher(query, mode)
     items: list[FoundLine] = []
     searched = 0
-    with vault(desk) as folder:
-        known = all_files(desk, folder, folder_at(desk, folder, relative_dir))
+    with open_vault(desk) as folder:
+        known = sync_folder(desk, folder, resolve_folder(desk, folder, relative_dir))
         paths = sorted(each.path for each in known if each.lines != NO_TEXT and matches(each.path) and each.path >= at)
         for path in paths:
             desk.check()
             searched += 1
-            items += _lines(folder, path, wanted, line if path == at else 0, limit + 1 - len(items))
+            items += _search_file(folder, path, wanted, line if path == at else 0, limit + 1 - len(items))
             if len(items) > limit:
                 break
     told: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
@@ -70,47 +70,49 @@ def search(
     return told
 
 
-def _wanted(query: str, mode: Mode) -> Callable[[str], int]:
+def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
     """From a line to where the text stands in it; -1 if nowhere."""
     if mode == "regex":
-        pattern = compiled(query, "query")
+        pattern = compile_pattern(query, "query")
 
         def by_pattern(line: str) -> int:
             found = pattern.search(line)
             return -1 if found is None else found.start()
 
         return by_pattern
-    change = fold if mode == "plain" else loosen
+    change = normalize if mode == "plain" else normalize_loose
     text = change(query)
     if not text.strip():
         raise Invalid("Nothing is left of the query once it is folded; search with mode plain or regex.", field="query")
     return lambda line: change(line).find(text)
 
 
-def _lines(folder: Folder, path: str, wanted: Callable[[str], int], after: int, most: int) -> list[FoundLine]:
+def _search_file(folder: RootFolder, path: str, wanted: Callable[[str], int], after: int, most: int) -> list[FoundLine]:
     parts = tuple(path.split("/"))
     try:
-        lines = lines_of(decoded(folder.read(parts).data, parts))
+        lines = split_lines(decode_text(folder.read(parts).data, parts))
     except Refusal:  # it changed since it was listed
         return []
     found: list[FoundLine] = []
     for number, line in enumerate(lines, 1):
         place = wanted(line.rstrip("\r\n")) if number > after else -1
         if place >= 0:
-            found.append(_told(path, number, line.rstrip("\r\n"), place))
+            found.append(_to_found_line(path, number, line.rstrip("\r\n"), place))
             if len(found) == most:
                 break
     return found
 
 
-def _told(path: str, number: int, line: str, place: int) -> FoundLine:
-    start = 0 if len(line) <= _SHORT else max(0, min(place - _SHORT // 4, len(line) - _SHORT))
+def _to_found_line(path: str, number: int, line: str, place: int) -> FoundLine:
+    start = (
+        0 if len(line) <= _MAX_LINE_CHARS else max(0, min(place - _MAX_LINE_CHARS // 4, len(line) - _MAX_LINE_CHARS))
+    )
     told: FoundLine = {
         "path": path,
         "line": number,
-        "address": address(path, number),
-        "text": line[start : start + _SHORT],
+        "address": file_address(path, number),
+        "text": line[start : start + _MAX_LINE_CHARS],
     }
-    if len(line) > _SHORT:
+    if len(line) > _MAX_LINE_CHARS:
         told["text_truncated"] = True
     return told

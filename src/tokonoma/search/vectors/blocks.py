@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.search.vectors.codes import FORM
+from tokonoma.search.vectors.codes import CODE_FORMAT
 from tokonoma.search.vectors.columns import BLOCK
-from tokonoma.search.vectors.memory import Memory
+from tokonoma.search.vectors.memory import CodeMemory
 from tokonoma.store.database import Database
 
 FIRST, LATEST = 1_024, 16_384
@@ -32,11 +32,11 @@ form = excluded.form, count = excluded.count, names = excluded.names, data = exc
 _SAMPLE = "select data from embedding where model = :model order by id limit :limit"
 
 
-def load(rows: Rows, model: int) -> Memory:
+def load_codes(rows: Rows, model: int) -> CodeMemory:
     """From the blocks, and what has changed since; without blocks, from the vectors."""
     dimension, centre, sealed = rows.rows(_MODEL, model=model)[0]
-    memory = Memory(model, dimension, centre)
-    counts = rows.rows(_COUNTS, model=model, form=FORM)
+    memory = CodeMemory(model, dimension, centre)
+    counts = rows.rows(_COUNTS, model=model, form=CODE_FORMAT)
     if not counts or [number for number, _ in counts] != list(range(len(counts))):
         memory.build(rows)
         return memory
@@ -45,15 +45,15 @@ def load(rows: Rows, model: int) -> Memory:
     for number, count in counts:
         names, data = rows.rows(_BLOCK, model=model, number=number)[0]
         places: list[Any] = json.loads(names)
-        numbers = [0 if place is None else memory.number((place[0], place[1], place[2])) for place in places]
-        memory.columns.add_block(count, data, numbers)
-    memory.base, memory.stored = sealed, memory.columns.count
-    memory.reached(sealed)
-    memory.follow(rows)
+        numbers = [0 if place is None else memory.number_location((place[0], place[1], place[2])) for place in places]
+        memory.columns.import_block(count, data, numbers)
+    memory.base, memory.stored_rows = sealed, memory.columns.count
+    memory.set_position(sealed)
+    memory.catch_up(rows)
     return memory
 
 
-def due(rows: Rows, memory: Memory | None, model: int) -> bool:
+def is_save_due(rows: Rows, memory: CodeMemory | None, model: int) -> bool:
     """Whether enough has changed. Asked often: it costs next to nothing."""
     found = rows.row(_CHANGES, model=model)
     changes = int(found[0]) if found is not None else 0
@@ -62,14 +62,14 @@ def due(rows: Rows, memory: Memory | None, model: int) -> bool:
     return changes >= LATEST or memory is None or changes * 4 >= memory.columns.count
 
 
-def seal(database: Database, memory: Memory) -> Memory | None:
+def save_blocks(database: Database, memory: CodeMemory) -> CodeMemory | None:
     """Write the blocks that have changed. The memory that they were written from; None: somebody else was quicker."""
     with database.reading() as rows:
-        if not memory.follow(rows):
+        if not memory.catch_up(rows):
             return None
-        centre = _better_centre(rows, memory)
+        centre = _recompute_centre(rows, memory)
         if centre is not None or memory.columns.blank * 4 > memory.columns.count:
-            anew = Memory(memory.model, memory.dimension, centre or memory.centre)
+            anew = CodeMemory(memory.model, memory.dimension, centre or memory.centre)
             anew.build(rows)
             memory = anew
     written: set[int] = set()
@@ -77,29 +77,29 @@ def seal(database: Database, memory: Memory) -> Memory | None:
         with database.writing() as statements:
             sealed = statements.rows(_MODEL, model=memory.model)[0][2]
             # From here on nobody else writes, so nobody's search finds anything more to follow.
-            if sealed != memory.base or not memory.follow(statements):
+            if sealed != memory.base or not memory.catch_up(statements):
                 return None
             seq, count = memory.seq, memory.columns.count
             written, memory.columns.dirty = memory.columns.dirty, set()
-            _write(statements, memory, sorted(written))
+            _write_blocks(statements, memory, sorted(written))
     except BaseException:
         memory.columns.dirty |= written
         raise
-    memory.base, memory.stored = seq, count
+    memory.base, memory.stored_rows = seq, count
     return memory
 
 
-def _write(statements: Statements, memory: Memory, numbers: list[int]) -> None:
+def _write_blocks(statements: Statements, memory: CodeMemory, numbers: list[int]) -> None:
     columns, model = memory.columns, memory.model
     for number in numbers:
-        count, used, data = columns.block(number)
-        names = json.dumps([memory.names[place] for place in used], ensure_ascii=False)
-        statements.run(_WRITE, model=model, number=number, form=FORM, count=count, names=names, data=data)
+        count, used, data = columns.export_block(number)
+        names = json.dumps([memory.locations[place] for place in used], ensure_ascii=False)
+        statements.run(_WRITE, model=model, number=number, form=CODE_FORMAT, count=count, names=names, data=data)
     statements.run(
         "delete from embedding_block where model = :model and (number >= :blocks or form <> :form)",
         model=model,
         blocks=-(-columns.count // BLOCK),
-        form=FORM,
+        form=CODE_FORMAT,
     )
     statements.run(
         "update embedding_model set sealed = :seq, centre = :centre where id = :model",
@@ -110,11 +110,11 @@ def _write(statements: Statements, memory: Memory, numbers: list[int]) -> None:
     statements.run("delete from embedding_change where seq <= (select min(sealed) from embedding_model)")
 
 
-def _better_centre(rows: Rows, memory: Memory) -> bytes | None:
+def _recompute_centre(rows: Rows, memory: CodeMemory) -> bytes | None:
     """The middle of all vectors, when there are enough of them for the first time, and once more."""
     count = memory.columns.count
     wanted = [limit for limit in CENTRES if count >= limit]
-    if not wanted or (memory.centre is not None and memory.stored >= wanted[-1]):
+    if not wanted or (memory.centre is not None and memory.stored_rows >= wanted[-1]):
         return None
     found = rows.rows(_SAMPLE, model=memory.model, limit=CENTRES[-1])
     vectors = np.frombuffer(b"".join(row[0] for row in found), np.float32).reshape(len(found), -1)

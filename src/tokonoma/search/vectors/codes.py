@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-Words = NDArray[np.uint64]
-Places = NDArray[np.int64]
+BitWords = NDArray[np.uint64]
+RowNumbers = NDArray[np.int64]
 
-FORM = 1
+CODE_FORMAT = 1
 """Of the codes. Another number, and those that are stored are made anew."""
 
 _CHUNK = 65_536  # rows at a time: what is computed of them stays in the processor's cache
@@ -30,7 +30,7 @@ _SAMPLE = 8_192
 class Codes:
     """Bits as columns of 64, one row a word: what is compared at once lies side by side."""
 
-    words: Words  # (words, rows)
+    words: BitWords  # (words, rows)
     scales: Floats
     shifts: Floats
 
@@ -39,37 +39,37 @@ class Codes:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CodeQuery:
     """A vector as the codes of its model are asked with it."""
 
-    bits: Words
+    bits: BitWords
     table: Floats  # (bytes, 256): what each byte of a code adds to the product
     base: float
 
 
-class Coder:
+class BinaryCoder:
     """For one dimension and one centre."""
 
     def __init__(self, dimension: int, centre: Floats | None) -> None:
         self.bits = 512 if dimension <= 512 else 1024
-        self._turn = _rotation(dimension, self.bits)
+        self._turn = _build_rotation(dimension, self.bits)
         self._centre = np.zeros(dimension, np.float32) if centre is None else centre
 
-    def codes(self, vectors: Floats) -> Codes:
+    def encode(self, vectors: Floats) -> Codes:
         turned = (vectors - self._centre) @ self._turn
         packed: Any = np.packbits(turned > 0, axis=1).view(np.uint64)
         sizes = np.abs(turned).sum(1)
         scales = np.einsum("ij,ij->i", turned, turned) / np.maximum(sizes, 1e-12)
         return Codes(np.ascontiguousarray(packed.T), scales, vectors @ self._centre)
 
-    def question(self, vector: Floats) -> Question:
+    def encode_query(self, vector: Floats) -> CodeQuery:
         turned = (vector - self._centre) @ self._turn
         bits: Any = np.packbits(turned > 0).view(np.uint64)
-        table = turned.reshape(-1, 8) @ _octets()
-        return Question(bits, np.ascontiguousarray(table, dtype=np.float32), float(turned.sum()))
+        table = turned.reshape(-1, 8) @ _build_byte_bits()
+        return CodeQuery(bits, np.ascontiguousarray(table, dtype=np.float32), float(turned.sum()))
 
 
-def differing(words: Words, bits: Words) -> NDArray[np.uint16]:
+def count_differing_bits(words: BitWords, bits: BitWords) -> NDArray[np.uint16]:
     """In how many bits each code differs from the question's."""
     count = words.shape[1]
     found = np.empty(count, np.uint16)
@@ -80,12 +80,12 @@ def differing(words: Words, bits: Words) -> NDArray[np.uint16]:
         size = len(part)
         for word, bit in zip(words, bits, strict=True):
             np.bitwise_xor(word[start : start + size], bit, out=mixed[:size])
-            _ones(mixed[:size], ones[:size])
+            _count_ones(mixed[:size], ones[:size])
             part += ones[:size]
     return found
 
 
-def nearest(found: NDArray[np.uint16], most: int) -> Places:
+def select_nearest(found: NDArray[np.uint16], most: int) -> RowNumbers:
     """The places of the `most` least numbers, and of those that equal the last of them; in no order."""
     count = len(found)
     if count <= most:
@@ -102,25 +102,25 @@ def nearest(found: NDArray[np.uint16], most: int) -> Places:
     return near
 
 
-def promising(codes: Codes, asked: Question, blocked: NDArray[np.bool_] | None, most: int) -> Places:
+def propose_rows(codes: Codes, asked: CodeQuery, blocked: NDArray[np.bool_] | None, most: int) -> RowNumbers:
     """Places that may well hold the nearest, the most promising first; none that is blocked."""
-    open_places: Places | None = None
+    open_places: RowNumbers | None = None
     words = codes.words
     if blocked is not None:
         allowed = len(blocked) - int(np.count_nonzero(blocked))
         if allowed <= most:
-            return ranked(codes, asked, np.flatnonzero(~blocked))
+            return rank_rows(codes, asked, np.flatnonzero(~blocked))
         if allowed < len(blocked) // 8:  # copying these is cheaper than looking at all
             open_places = np.flatnonzero(~blocked)
             words, blocked = words[:, open_places], None
-    found = differing(words, asked.bits)
+    found = count_differing_bits(words, asked.bits)
     if blocked is not None:
         np.copyto(found, _FAR, where=blocked)
-    near = nearest(found, most)
-    return ranked(codes, asked, near if open_places is None else open_places[near])
+    near = select_nearest(found, most)
+    return rank_rows(codes, asked, near if open_places is None else open_places[near])
 
 
-def ranked(codes: Codes, asked: Question, places: Places) -> Places:
+def rank_rows(codes: Codes, asked: CodeQuery, places: RowNumbers) -> RowNumbers:
     """By the product of code and question, which knows more than the bits that differ."""
     products = np.full(len(places), -asked.base, np.float32)
     for word, rows in zip(codes.words, asked.table.reshape(-1, 8, 256), strict=True):
@@ -131,39 +131,39 @@ def ranked(codes: Codes, asked: Question, places: Places) -> Places:
     return places[order]
 
 
-def _ones(words: Words, out: NDArray[np.uint8]) -> None:
+def _count_ones(words: BitWords, out: NDArray[np.uint8]) -> None:
     count: Any = getattr(np, "bitwise_count", None)
     if count is not None:  # numpy 2 and later
         count(words, out=out)
     else:
-        np.sum(_counts()[words.view(np.uint16)].reshape(-1, 4), axis=1, dtype=np.uint8, out=out)
+        np.sum(_build_bit_counts()[words.view(np.uint16)].reshape(-1, 4), axis=1, dtype=np.uint8, out=out)
 
 
 @lru_cache(maxsize=1)
-def _octets() -> Floats:
+def _build_byte_bits() -> Floats:
     """(8, 256): the bits of each byte, as 2 and 0."""
     return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32).T * np.float32(2)
 
 
 @lru_cache(maxsize=1)
-def _counts() -> NDArray[np.uint8]:
+def _build_bit_counts() -> NDArray[np.uint8]:
     values = np.arange(65_536, dtype=np.uint16)
     return np.unpackbits(values.view(np.uint8).reshape(-1, 2), axis=1).sum(1, dtype=np.uint8)
 
 
 @lru_cache(maxsize=4)
-def _rotation(dimension: int, bits: int) -> Floats:
+def _build_rotation(dimension: int, bits: int) -> Floats:
     """(dimension, bits). Made of nothing but additions, so that it is the same on every machine."""
     size = 1 << max(dimension - 1, bits - 1).bit_length()
     turn = np.eye(dimension, size, dtype=np.float32)
     for seed in (b"tokonoma 1", b"tokonoma 2"):
         drawn = np.frombuffer(hashlib.shake_256(seed).digest(size // 8), np.uint8)
-        turn = _hadamard(turn * (np.unpackbits(drawn).astype(np.float32) * 2 - 1))
+        turn = _apply_hadamard(turn * (np.unpackbits(drawn).astype(np.float32) * 2 - 1))
     # Fewer bits than it has columns keep that share of every product.
     return np.ascontiguousarray(turn[:, :bits] * np.float32(size / bits) ** 0.5)
 
 
-def _hadamard(rows: Floats) -> Floats:
+def _apply_hadamard(rows: Floats) -> Floats:
     size, half = rows.shape[1], 1
     while half < size:
         pairs = rows.reshape(-1, size // (2 * half), 2, half)

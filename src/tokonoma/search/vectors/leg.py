@@ -12,11 +12,11 @@ from tokonoma.core.desk import Record, Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.core.query import Metric
-from tokonoma.search.filters import Filter
-from tokonoma.search.vector_leg import Embedded, Likeness
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.vector_leg import EmbeddingState, VectorMatch
 from tokonoma.search.vectors import store as stored
-from tokonoma.search.vectors.store import Asked, Model
-from tokonoma.search.weighting import language_of
+from tokonoma.search.vectors.store import QueryVector, StoredModel
+from tokonoma.search.weighting import detect_language
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
@@ -26,128 +26,132 @@ _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is 
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _PORTION = 500  # vectors of a model that is no longer in use, deleted at once
 
-Texts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
+ReadTexts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
 """What to embed of each document: its title and its text."""
 
-Ask = Callable[[Model, str], "Floats | None"]
+EmbedWithModel = Callable[[StoredModel, str], "Floats | None"]
 """The vector of a question by a model; None if that model cannot be asked now."""
 
 
-class Queue(Protocol):
+class EmbeddingQueue(Protocol):
     """Of the room that embeds."""
 
     def enqueue(self, statements: Statements, document_id: int) -> None: ...
-    def length(self, rows: Rows) -> int: ...
-    def standing(self, rows: Rows, document_id: int) -> str | None: ...
+    def count_waiting(self, rows: Rows) -> int: ...
+    def get_problem(self, rows: Rows, document_id: int) -> str | None: ...
 
 
-class Near(Protocol):
+class VectorBackend(Protocol):
     """What differs between the databases."""
 
-    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> Mapping[int, Likeness]: ...
-    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> Sequence[int]: ...
-    def similarities(
-        self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]
-    ) -> Mapping[int, Likeness]: ...
-    def settle(self, database: Database, model: Model) -> bool: ...
-    def forget(self, statements: Statements, model: Model) -> None: ...
-    def size(self) -> int: ...
+    def find_nearest(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int
+    ) -> Mapping[int, VectorMatch]: ...
+    def propose(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int
+    ) -> Sequence[int]: ...
+    def compare(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, documents: Sequence[int]
+    ) -> Mapping[int, VectorMatch]: ...
+    def maintain(self, database: Database, model: StoredModel) -> bool: ...
+    def drop_model(self, statements: Statements, model: StoredModel) -> None: ...
+    def measure_memory(self) -> int: ...
 
 
-class Vectors:
+class VectorSearch:
     """One a process. `ask` is None where no model is set up: what is stored can still be compared."""
 
-    def __init__(self, database: Database, queue: Queue, texts: Texts, ask: Ask | None) -> None:
-        self.texts = texts
+    def __init__(self, database: Database, queue: EmbeddingQueue, texts: ReadTexts, ask: EmbedWithModel | None) -> None:
+        self.read_texts = texts
         self._database, self._queue, self._ask = database, queue, ask
-        self._near: Near | None = None
+        self._backend: VectorBackend | None = None
         self._counted, self._counted_at = 0, float("-inf")
 
     # Searching: the protocol of legs.py
 
-    def embed_query(self, text: str) -> Asked | None:
+    def embed_query(self, text: str) -> QueryVector | None:
         if self._ask is None or not text.strip():
             return None
         with self._database.reading() as rows:
-            known = self._preferred(rows)
+            known = self._list_preferred(rows)
         for model in known:
             vector = self._ask(model, text)
             if vector is not None:
-                return Asked(model.id, vector, language_of(text))
+                return QueryVector(model.id, vector, detect_language(text))
         return None
 
-    def near(
-        self, rows: Rows, asked: Asked | int, filter: Filter, metric: Metric, limit: int
-    ) -> list[tuple[int, Likeness]]:
+    def find_nearest(
+        self, rows: Rows, asked: QueryVector | int, filter: IndexFilter, metric: Metric, limit: int
+    ) -> list[tuple[int, VectorMatch]]:
         """The nearest documents with their similarity, best first. A document's id asks with its own vector."""
-        question = self._question(rows, asked)
+        question = self._resolve_query(rows, asked)
         if question is None:
             return []
-        found = self._searcher().near(rows, *question, filter, limit)
+        found = self._get_backend().find_nearest(rows, *question, filter, limit)
         best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
-        return [(document, _measured(like, metric)) for document, like in best]
+        return [(document, _apply_metric(like, metric)) for document, like in best]
 
-    def likely(self, rows: Rows, asked: Asked, filter: Filter, limit: int) -> Sequence[int]:
-        question = self._question(rows, asked)
-        return [] if question is None else self._searcher().likely(rows, *question, filter, limit)
+    def propose(self, rows: Rows, asked: QueryVector, filter: IndexFilter, limit: int) -> Sequence[int]:
+        question = self._resolve_query(rows, asked)
+        return [] if question is None else self._get_backend().propose(rows, *question, filter, limit)
 
-    def similarities(
-        self, rows: Rows, asked: Asked | int, documents: Sequence[int], metric: Metric
-    ) -> dict[int, Likeness]:
+    def compare(
+        self, rows: Rows, asked: QueryVector | int, documents: Sequence[int], metric: Metric
+    ) -> dict[int, VectorMatch]:
         """Of these documents, as far as they have vectors."""
-        question = self._question(rows, asked)
+        question = self._resolve_query(rows, asked)
         if question is None:
             return {}
-        found = self._searcher().similarities(rows, *question, documents)
-        return {document: _measured(like, metric) for document, like in found.items()}
+        found = self._get_backend().compare(rows, *question, documents)
+        return {document: _apply_metric(like, metric) for document, like in found.items()}
 
-    def waiting(self, rows: Rows) -> int:
+    def count_waiting(self, rows: Rows) -> int:
         if self._ask is None:
             return 0
         if time.monotonic() - self._counted_at > _REMEMBER or self._counted < _LONG:
-            self._counted, self._counted_at = self._queue.length(rows), time.monotonic()
+            self._counted, self._counted_at = self._queue.count_waiting(rows), time.monotonic()
         return self._counted
 
-    def state(self, rows: Rows, document_id: int) -> Embedded:
-        if any(stored.has(rows, model.id, document_id) for model in stored.models(rows)):
+    def get_state(self, rows: Rows, document_id: int) -> EmbeddingState:
+        if any(stored.has_vector(rows, model.id, document_id) for model in stored.list_models(rows)):
             return "embedded"
-        waits = self._ask is not None and self._queue.standing(rows, document_id) is not None
+        waits = self._ask is not None and self._queue.get_problem(rows, document_id) is not None
         return "waiting" if waits else "none"
 
     # Writing
 
-    def changed(self, statements: Statements, document_id: int) -> None:
+    def mark_changed(self, statements: Statements, document_id: int) -> None:
         """The document is new, or its text is: until it is embedded, it has no vector."""
         self._queue.enqueue(statements, document_id)  # first: who holds its place in the queue holds its vectors
-        stored.forget(statements, document_id)
+        stored.delete_vectors(statements, document_id)
 
     def refill(self, statements: Statements) -> None:
         """Look again for documents without a vector; the worker does it when it next begins."""
-        for model in stored.models(statements):
+        for model in stored.list_models(statements):
             if model.current:
-                stored.note_filled(statements, model.id, 0)
+                stored.save_backfill(statements, model.id, 0)
 
     # What the worker needs
 
-    def models(self, rows: Rows) -> list[Model]:
-        return stored.models(rows)
+    def list_models(self, rows: Rows) -> list[StoredModel]:
+        return stored.list_models(rows)
 
     def adopt(self, statements: Statements, name: str, recipe: str, anchor: "Floats") -> None:
         stored.adopt(statements, name, recipe, anchor)
 
-    def lacking(self, rows: Rows, model: int, after: int, limit: int) -> list[int]:
-        return stored.lacking(rows, model, after, limit)
+    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> list[int]:
+        return stored.list_missing(rows, model, after, limit)
 
-    def resting(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        return stored.resting(statements, document_ids)
+    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        return stored.lock_for_change(statements, document_ids)
 
-    def staying(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        return stored.staying(statements, document_ids)
+    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        return stored.lock_against_delete(statements, document_ids)
 
-    def note_filled(self, statements: Statements, model: int, upto: int | None) -> None:
-        stored.note_filled(statements, model, upto)
+    def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None:
+        stored.save_backfill(statements, model, upto)
 
-    def store(
+    def store_vectors(
         self,
         statements: Statements,
         model: int,
@@ -156,85 +160,87 @@ class Vectors:
         texts: Sequence[str],
         titled: bool = False,
     ) -> None:
-        languages = [language_of(text) for text in texts]
+        languages = [detect_language(text) for text in texts]
         if titled:  # "NHK" over a Japanese text is no English
             languages[0] = languages[1]
-        first = stored.TITLE if titled else 0
-        stored.store(statements, self._database.kind, model, document_id, vectors, languages, first)
+        first = stored.TITLE_PIECE if titled else 0
+        stored.store_vectors(statements, self._database.kind, model, document_id, vectors, languages, first)
 
-    def settle(self, model: int) -> None:
+    def maintain(self, model: int) -> None:
         with self._database.reading() as rows:
-            known = [each for each in stored.models(rows) if each.id == model]
+            known = [each for each in stored.list_models(rows) if each.id == model]
         for each in known:
-            self._searcher().settle(self._database, each)
+            self._get_backend().maintain(self._database, each)
 
     def retire(self, model: int) -> bool:
         """Delete a portion of what other models have left behind, once every document has a vector of this one."""
         with self._database.reading() as rows:
-            known = stored.models(rows)
-            complete = any(each.id == model and each.current and each.filled is None for each in known)
+            known = stored.list_models(rows)
+            complete = any(each.id == model and each.current and each.backfilled_to is None for each in known)
             others = [each for each in known if not each.current]
-            if not complete or not others or self._queue.length(rows):
+            if not complete or not others or self._queue.count_waiting(rows):
                 return False
         with self._database.writing() as statements:
-            if stored.forget_some(statements, others[0].id, _PORTION):
+            if stored.delete_some_vectors(statements, others[0].id, _PORTION):
                 return True
-            if stored.used(statements, others[0].id):  # the rest goes with the documents that somebody is deleting
+            if stored.has_any_vector(
+                statements, others[0].id
+            ):  # the rest goes with the documents that somebody is deleting
                 return False
-            self._searcher().forget(statements, others[0])
-            stored.forget_model(statements, others[0].id)
+            self._get_backend().drop_model(statements, others[0])
+            stored.delete_model(statements, others[0].id)
         log("info", "search.model_retired", model=others[0].name)
         return True
 
-    def memory(self) -> int:
+    def measure_memory(self) -> int:
         """Bytes that codes take in this process."""
-        return 0 if self._near is None else self._near.size()
+        return 0 if self._backend is None else self._backend.measure_memory()
 
-    def _searcher(self) -> Near:
+    def _get_backend(self) -> VectorBackend:
         # Here numpy is loaded, and not before.
-        if self._near is None:
+        if self._backend is None:
             if self._database.kind == "sqlite":
-                from tokonoma.search.vectors.sqlite import SqliteNear
+                from tokonoma.search.vectors.sqlite import SqliteVectorBackend
 
-                self._near = SqliteNear()
+                self._backend = SqliteVectorBackend()
             else:
-                from tokonoma.search.vectors.postgres import PostgresNear
+                from tokonoma.search.vectors.postgres import PostgresVectorBackend
 
-                self._near = PostgresNear()
-        return self._near
+                self._backend = PostgresVectorBackend()
+        return self._backend
 
-    def _question(self, rows: Rows, asked: Asked | int) -> tuple[Model, Asked] | None:
+    def _resolve_query(self, rows: Rows, asked: QueryVector | int) -> tuple[StoredModel, QueryVector] | None:
         """None: the model that the question was embedded with has been retired in this very moment."""
-        known = self._preferred(rows)
-        if isinstance(asked, Asked):
+        known = self._list_preferred(rows)
+        if isinstance(asked, QueryVector):
             for model in known:
                 if model.id == asked.model:
                     return model, asked
             return None
         for model in known:
-            own = stored.own(rows, self._database.kind, model.id, asked)
+            own = stored.read_own_vector(rows, self._database.kind, model.id, asked)
             if own is not None:
                 return model, own
         raise Unavailable("This record has no vector yet. Try again in a moment.", reason="not_embedded")
 
-    def _preferred(self, rows: Rows) -> list[Model]:
+    def _list_preferred(self, rows: Rows) -> list[StoredModel]:
         """The models that have vectors, the one to ask with first."""
-        known = stored.models(rows)
+        known = stored.list_models(rows)
         current = [model for model in known if model.current]
         others = [model for model in reversed(known) if not model.current]
-        if not others or not current or self._nearly_all(rows, current[0]):
+        if not others or not current or self._is_nearly_complete(rows, current[0]):
             return current + others
         return others + current
 
-    def _nearly_all(self, rows: Rows, model: Model) -> bool:
+    def _is_nearly_complete(self, rows: Rows, model: StoredModel) -> bool:
         """Whether so many have a vector of the new model that it can be asked."""
-        if model.filled is not None:
+        if model.backfilled_to is not None:
             return False
         found = rows.row("select count(*) from document")
-        return found is None or self._queue.length(rows) * _NEARLY_ALL <= int(found[0])
+        return found is None or self._queue.count_waiting(rows) * _NEARLY_ALL <= int(found[0])
 
 
-def texts_of(record: Callable[[Rows, str], Record | None]) -> Texts:
+def build_text_reader(record: Callable[[Rows, str], Record | None]) -> ReadTexts:
     """From the modules' own records: the index keeps no text."""
 
     def texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -249,14 +255,14 @@ def texts_of(record: Callable[[Rows, str], Record | None]) -> Texts:
     return texts
 
 
-def _measured(like: Likeness, metric: Metric) -> Likeness:
+def _apply_metric(like: VectorMatch, metric: Metric) -> VectorMatch:
     """Vectors have length 1, so that either metric follows from the cosine and gives the same order."""
     if metric == "cosine":
         return like
-    title = None if like.title is None else _nearness(like.title)
-    return Likeness(_nearness(like.similarity), like.language, title)
+    title = None if like.title is None else _to_nearness(like.title)
+    return VectorMatch(_to_nearness(like.similarity), like.language, title)
 
 
-def _nearness(cosine: float) -> float:
+def _to_nearness(cosine: float) -> float:
     """By the distance that two vectors of length 1 have."""
     return 1.0 / (1.0 + (2.0 - 2.0 * cosine) ** 0.5)

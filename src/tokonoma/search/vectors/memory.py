@@ -12,12 +12,12 @@ import orjson
 from numpy.typing import NDArray
 
 from tokonoma.core.desk import Row, Rows
-from tokonoma.core.namespaces import inside
-from tokonoma.search.filters import Filter
-from tokonoma.search.vectors.codes import Coder, Codes, Places, Question, promising, ranked
-from tokonoma.search.vectors.columns import Columns
+from tokonoma.core.namespaces import is_inside
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.vectors.codes import BinaryCoder, CodeQuery, Codes, RowNumbers, propose_rows, rank_rows
+from tokonoma.search.vectors.columns import CodeColumns
 
-Place = tuple[str, str, str]
+Location = tuple[str, str, str]
 """Module, space and class of a document: what most filters ask for."""
 
 _PAGE = 2_000  # documents that are read at once
@@ -36,63 +36,63 @@ join document d on d.id = e.document_id where e.id > :after and e.model = :model
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class CodeView:
     """What a search looks at while others may add to it."""
 
     codes: Codes
-    ids: Places
-    documents: Places
+    ids: RowNumbers
+    documents: RowNumbers
     blocked: NDArray[np.bool_] | None
 
     @property
-    def open(self) -> int:
+    def count_open(self) -> int:
         """Rows that a search may propose."""
         return len(self.ids) - (0 if self.blocked is None else int(np.count_nonzero(self.blocked)))
 
-    def promising(self, asked: Question, wanted: int) -> Places:
+    def propose_ids(self, asked: CodeQuery, wanted: int) -> RowNumbers:
         """Ids of vectors, the most promising first: many times as many as are wanted."""
-        return self.ids[self._places(asked, wanted)]
+        return self.ids[self._propose_rows(asked, wanted)]
 
-    def likely(self, asked: Question, wanted: int) -> list[int]:
+    def propose_documents(self, asked: CodeQuery, wanted: int) -> list[int]:
         """Documents, the most promising first."""
-        places = self._places(asked, wanted)
+        places = self._propose_rows(asked, wanted)
         # A document may have several vectors: if they leave too few documents, there were few to begin with.
         return [*islice(dict.fromkeys(self.documents[places].tolist()), wanted)]
 
-    def _places(self, asked: Question, wanted: int) -> Places:
+    def _propose_rows(self, asked: CodeQuery, wanted: int) -> RowNumbers:
         most = max(1_000, 8 * wanted, len(self.codes) // 400)
-        return promising(self.codes, asked, self.blocked, most)
+        return propose_rows(self.codes, asked, self.blocked, most)
 
-    def of_documents(self, asked: Question, documents: Sequence[int]) -> Places:
+    def rank_documents(self, asked: CodeQuery, documents: Sequence[int]) -> RowNumbers:
         """The same, of these documents alone."""
         among = np.isin(self.documents, np.asarray(documents, np.int64))
         if self.blocked is not None:
             among &= ~self.blocked
-        return self.ids[ranked(self.codes, asked, np.flatnonzero(among))]
+        return self.ids[rank_rows(self.codes, asked, np.flatnonzero(among))]
 
 
-class Memory:
+class CodeMemory:
     """Rows are only ever added and blanked, so whoever looks at the first `count` of them is never disturbed."""
 
     def __init__(self, model: int, dimension: int, centre: bytes | None) -> None:
         self.model, self.dimension, self.centre = model, dimension, centre
-        self.coder = Coder(dimension, None if centre is None else np.frombuffer(centre, np.float32))
-        self.columns = Columns(self.coder.bits)
-        self.names: list[Place | None] = [None]  # what a row's `place` stands for; 0: the row is blank
+        self.coder = BinaryCoder(dimension, None if centre is None else np.frombuffer(centre, np.float32))
+        self.columns = CodeColumns(self.coder.bits)
+        self.locations: list[Location | None] = [None]  # what a row's `place` stands for; 0: the row is blank
         self.seq = 0  # the last change that was followed
         self.base = -1  # up to which change the stored blocks had it when they were read or written,
-        self.stored = 0  # and how many rows they had
-        self._numbers: dict[Place, int] = {}
+        self.stored_rows = 0  # and how many rows they had
+        self._numbers: dict[Location, int] = {}
         self._allowed: dict[Any, NDArray[np.bool_]] = {}
         self._followed = 0.0
         self._guard = threading.RLock()
 
-    def view(self, filter: Filter) -> View:
+    def build_view(self, filter: IndexFilter) -> CodeView:
         with self._guard:
             columns = self.columns
-            return View(columns.codes(), columns.ids(), columns.documents(), self._blocked(filter))
+            return CodeView(columns.codes(), columns.ids(), columns.documents(), self._find_blocked(filter))
 
-    def follow(self, rows: Rows) -> bool:
+    def catch_up(self, rows: Rows) -> bool:
         """Take over what has changed. False: too much was missed, and the codes must be read or made anew."""
         with self._guard:
             newest, sealed = rows.rows(_NEWEST, model=self.model)[0]
@@ -105,11 +105,11 @@ class Memory:
                 return False
             changed = [row[0] for row in rows.rows(_CHANGED, seq=self.seq, newest=newest, model=self.model)]
             for start in range(0, len(changed), _PAGE):
-                self._take_over(rows, changed[start : start + _PAGE])
-            self.reached(newest)
+                self._apply_changes(rows, changed[start : start + _PAGE])
+            self.set_position(newest)
             return True
 
-    def reached(self, seq: int) -> None:
+    def set_position(self, seq: int) -> None:
         self.seq, self._followed = seq, time.monotonic()
 
     def build(self, rows: Rows) -> None:
@@ -119,50 +119,50 @@ class Memory:
         while found := rows.rows(_ALL, after=after, model=self.model, limit=_PAGE):
             self._add(found, [row[5] for row in found])
             after = found[-1][0]
-        self.reached(newest)
+        self.set_position(newest)
         self.base = sealed
 
-    def number(self, place: Place) -> int:
+    def number_location(self, place: Location) -> int:
         known = self._numbers.get(place)
         if known is None:
-            known = self._numbers[place] = len(self.names)
-            self.names.append(place)
+            known = self._numbers[place] = len(self.locations)
+            self.locations.append(place)
         return known
 
-    def size(self) -> int:
+    def measure_memory(self) -> int:
         """Bytes."""
-        return self.columns.size()
+        return self.columns.measure_memory()
 
-    def _take_over(self, rows: Rows, documents: list[int]) -> None:
-        found = rows.rows(_OF_DOCUMENTS, documents=_listed(documents), model=self.model)
+    def _apply_changes(self, rows: Rows, documents: list[int]) -> None:
+        found = rows.rows(_OF_DOCUMENTS, documents=_to_json(documents), model=self.model)
         columns = self.columns
         old = np.flatnonzero(np.isin(columns.documents(), np.asarray(documents, np.int64)))
         there = {int(columns.ids()[at]): int(at) for at in old}
-        places = {there[row[0]]: self.number((row[2], row[3], row[4])) for row in found if row[0] in there}
+        places = {there[row[0]]: self.number_location((row[2], row[3], row[4])) for row in found if row[0] in there}
         for at in old:
-            columns.move(int(at), places.get(int(at), 0))
+            columns.set_location(int(at), places.get(int(at), 0))
         new = [row for row in found if row[0] not in there]
         if new:
-            self._add(new, [row[0] for row in rows.rows(_DATA, ids=_listed([row[0] for row in new]))])
+            self._add(new, [row[0] for row in rows.rows(_DATA, ids=_to_json([row[0] for row in new]))])
 
     def _add(self, found: Sequence[Row], data: Sequence[bytes]) -> None:
         vectors = np.frombuffer(b"".join(data), np.float32).reshape(len(data), self.dimension)
-        places = [self.number((row[2], row[3], row[4])) for row in found]
-        self.columns.add([row[0] for row in found], [row[1] for row in found], places, self.coder.codes(vectors))
+        places = [self.number_location((row[2], row[3], row[4])) for row in found]
+        self.columns.add([row[0] for row in found], [row[1] for row in found], places, self.coder.encode(vectors))
 
-    def _blocked(self, filter: Filter) -> NDArray[np.bool_] | None:
+    def _find_blocked(self, filter: IndexFilter) -> NDArray[np.bool_] | None:
         """Rows that lie outside the simple part of the filter, or are blank; None: there are none."""
-        allowed = self._lets_through(filter)
+        allowed = self._find_allowed(filter)
         if allowed[1:].all():
-            return self.columns.places() == 0 if self.columns.blank else None
-        return ~allowed[self.columns.places()]
+            return self.columns.locations() == 0 if self.columns.blank else None
+        return ~allowed[self.columns.locations()]
 
-    def _lets_through(self, filter: Filter) -> NDArray[np.bool_]:
+    def _find_allowed(self, filter: IndexFilter) -> NDArray[np.bool_]:
         """By the number of the place. Kept, for callers ask with the same few filters; places are only ever added."""
-        key = (filter.modules, filter.spaces, filter.labels)
+        key = (filter.modules, filter.namespaces, filter.classifications)
         known = self._allowed.pop(key, np.zeros(1, np.bool_))
-        if len(known) < len(self.names):
-            more = [_inside(place, filter) for place in self.names[len(known) :]]
+        if len(known) < len(self.locations):
+            more = [_matches_filter(place, filter) for place in self.locations[len(known) :]]
             known = np.concatenate([known, np.asarray(more, np.bool_)])
         self._allowed[key] = known
         if len(self._allowed) > 64:
@@ -170,19 +170,19 @@ class Memory:
         return known
 
 
-def _listed(ids: Sequence[int]) -> str:
+def _to_json(ids: Sequence[int]) -> str:
     return orjson.dumps(ids).decode()
 
 
-def _inside(place: Place | None, filter: Filter) -> bool:
+def _matches_filter(place: Location | None, filter: IndexFilter) -> bool:
     assert place is not None
     module, space, label = place
     return (
-        _among(module, filter.modules)
-        and _among(label, filter.labels)
-        and all(inside(space, tree) for tree in filter.spaces)
+        _is_allowed(module, filter.modules)
+        and _is_allowed(label, filter.classifications)
+        and all(is_inside(space, tree) for tree in filter.namespaces)
     )
 
 
-def _among(word: str, allowed: Collection[str] | None) -> bool:
+def _is_allowed(word: str, allowed: Collection[str] | None) -> bool:
     return allowed is None or word in allowed

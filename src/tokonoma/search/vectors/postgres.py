@@ -13,18 +13,18 @@ from typing import Literal
 from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.search.candidates import Pool
-from tokonoma.search.filters import Filter
-from tokonoma.search.vector_leg import Likeness
+from tokonoma.search.candidates import CandidatePool
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.vector_leg import VectorMatch
 from tokonoma.search.vectors.codes import Floats
-from tokonoma.search.vectors.store import Asked, Model, best, joined, read
+from tokonoma.search.vectors.store import QueryVector, StoredModel, decode_vectors, merge_matches, select_best
 from tokonoma.store.database import Database
-from tokonoma.store.migrate import quoted
+from tokonoma.store.migrate import quote_name
 
 PAGE = 2_000
 """Vectors that are compared at once where there is no pgvector."""
 
-LOOK = 60.0
+RECHECK_SECONDS = 60.0
 """Seconds after which it is looked again whether pgvector has come."""
 
 _WIDE, _WIDEST = 2_000, 4_000  # dimensions up to which whole and half precision can be indexed
@@ -46,102 +46,106 @@ where e.model = :model and e.document_id = any(cast(:documents as bigint[]))"""
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
+class PgvectorExtension:
     """pgvector as this database has it."""
 
     schema: str
     version: int  # major * 1000 + minor
 
-    def distance(self, dimension: int) -> str:
+    def build_distance_sql(self, dimension: int) -> str:
         """The expression that is indexed, and by which the nearest are sorted: minus the product."""
-        schema = quoted(self.schema)
+        schema = quote_name(self.schema)
         kind = "halfvec" if _WIDE < dimension <= _WIDEST else "vector"
         typed = f"{schema}.{kind}({dimension})"
         return f"(cast(e.data as {typed}) operator({schema}.<#>) cast(cast(:vector as text) as {typed}))"
 
-    def index(self, model: Model) -> str | None:
+    def build_index_sql(self, model: StoredModel) -> str | None:
         """None: so many dimensions cannot be indexed."""
         if model.dimension > _WIDEST:
             return None
-        schema, kind = quoted(self.schema), "halfvec" if model.dimension > _WIDE else "vector"
+        schema, kind = quote_name(self.schema), "halfvec" if model.dimension > _WIDE else "vector"
         return (
-            f"create index if not exists {index_name(model)} on embedding using hnsw"
+            f"create index if not exists {build_index_name(model)} on embedding using hnsw"
             f" ((cast(data as {schema}.{kind}({model.dimension}))) {schema}.{kind}_ip_ops)"
             f" with (m = 16, ef_construction = 100) where model = {model.id:d}"
         )
 
 
-def extension(rows: Rows) -> Extension | Literal["offered", "missing"]:
+def find_extension(rows: Rows) -> PgvectorExtension | Literal["offered", "missing"]:
     """pgvector in this database, or whether its server could have it."""
     found = rows.row(_INSTALLED)
     if found is not None:
-        return Extension(found[0], found[1])
+        return PgvectorExtension(found[0], found[1])
     return "offered" if rows.row(_OFFERED) else "missing"
 
 
-def index_name(model: Model) -> str:
+def build_index_name(model: StoredModel) -> str:
     return f"embedding_near_{model.id:d}"
 
 
-class PostgresNear:
+class PostgresVectorBackend:
     """One a process. Remembers for a while whether there is pgvector."""
 
     def __init__(self) -> None:
-        self._extension: Extension | None = None
+        self._extension: PgvectorExtension | None = None
         self._looked = float("-inf")
         self._settled: dict[int, float] = {}
 
-    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
+    def find_nearest(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int
+    ) -> dict[int, VectorMatch]:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
-        few = Pool("postgresql", rows, filter).few() if filter.narrow else None
+        few = CandidatePool("postgresql", rows, filter).list_few() if filter.narrow else None
         if few is not None:
-            return self.similarities(rows, model, asked, few)
-        found = self._known(rows)
+            return self.compare(rows, model, asked, few)
+        found = self._get_extension(rows)
         if found is None:
-            return _by_looking_at_all(rows, model, asked, filter, limit)
+            return _scan_all(rows, model, asked, filter, limit)
         wanted = 2 * limit + 20  # a document may come with several pieces
         rows.rows(_TUNE_ITERATIVE if found.version >= 8 else _TUNE)
-        near = _nearest(rows, found, model, asked, filter, wanted)
+        near = _query_nearest(rows, found, model, asked, filter, wanted)
         if len(near) < wanted or len({row[0] for row in near}) < limit:
             # The index gives up after a while, and one document may have taken many places: ask for all.
-            near = _nearest(rows, found, model, asked, filter, 64 * limit, indexed=False)
-        kept = best(near)
+            near = _query_nearest(rows, found, model, asked, filter, 64 * limit, indexed=False)
+        kept = select_best(near)
         # What was compared in half precision is compared again.
-        return self.similarities(rows, model, asked, list(kept)) if model.dimension > _WIDE else kept
+        return self.compare(rows, model, asked, list(kept)) if model.dimension > _WIDE else kept
 
-    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> list[int]:
-        return list(self.near(rows, model, asked, filter, limit))
+    def propose(self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
+        return list(self.find_nearest(rows, model, asked, filter, limit))
 
-    def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
+    def compare(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, documents: Sequence[int]
+    ) -> dict[int, VectorMatch]:
         found = rows.rows(_SOME, model=model.id, documents=list(documents))
-        return best(_products(found, asked.vector))
+        return select_best(_compute_cosines(found, asked.vector))
 
-    def settle(self, database: Database, model: Model) -> bool:
+    def maintain(self, database: Database, model: StoredModel) -> bool:
         """See to it that the model's vectors are indexed. Whether anything was done."""
         at = time.monotonic()
-        if self._settled.get(model.id, float("-inf")) > at - LOOK:
+        if self._settled.get(model.id, float("-inf")) > at - RECHECK_SECONDS:
             return False
         self._settled[model.id] = at
         with database.reading() as rows:
-            there = extension(rows)
-            indexed = rows.row(_INDEXED, name=index_name(model)) is not None
+            there = find_extension(rows)
+            indexed = rows.row(_INDEXED, name=build_index_name(model)) is not None
         if indexed or there == "missing":
             return False
-        return self._index(database, model)
+        return self._create_index(database, model)
 
-    def forget(self, statements: Statements, model: Model) -> None:
-        statements.run(f"drop index if exists {index_name(model)}")
+    def drop_model(self, statements: Statements, model: StoredModel) -> None:
+        statements.run(f"drop index if exists {build_index_name(model)}")
 
-    def size(self) -> int:
+    def measure_memory(self) -> int:
         return 0
 
-    def _index(self, database: Database, model: Model) -> bool:
+    def _create_index(self, database: Database, model: StoredModel) -> bool:
         try:
             with database.writing() as statements:
                 statements.run("create extension if not exists vector")
             with database.writing() as statements:
-                there = extension(statements)
-                text = there.index(model) if isinstance(there, Extension) else None
+                there = find_extension(statements)
+                text = there.build_index_sql(model) if isinstance(there, PgvectorExtension) else None
                 if text is None:
                     return False
                 statements.run(text)
@@ -154,18 +158,25 @@ class PostgresNear:
         log("info", "search.indexed", model=model.name)
         return True
 
-    def _known(self, rows: Rows) -> Extension | None:
-        if self._looked < time.monotonic() - LOOK:
-            found = extension(rows)
-            self._extension = found if isinstance(found, Extension) else None
+    def _get_extension(self, rows: Rows) -> PgvectorExtension | None:
+        if self._looked < time.monotonic() - RECHECK_SECONDS:
+            found = find_extension(rows)
+            self._extension = found if isinstance(found, PgvectorExtension) else None
             self._looked = time.monotonic()
         return self._extension
 
 
-def _nearest(
-    rows: Rows, found: Extension, model: Model, asked: Asked, filter: Filter, limit: int, *, indexed: bool = True
+def _query_nearest(
+    rows: Rows,
+    found: PgvectorExtension,
+    model: StoredModel,
+    asked: QueryVector,
+    filter: IndexFilter,
+    limit: int,
+    *,
+    indexed: bool = True,
 ) -> list[tuple[int, int, str, float]]:
-    distance = found.distance(model.dimension)
+    distance = found.build_distance_sql(model.dimension)
     order = distance if indexed else f"{distance} + 0"
     # The model is written as a number, not as a parameter: else the planner cannot know that the index is for it.
     sql = (
@@ -177,21 +188,23 @@ def _nearest(
     return [(row[0], row[1], row[2], row[3]) for row in rows.rows(sql, vector=written, limit=limit, **filter.params)]
 
 
-def _by_looking_at_all(rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
-    kept: dict[int, Likeness] = {}
+def _scan_all(
+    rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int
+) -> dict[int, VectorMatch]:
+    kept: dict[int, VectorMatch] = {}
     after = 0
     sql = _PAGES.replace("{filter}", filter.sql)
     while found := rows.rows(sql, model=model.id, after=after, limit=PAGE, **filter.params):
-        for document, like in best(_products([row[1:] for row in found], asked.vector)).items():
-            kept[document] = joined(kept.get(document, like), like)
+        for document, like in select_best(_compute_cosines([row[1:] for row in found], asked.vector)).items():
+            kept[document] = merge_matches(kept.get(document, like), like)
         if len(kept) > 8 * limit:
             kept = dict(sorted(kept.items(), key=lambda each: -each[1].similarity)[: 2 * limit])
         after = found[-1][0]
     return kept
 
 
-def _products(found: Sequence[Row], vector: Floats) -> list[tuple[int, int, str, float]]:
+def _compute_cosines(found: Sequence[Row], vector: Floats) -> list[tuple[int, int, str, float]]:
     if not found:
         return []
-    cosines = (read("postgresql", [row[3] for row in found]) @ vector).clip(-1.0, 1.0).tolist()
+    cosines = (decode_vectors("postgresql", [row[3] for row in found]) @ vector).clip(-1.0, 1.0).tolist()
     return [(row[0], row[1], row[2], cosine) for row, cosine in zip(found, cosines, strict=True)]

@@ -8,13 +8,13 @@ import numpy as np
 import orjson
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.search.candidates import Pool
-from tokonoma.search.filters import Filter
-from tokonoma.search.vector_leg import Likeness
+from tokonoma.search.candidates import CandidatePool
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.vector_leg import VectorMatch
 from tokonoma.search.vectors import blocks
-from tokonoma.search.vectors.codes import Floats, Places, Question
-from tokonoma.search.vectors.memory import Memory, View
-from tokonoma.search.vectors.store import Asked, Model, best, joined, read
+from tokonoma.search.vectors.codes import CodeQuery, Floats, RowNumbers
+from tokonoma.search.vectors.memory import CodeMemory, CodeView
+from tokonoma.search.vectors.store import QueryVector, StoredModel, decode_vectors, merge_matches, select_best
 from tokonoma.store.database import Database
 
 _EXACT = """select e.document_id, e.piece, e.language, e.data
@@ -24,49 +24,53 @@ _SOME = """select e.document_id, e.piece, e.language, e.data from json_each(:doc
 cross join embedding e on e.document_id = j.value and e.model = :model"""
 
 
-class SqliteNear:
+class SqliteVectorBackend:
     """One a process; holds the codes of each model that was asked for."""
 
     def __init__(self) -> None:
-        self._memories: dict[int, Memory] = {}
+        self._memories: dict[int, CodeMemory] = {}
         self._guard = threading.Lock()
 
-    def near(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> dict[int, Likeness]:
+    def find_nearest(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int
+    ) -> dict[int, VectorMatch]:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
-        few = Pool("sqlite", rows, filter).few() if filter.narrow else None
+        few = CandidatePool("sqlite", rows, filter).list_few() if filter.narrow else None
         if few is not None:
-            return self.similarities(rows, model, asked, few)
-        memory = self._memory(rows, model)
-        view = memory.view(filter)
-        question = memory.coder.question(asked.vector)
+            return self.compare(rows, model, asked, few)
+        memory = self._get_memory(rows, model)
+        view = memory.build_view(filter)
+        question = memory.coder.encode_query(asked.vector)
         # Enough that the true nearest are among them: see bench/vectors.py for how often they are.
         wanted = 60 + 2 * limit + len(view.codes) // 10_000
-        ids = view.promising(question, wanted)
-        found, checked = self._checked(rows, ids, asked, filter, wanted)
-        if checked >= wanted or len(ids) >= view.open:
+        ids = view.propose_ids(question, wanted)
+        found, checked = self._compare_in_order(rows, ids, asked, filter, wanted)
+        if checked >= wanted or len(ids) >= view.count_open:
             return found
-        return self._driven(rows, view, question, asked, filter, wanted)
+        return self._search_filtered(rows, view, question, asked, filter, wanted)
 
-    def likely(self, rows: Rows, model: Model, asked: Asked, filter: Filter, limit: int) -> list[int]:
+    def propose(self, rows: Rows, model: StoredModel, asked: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
         """By their codes alone, unless the filter asks for what those do not know."""
         if filter.narrow:
-            return list(self.near(rows, model, asked, filter, limit))
-        memory = self._memory(rows, model)
-        view = memory.view(filter)
-        return view.likely(memory.coder.question(asked.vector), limit)
+            return list(self.find_nearest(rows, model, asked, filter, limit))
+        memory = self._get_memory(rows, model)
+        view = memory.build_view(filter)
+        return view.propose_documents(memory.coder.encode_query(asked.vector), limit)
 
-    def similarities(self, rows: Rows, model: Model, asked: Asked, documents: Sequence[int]) -> dict[int, Likeness]:
+    def compare(
+        self, rows: Rows, model: StoredModel, asked: QueryVector, documents: Sequence[int]
+    ) -> dict[int, VectorMatch]:
         listed = orjson.dumps(list(documents)).decode()
-        return _best(rows.rows(_SOME, documents=listed, model=model.id), asked.vector)
+        return _select_best(rows.rows(_SOME, documents=listed, model=model.id), asked.vector)
 
-    def settle(self, database: Database, model: Model) -> bool:
+    def maintain(self, database: Database, model: StoredModel) -> bool:
         """Store the codes, if enough has changed since they were. Whether they were."""
         known = self._memories.get(model.id)
         with database.reading() as rows:
-            if not blocks.due(rows, known, model.id):
+            if not blocks.is_save_due(rows, known, model.id):
                 return False
-            memory = self._memory(rows, model)
-        sealed = blocks.seal(database, memory)
+            memory = self._get_memory(rows, model)
+        sealed = blocks.save_blocks(database, memory)
         with self._guard:
             if sealed is None:
                 self._memories.pop(model.id, None)  # others have sealed: theirs are read when they are needed
@@ -74,60 +78,60 @@ class SqliteNear:
                 self._memories[model.id] = sealed
         return sealed is not None
 
-    def forget(self, statements: Statements, model: Model) -> None:
+    def drop_model(self, statements: Statements, model: StoredModel) -> None:
         statements.run("delete from embedding_block where model = :model", model=model.id)
         with self._guard:
             self._memories.pop(model.id, None)
 
-    def size(self) -> int:
+    def measure_memory(self) -> int:
         """Bytes of memory."""
-        return sum(memory.size() for memory in self._memories.values())
+        return sum(memory.measure_memory() for memory in self._memories.values())
 
-    def _memory(self, rows: Rows, model: Model) -> Memory:
+    def _get_memory(self, rows: Rows, model: StoredModel) -> CodeMemory:
         with self._guard:
             memory = self._memories.get(model.id)
-            if memory is None or not memory.follow(rows):
-                memory = self._memories[model.id] = blocks.load(rows, model.id)
+            if memory is None or not memory.catch_up(rows):
+                memory = self._memories[model.id] = blocks.load_codes(rows, model.id)
             return memory
 
-    def _checked(
-        self, rows: Rows, ids: Places, asked: Asked, filter: Filter, wanted: int
-    ) -> tuple[dict[int, Likeness], int]:
+    def _compare_in_order(
+        self, rows: Rows, ids: RowNumbers, asked: QueryVector, filter: IndexFilter, wanted: int
+    ) -> tuple[dict[int, VectorMatch], int]:
         """Exactly compared, in order, until enough are inside the filter; how many were."""
-        found: dict[int, Likeness] = {}
+        found: dict[int, VectorMatch] = {}
         inside = 0
-        for part in _portions(ids, wanted):
+        for part in _split_growing(ids, wanted):
             listed = orjson.dumps(np.sort(part).tolist()).decode()
             rows_inside = rows.rows(_EXACT + filter.sql, ids=listed, **filter.params)
             inside += len(rows_inside)
-            for document, like in _best(rows_inside, asked.vector).items():
+            for document, like in _select_best(rows_inside, asked.vector).items():
                 known = found.get(document)
-                found[document] = like if known is None else joined(known, like)
+                found[document] = like if known is None else merge_matches(known, like)
             if inside >= wanted:
                 break
         return found, inside
 
-    def _driven(
-        self, rows: Rows, view: View, question: Question, asked: Asked, filter: Filter, wanted: int
-    ) -> dict[int, Likeness]:
+    def _search_filtered(
+        self, rows: Rows, view: CodeView, question: CodeQuery, asked: QueryVector, filter: IndexFilter, wanted: int
+    ) -> dict[int, VectorMatch]:
         """So few of the promising ones are inside the filter that it is asked to name all who are."""
         sql = f"select d.id from document d where {filter.sql}"
         named = [row[0] for row in rows.rows(sql, **filter.params)]
-        ids = view.of_documents(question, named)
-        return self._checked(rows, ids, asked, filter, wanted)[0]
+        ids = view.rank_documents(question, named)
+        return self._compare_in_order(rows, ids, asked, filter, wanted)[0]
 
 
-def _portions(ids: Places, first: int) -> Iterator[Places]:
+def _split_growing(ids: RowNumbers, first: int) -> Iterator[RowNumbers]:
     start, size = 0, first
     while start < len(ids):
         yield ids[start : start + size]
         start, size = start + size, size * 2
 
 
-def _best(found: Sequence[tuple[int, int, str, bytes]], vector: Floats) -> dict[int, Likeness]:
+def _select_best(found: Sequence[tuple[int, int, str, bytes]], vector: Floats) -> dict[int, VectorMatch]:
     """For each document its best piece, and its title."""
     if not found:
         return {}
     documents, pieces, languages, data = zip(*found, strict=True)
-    cosines = (read("sqlite", data) @ vector).clip(-1.0, 1.0).tolist()
-    return best(zip(documents, pieces, languages, cosines, strict=True))
+    cosines = (decode_vectors("sqlite", data) @ vector).clip(-1.0, 1.0).tolist()
+    return select_best(zip(documents, pieces, languages, cosines, strict=True))

@@ -11,13 +11,13 @@ from collections.abc import Callable, Generator
 import uvicorn
 
 from tokonoma.core.log import log
-from tokonoma.server.http.app import Endpoint
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.fast.connection import Connection
 
 GRACE = 2.0
 """Seconds that calls under way may still take once the process is told to end."""
 
-LAST_CALL = 2
+CANCEL_GRACE = 2
 """Seconds more for those that were then told to stop, before their connections are cut."""
 
 _LEVELS = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
@@ -39,7 +39,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(
-    app: Endpoint,
+    app: HttpApp,
     listener: socket.socket,
     *,
     on_started: Callable[[], None] | None = None,
@@ -50,16 +50,16 @@ def run(
 
     `connections`: how many at once, before others get a 503.
     """
-    server(app, on_started=on_started, grace=grace, connections=connections).run(sockets=[listener])
+    create_server(app, on_started=on_started, grace=grace, connections=connections).run(sockets=[listener])
 
 
-def server(
-    app: Endpoint,
+def create_server(
+    app: HttpApp,
     *,
     on_started: Callable[[], None] | None = None,
     grace: float = GRACE,
     connections: int | None = None,
-) -> "Server":
+) -> "HttpServer":
     """The server behind `run`, for who wants to end it without a signal: set its `should_exit`."""
     _redirect_logs()
     config = uvicorn.Config(
@@ -73,15 +73,15 @@ def server(
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=75,  # longer than clients keep theirs, so that none meets a connection just closed
-        timeout_graceful_shutdown=int(grace) + LAST_CALL,
+        timeout_graceful_shutdown=int(grace) + CANCEL_GRACE,
         limit_concurrency=connections,
     )
-    return Server(config, app, on_started, grace)
+    return HttpServer(config, app, on_started, grace)
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, app: Endpoint, on_started: Callable[[], None] | None, grace: float
+        self, config: uvicorn.Config, app: HttpApp, on_started: Callable[[], None] | None, grace: float
     ) -> None:
         super().__init__(config)
         self._app = app
@@ -111,7 +111,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-class _Handler(logging.Handler):
+class _JsonLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         # An exception is named, not quoted: its text may hold what a caller sent.
         kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
@@ -122,6 +122,6 @@ class _Handler(logging.Handler):
 def _redirect_logs() -> None:
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
-        logger.handlers = [_Handler()]
+        logger.handlers = [_JsonLogHandler()]
         logger.propagate = False
         logger.setLevel(logging.INFO)

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from tokonoma.server.mcp.protocol import INVALID_REQUEST
 
 Headers = dict[bytes, bytes]
-Pairs = list[tuple[bytes, bytes]]
+HeaderList = list[tuple[bytes, bytes]]
 
 CLOSE = (b"connection", b"close")  # where what is still on its way is not read
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -19,7 +19,7 @@ _SINGLE = frozenset(
 )
 
 
-class Halt(Exception):
+class HttpError(Exception):
     """A response that ends the request here."""
 
     def __init__(self, status: int, message: str, *headers: tuple[bytes, bytes], code: int = INVALID_REQUEST) -> None:
@@ -30,7 +30,7 @@ class Halt(Exception):
         self.code = code
 
 
-class Gate:
+class OriginGuard:
     """Against DNS rebinding: a page of another site can make a browser send requests here, but not choose the
     Host and Origin that it sends with them."""
 
@@ -38,17 +38,17 @@ class Gate:
         self._hosts = None if host_names is None else frozenset(name.lower().encode() for name in host_names)
         self._origins = frozenset(origin.lower().rstrip("/").encode() for origin in origins)
 
-    def check(self, headers: Headers) -> Pairs:
+    def check(self, headers: Headers) -> HeaderList:
         """Raise Halt, or return what a browser must be told."""
         host = headers.get(b"host", b"").lower()
-        if self._hosts is not None and host_name(host) not in self._hosts:
-            raise Halt(421, "This server does not answer to that Host")
+        if self._hosts is not None and strip_port(host) not in self._hosts:
+            raise HttpError(421, "This server does not answer to that Host")
         origin = headers.get(b"origin")
         if origin is None:
             return []
         folded = origin.lower()
         if folded not in self._origins and folded not in (b"http://" + host, b"https://" + host):
-            raise Halt(403, "This Origin is not allowed")
+            raise HttpError(403, "This Origin is not allowed")
         return [
             (b"access-control-allow-origin", origin),
             (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
@@ -56,19 +56,19 @@ class Gate:
         ]
 
 
-def folded(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
+def collect_headers(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
     """The headers as a dictionary; Halt if one that decides something came twice."""
     headers = dict(pairs)
     if len(headers) != len(pairs):
         seen: set[bytes] = set()
         for name, _ in pairs:
             if name in _SINGLE and name in seen:
-                raise Halt(400, f"{name.decode('latin-1')} was sent twice")
+                raise HttpError(400, f"{name.decode('latin-1')} was sent twice")
             seen.add(name)
     return headers
 
 
-def host_name(host: bytes) -> bytes:
+def strip_port(host: bytes) -> bytes:
     """The name without its port. The port may differ from ours behind a forwarding."""
     if host.startswith(b"["):
         return host[: host.find(b"]") + 1]
@@ -86,11 +86,11 @@ def is_loopback(host: str) -> bool:
 def check_content_type(headers: Headers) -> None:
     kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind != b"application/json":
-        raise Halt(415, "Content-Type must be application/json")
+        raise HttpError(415, "Content-Type must be application/json")
 
 
 @lru_cache(maxsize=64)
-def accepts(header: bytes | None) -> tuple[bool, bool]:
+def parse_accept(header: bytes | None) -> tuple[bool, bool]:
     """Whether JSON, and whether an event stream, is acceptable. No header accepts all."""
     if header is None:
         return True, True
@@ -104,12 +104,12 @@ def accepts(header: bytes | None) -> tuple[bool, bool]:
     return json, every or b"text/*" in kinds or b"text/event-stream" in kinds
 
 
-def bearer(headers: Headers) -> str | None:
+def bearer_token(headers: Headers) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     return token.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
 
 
-PREFLIGHT: Pairs = [
+PREFLIGHT_HEADERS: HeaderList = [
     (b"access-control-allow-methods", b"POST"),
     (
         b"access-control-allow-headers",

@@ -4,69 +4,69 @@ import asyncio
 from collections import deque
 from weakref import WeakKeyDictionary
 
-from tokonoma.server.http.body import Limits
-from tokonoma.server.http.mcp import Post
-from tokonoma.server.http.responses import STREAM, Receive, Reply, Send, encoded, event
+from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.mcp import PostRequest
+from tokonoma.server.http.responses import STREAM_HEADERS, HttpResponse, Receive, Send, encode_headers, format_event
 from tokonoma.server.http.timers import alarms
-from tokonoma.server.mcp.tool_call import Exchange
+from tokonoma.server.mcp.tool_call import ToolCall
 
 QUICK = 0.05
 """Most calls are over by then; only a slower one costs a task that watches whether its client is still there."""
 
 
-class _Mail:
+class _LoopQueue:
     """What worker threads have for one loop. Waking a loop is a system call: it is woken once for all that waits."""
 
     def __init__(self) -> None:
-        self._items: deque[tuple[Outbox, bytes, bool]] = deque()
+        self._items: deque[tuple[MessageQueue, bytes, bool]] = deque()
         self._woken = False
 
-    def put(self, outbox: "Outbox", message: bytes, last: bool) -> None:
+    def put(self, outbox: "MessageQueue", message: bytes, last: bool) -> None:
         self._items.append((outbox, message, last))
         # Looked at after the item is in: whoever has woken the loop has not begun to empty it before that.
         if not self._woken:
             self._woken = True
             try:
-                outbox.loop.call_soon_threadsafe(self._delivered)
+                outbox.loop.call_soon_threadsafe(self._deliver)
             except RuntimeError:
                 return  # the loop has ended, and every client with it
 
-    def _delivered(self) -> None:
+    def _deliver(self) -> None:
         self._woken = False
         while self._items:
             outbox, message, last = self._items.popleft()
-            outbox.arrived(message, last)
+            outbox.append(message, last)
 
 
-_mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _Mail] = WeakKeyDictionary()
+_mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopQueue] = WeakKeyDictionary()
 
 
-class Outbox:
+class MessageQueue:
     """From worker threads to the one coroutine that sends."""
 
     __slots__ = ("_alarms", "_items", "_mail", "_waiting", "exchange", "left", "loop", "post")
 
-    post: Post
-    exchange: Exchange
+    post: PostRequest
+    exchange: ToolCall
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         mail = _mails.get(self.loop)
         if mail is None:
-            mail = _mails[self.loop] = _Mail()
+            mail = _mails[self.loop] = _LoopQueue()
         self._mail = mail
         self._alarms = alarms()
         self._items: deque[tuple[bytes, bool]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self.left = False  # the client has gone
 
-    def begun(self, post: Post, exchange: Exchange) -> None:
+    def bind(self, post: PostRequest, exchange: ToolCall) -> None:
         self.post, self.exchange = post, exchange
 
     def put(self, message: bytes, last: bool) -> None:
         self._mail.put(self, message, last)
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         self.left = True
         self._wake()
 
@@ -82,7 +82,7 @@ class Outbox:
                     self._alarms.drop(alarm)
         return self._items.popleft() if self._items else None
 
-    def arrived(self, message: bytes, last: bool) -> None:
+    def append(self, message: bytes, last: bool) -> None:
         self._items.append((message, last))
         self._wake()
 
@@ -91,48 +91,48 @@ class Outbox:
             self._waiting.set_result(None)
 
 
-async def deliver(outbox: Outbox, limits: Limits, receive: Receive, send: Send) -> None:
+async def deliver(outbox: MessageQueue, limits: HttpLimits, receive: Receive, send: Send) -> None:
     """See a call through to its end, whatever becomes of its client."""
     exchange = outbox.exchange
     try:
         item = await outbox.get(QUICK)
         # In the handshake era a lost connection is no cancellation.
         if item is None and exchange.modern:
-            watcher = asyncio.create_task(_watch(receive, outbox))
+            watcher = asyncio.create_task(_watch_disconnect(receive, outbox))
             try:
-                await _rest(outbox, limits, item, send)
+                await _send_rest(outbox, limits, item, send)
             finally:
                 watcher.cancel()
         else:
-            await _rest(outbox, limits, item, send)
+            await _send_rest(outbox, limits, item, send)
     except BaseException:
         exchange.cancel()  # this server is being shut down with force
         raise
 
 
-async def _rest(outbox: Outbox, limits: Limits, item: tuple[bytes, bool] | None, send: Send) -> None:
+async def _send_rest(outbox: MessageQueue, limits: HttpLimits, item: tuple[bytes, bool] | None, send: Send) -> None:
     post = outbox.post
     if item is None and post.json:
         item = await outbox.get(limits.stream_after if post.sse else None)
     if post.json and item is not None and item[1] and item[0]:
-        await Reply(200, item[0], [*post.extra, *encoded(outbox.exchange.headers)]).send(send)
+        await HttpResponse(200, item[0], [*post.extra, *encode_headers(outbox.exchange.headers)]).send(send)
     elif not outbox.left:
-        await _events(outbox, limits.beat, item, send)
+        await _send_events(outbox, limits.beat, item, send)
 
 
-async def _events(outbox: Outbox, beat: float, item: tuple[bytes, bool] | None, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM, *outbox.post.extra]})
+async def _send_events(outbox: MessageQueue, beat: float, item: tuple[bytes, bool] | None, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *outbox.post.extra]})
     while not outbox.left:
         last = item is not None and item[1]
-        chunk = b": still working\n\n" if item is None else event(item[0])
+        chunk = b": still working\n\n" if item is None else format_event(item[0])
         await send({"type": "http.response.body", "body": chunk, "more_body": not last})
         if last:
             return
         item = await outbox.get(beat)
 
 
-async def _watch(receive: Receive, outbox: Outbox) -> None:
+async def _watch_disconnect(receive: Receive, outbox: MessageQueue) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     outbox.exchange.cancel()
-    outbox.leave()
+    outbox.disconnect()

@@ -2,7 +2,7 @@
 
 from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.core.log import log
-from tokonoma.server.mcp.message import Broken, Message
+from tokonoma.server.mcp.message import Message, ProtocolError
 from tokonoma.server.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -13,21 +13,21 @@ from tokonoma.server.mcp.protocol import (
 )
 
 
-def refused(message: Message, error: Exception) -> Broken:
+def to_protocol_error(message: Message, error: Exception) -> ProtocolError:
     """A refusal keeps its words; of any other exception nothing leaves the process but that there was one."""
-    if isinstance(error, Broken):
+    if isinstance(error, ProtocolError):
         return error
     if not isinstance(error, Refusal):
-        fault(error, message.method)
-        return message.broken("Internal error", INTERNAL_ERROR)
+        log_fault(error, message.method)
+        return message.error("Internal error", INTERNAL_ERROR)
     if isinstance(error, Unready) and error.reason == "capability":
-        return message.broken(
+        return message.error(
             error.message, MISSING_CAPABILITY, {"requiredCapabilities": error.details.get("required", {})}
         )
-    return message.broken(error.message, code_of(error), error.details or None)
+    return message.error(error.message, rpc_code(error), error.details or None)
 
 
-def code_of(error: Refusal) -> int:
+def rpc_code(error: Refusal) -> int:
     if isinstance(error, Invalid | Missing):
         return INVALID_PARAMS
     if isinstance(error, Limited):
@@ -35,7 +35,7 @@ def code_of(error: Refusal) -> int:
     return UNAUTHENTICATED if isinstance(error, Unauthenticated) else REFUSED
 
 
-def fault(error: BaseException, where: str) -> None:
+def log_fault(error: BaseException, where: str) -> None:
     """Log a fault of ours: its kind and its place. Its text may quote what a caller sent, so it is left out."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

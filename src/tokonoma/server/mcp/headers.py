@@ -6,46 +6,50 @@ from functools import lru_cache
 
 from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.protocol import HEADER_MISMATCH, LEGACY, META_VERSION, MODERN
-from tokonoma.server.mcp.versions import check_envelope, check_version, is_modern, unsupported
+from tokonoma.server.mcp.versions import check_envelope, check_version, is_modern, unsupported_version
 
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_OPEN, _CLOSE = "=?base64?", "?="
+_NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_BASE64_START, _BASE64_END = "=?base64?", "?="
 
 
 def claims_modern(message: Message, headers: Mapping[bytes, bytes]) -> bool:
     """Whether a message over HTTP means to be modern: by any version that is not of the handshake era."""
     if is_modern(message):
         return True
-    version = _header(headers, b"mcp-protocol-version")
+    version = _get_header(headers, b"mcp-protocol-version")
     return version is not None and version not in LEGACY
 
 
 def check_modern(message: Message, headers: Mapping[bytes, bytes]) -> None:
     """Refuse a modern request whose envelope is incomplete, or whose headers say something else."""
-    version = _header(headers, b"mcp-protocol-version")
+    version = _get_header(headers, b"mcp-protocol-version")
     if version is not None and version not in MODERN and META_VERSION not in message.meta:
-        raise unsupported(message, version)
+        raise unsupported_version(message, version)
     check_envelope(message)
     if version is None or version != message.meta[META_VERSION]:
-        raise message.broken("MCP-Protocol-Version must repeat the version in _meta", HEADER_MISMATCH)
-    if _header(headers, b"mcp-method") != message.method:
-        raise message.broken("Mcp-Method must repeat the method", HEADER_MISMATCH)
+        raise message.error("MCP-Protocol-Version must repeat the version in _meta", HEADER_MISMATCH)
+    if _get_header(headers, b"mcp-method") != message.method:
+        raise message.error("Mcp-Method must repeat the method", HEADER_MISMATCH)
     _check_name(message, headers)
     check_version(message)
 
 
 def check_notification(message: Message, headers: Mapping[bytes, bytes]) -> None:
     """Notifications carry no envelope, only a version that must be known."""
-    version = _header(headers, b"mcp-protocol-version")
+    version = _get_header(headers, b"mcp-protocol-version")
     if version is not None and version not in LEGACY and version not in MODERN:
-        raise unsupported(message, version)
+        raise unsupported_version(message, version)
 
 
-def decoded(value: str) -> str | None:
+def decode_header(value: str) -> str | None:
     """A header value, out of its `=?base64?…?=` if it has one; None if that is malformed."""
-    if not (value.startswith(_OPEN) and value.endswith(_CLOSE) and len(value) >= len(_OPEN) + len(_CLOSE)):
+    if not (
+        value.startswith(_BASE64_START)
+        and value.endswith(_BASE64_END)
+        and len(value) >= len(_BASE64_START) + len(_BASE64_END)
+    ):
         return value
-    payload = value[len(_OPEN) : -len(_CLOSE)].encode()
+    payload = value[len(_BASE64_START) : -len(_BASE64_END)].encode()
     try:
         raw = binascii.a2b_base64(payload, strict_mode=True)
         return raw.decode() if binascii.b2a_base64(raw, newline=False) == payload else None
@@ -54,20 +58,20 @@ def decoded(value: str) -> str | None:
 
 
 def _check_name(message: Message, headers: Mapping[bytes, bytes]) -> None:
-    field = _NAMED.get(message.method)
+    field = _NAME_FIELDS.get(message.method)
     named = message.params.get(field) if field is not None else None
     if named is None:
         return
-    header = _header(headers, b"mcp-name")
-    if header is None or decoded(header) != named:
-        raise message.broken(f"Mcp-Name must repeat params.{field}", HEADER_MISMATCH)
+    header = _get_header(headers, b"mcp-name")
+    if header is None or decode_header(header) != named:
+        raise message.error(f"Mcp-Name must repeat params.{field}", HEADER_MISMATCH)
 
 
-def _header(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
+def _get_header(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
     value = headers.get(name)
-    return None if value is None else _text(value)
+    return None if value is None else _decode_text(value)
 
 
 @lru_cache(maxsize=256)  # versions, methods and names: few, and the same again and again
-def _text(value: bytes) -> str:
+def _decode_text(value: bytes) -> str:
     return value.strip(b" \t").decode("latin-1")

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tokonoma.core.call import Caller, Principal, Progress
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Refusal
 
 
 @dataclass(slots=True)
-class Order:
+class ToolRequest:
     """One `tools/call`, as the wire read it."""
 
     name: str
@@ -27,7 +27,7 @@ class Order:
 
 
 @dataclass(slots=True)
-class Answer:
+class ToolResult:
     """The parts of a CallToolResult. A failure is an answer too: `is_error`, and no structured content.
 
     `structured` may be the JSON text itself, as bytes: it then goes out as it is, without being built a second time.
@@ -45,10 +45,10 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])  # what HTTP adds to its response
 
 
-Done = Callable[[Answer], None]
+OnDone = Callable[[ToolResult], None]
 
 
-class Front(Protocol):
+class Dispatcher(Protocol):
     """A Refusal raised by any of these comes before the call has begun, and becomes a protocol error: `Missing` and
     `Invalid` -32602, `Unready(reason="capability", required={…})` -32021, `Unauthenticated` 401, `Limited` 429."""
 
@@ -63,15 +63,15 @@ class Front(Protocol):
         """Who this is; raises Unauthenticated. Called on the event loop for every HTTP request: it must be quick."""
         ...
 
-    def instructions(self, caller: Caller) -> str:
+    def get_instructions(self, caller: Caller) -> str:
         """How an agent should use this server."""
         ...
 
-    def tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+    def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """The tools that this caller sees, in the shape of `tools/list`. Must not import pydantic or the store."""
         ...
 
-    def start(self, order: Order, done: Done) -> Stop:
+    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
         """Begin the call and return at once; `done` is called exactly once, from any thread. `Stop.set` cancels it.
 
         Raises Missing for a tool that this caller cannot see.

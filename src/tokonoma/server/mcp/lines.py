@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 
-class Lines:
+class LineBuffer:
     __slots__ = ("_limit", "_parts", "_size", "_skipping")
 
     def __init__(self, limit: int) -> None:
@@ -16,22 +16,22 @@ class Lines:
         """The lines that this chunk completes, without their ends; None in the place of each that is too long."""
         *complete, rest = chunk.split(b"\n")
         for piece in complete:
-            yield from self._grow(piece)
+            yield from self._append(piece)
             if not self._skipping:
-                yield self._line()
+                yield self._take_line()
             self._skipping = False
-        yield from self._grow(rest)
+        yield from self._append(rest)
 
-    def end(self) -> bytes:
+    def take_rest(self) -> bytes:
         """What came after the last line end: the other side may have left it out."""
-        return self._line()
+        return self._take_line()
 
-    def _line(self) -> bytes:
+    def _take_line(self) -> bytes:
         line = b"".join(self._parts)
         self._parts, self._size = [], 0
         return line
 
-    def _grow(self, piece: bytes) -> Iterator[None]:
+    def _append(self, piece: bytes) -> Iterator[None]:
         if self._skipping or not piece:
             return
         self._size += len(piece)

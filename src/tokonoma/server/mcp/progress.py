@@ -7,7 +7,7 @@ BURST = 8.0
 PER_SECOND = 10.0
 
 
-class Pace:
+class ProgressLimiter:
     """One a call. A bucket of `BURST` notices that refills with `PER_SECOND`; the last step always passes."""
 
     __slots__ = ("_at", "_last", "_left")

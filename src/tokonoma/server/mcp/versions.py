@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from tokonoma.server.mcp.message import Broken, Message, is_id
+from tokonoma.server.mcp.message import Message, ProtocolError, is_id
 from tokonoma.server.mcp.protocol import (
     META_CAPABILITIES,
     META_CLIENT,
@@ -23,28 +23,28 @@ def check_envelope(message: Message) -> None:
     """Refuse a modern request whose envelope is incomplete."""
     if META_VERSION not in message.meta or META_CAPABILITIES not in message.meta:
         missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
-        raise message.broken(f"params._meta lacks {', '.join(missing)}")
+        raise message.error(f"params._meta lacks {', '.join(missing)}")
 
 
 def check_version(message: Message) -> None:
     """Refuse a version that is not spoken here, and an envelope whose parts have the wrong shape."""
     version = message.meta[META_VERSION]
     if type(version) is not str:
-        raise message.broken(f"{META_VERSION} must be a string")
+        raise message.error(f"{META_VERSION} must be a string")
     if version not in MODERN:
-        raise unsupported(message, version)
+        raise unsupported_version(message, version)
     if type(message.meta[META_CAPABILITIES]) is not dict:
-        raise message.broken(f"{META_CAPABILITIES} must be an object")
-    if message.meta.get(META_CLIENT) is not None and client_of(message.meta[META_CLIENT]) is None:
-        raise message.broken(f"{META_CLIENT} must be an object with name and version")
+        raise message.error(f"{META_CAPABILITIES} must be an object")
+    if message.meta.get(META_CLIENT) is not None and format_client(message.meta[META_CLIENT]) is None:
+        raise message.error(f"{META_CLIENT} must be an object with name and version")
 
 
-def unsupported(message: Message, version: str) -> Broken:
+def unsupported_version(message: Message, version: str) -> ProtocolError:
     data = {"supported": list(MODERN), "requested": version}
-    return message.broken("Unsupported protocol version", UNSUPPORTED_VERSION, data)
+    return message.error("Unsupported protocol version", UNSUPPORTED_VERSION, data)
 
 
-def client_of(info: Any) -> str | None:
+def format_client(info: Any) -> str | None:
     """`name/version` of an Implementation, as it is shown in journals; None if it is not one."""
     if type(info) is not dict:
         return None
@@ -60,14 +60,14 @@ def capabilities_of(message: Message) -> dict[str, Any]:
     return cast("dict[str, Any]", message.meta[META_CAPABILITIES])
 
 
-def progress_token(message: Message) -> str | int | None:
+def read_progress_token(message: Message) -> str | int | None:
     token = message.meta.get("progressToken")
     if token is None or is_id(token):
         return token
-    raise message.broken("progressToken must be a string or an integer")
+    raise message.error("progressToken must be a string or an integer")
 
 
-def trace_parent(value: Any) -> str | None:
+def parse_trace_parent(value: Any) -> str | None:
     """A W3C traceparent, or None: a malformed one is to be ignored, not refused."""
     if type(value) is not str or len(value) < 55:
         return None

@@ -11,10 +11,10 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store import archive
-from tokonoma.store.archive import Digest, Manifest, Sequenced, Table
+from tokonoma.store.archive import ArchivedSequence, ArchivedTable, Manifest, RowDigest
 from tokonoma.store.dialect import POSTGRESQL
-from tokonoma.store.migrate import TABLE, quoted
-from tokonoma.store.postgres.connection import Connection, refusal
+from tokonoma.store.migrate import MIGRATION_TABLE, quote_name
+from tokonoma.store.postgres.connection import Connection, to_refusal
 from tokonoma.store.postgres.database import PostgresDatabase
 
 _CHUNK = 1 << 18
@@ -39,43 +39,43 @@ _REFERENCES = (
 )
 
 
-def save(database: PostgresDatabase, target: Path) -> dict[str, int]:
+def save_postgres(database: PostgresDatabase, target: Path) -> dict[str, int]:
     """Write the archive; the rows of each table."""
     counts: dict[str, int] = {}
-    with _connected(database) as connection, archive.writing(target) as out:
-        _run(connection, _SNAPSHOT)
-        for name in _tables(connection):
-            columns = _columns(connection, name)
-            counts[name] = out.add(name, columns, _copied(connection, name, columns))
-        out.finish(now(), migrations(connection), _sequences(connection))
+    with _connect(database) as connection, archive.write_archive(target) as out:
+        _execute(connection, _SNAPSHOT)
+        for name in _list_tables(connection):
+            columns = _list_columns(connection, name)
+            counts[name] = out.add_table(name, columns, _copy_rows(connection, name, columns))
+        out.finish(now(), read_migrations(connection), _read_sequences(connection))
     return counts
 
 
-def load(database: PostgresDatabase, source: Path) -> None:
+def load_postgres(database: PostgresDatabase, source: Path) -> None:
     """Replace what the tables hold. Until the commit at the very end nobody sees anything of it."""
     with (
-        _connected(database) as connection,
-        archive.reading(source) as (manifest, stream),
+        _connect(database) as connection,
+        archive.read_archive(source) as (manifest, stream),
     ):
-        _run(connection, _REPLACE)
-        _run(connection, POSTGRESQL.migration_lock)
+        _execute(connection, _REPLACE)
+        _execute(connection, POSTGRESQL.migration_lock)
         _check_schema(connection, manifest)
-        _replace(connection, manifest, stream)
+        _replace_rows(connection, manifest, stream)
         _check_rows(connection, manifest)
-        _run(connection, "commit")
+        _execute(connection, "commit")
 
 
-def migrations(connection: Connection) -> dict[str, list[str]]:
+def read_migrations(connection: Connection) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    if (TABLE,) not in _run(connection, POSTGRESQL.tables):
+    if (MIGRATION_TABLE,) not in _execute(connection, POSTGRESQL.tables):
         return found
-    for module, name in _run(connection, "select module, name from migration order by module, applied_at"):
+    for module, name in _execute(connection, "select module, name from migration order by module, applied_at"):
         found.setdefault(module, []).append(name)
     return found
 
 
 def _check_schema(connection: Connection, manifest: Manifest) -> None:
-    found, wanted = migrations(connection), manifest.migrations
+    found, wanted = read_migrations(connection), manifest.migrations
     changed = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
     if changed:
         raise Unready(
@@ -84,7 +84,7 @@ def _check_schema(connection: Connection, manifest: Manifest) -> None:
             reason="other_schema",
             sets=changed,
         )
-    live = {name: _columns(connection, name) for name in _tables(connection)}
+    live = {name: _list_columns(connection, name) for name in _list_tables(connection)}
     for table in manifest.tables:
         if live.get(table.name) != table.columns:
             raise Unready(
@@ -94,28 +94,28 @@ def _check_schema(connection: Connection, manifest: Manifest) -> None:
             )
 
 
-def _replace(connection: Connection, manifest: Manifest, stream: Callable[[Table], IO[bytes]]) -> None:
+def _replace_rows(connection: Connection, manifest: Manifest, stream: Callable[[ArchivedTable], IO[bytes]]) -> None:
     names = [table.name for table in manifest.tables]
     if not names:
         return
     # Tables may refer to each other in circles: no order of loading would do.
-    references = _run(connection, _REFERENCES, [names])
+    references = _execute(connection, _REFERENCES, [names])
     for table, name, _text in references:
-        _run(connection, f"alter table {quoted(table)} drop constraint {quoted(name)}")
-    _run(connection, f"truncate {', '.join(map(quoted, names))}")
+        _execute(connection, f"alter table {quote_name(table)} drop constraint {quote_name(name)}")
+    _execute(connection, f"truncate {', '.join(map(quote_name, names))}")
     for table in manifest.tables:
-        _fill(connection, table, stream(table))
+        _fill_table(connection, table, stream(table))
     for table, name, text in references:
-        _run(connection, f"alter table {quoted(table)} add constraint {quoted(name)} {text}")
+        _execute(connection, f"alter table {quote_name(table)} add constraint {quote_name(name)} {text}")
     nexts = {(each.table, each.column): each.next for each in manifest.sequences}
-    for table, column, sequence in _run(connection, _COUNTED):
+    for table, column, sequence in _execute(connection, _COUNTED):
         if (table, column) in nexts:
             # Unlike setval, this is undone if the transaction is.
-            _run(connection, f"alter sequence {sequence} restart with {nexts[table, column]:d}")
+            _execute(connection, f"alter sequence {sequence} restart with {nexts[table, column]:d}")
 
 
-def _fill(connection: Connection, table: Table, stream: IO[bytes]) -> None:
-    words = f"copy {quoted(table.name)} ({_listed(table.columns)}) from stdin"
+def _fill_table(connection: Connection, table: ArchivedTable, stream: IO[bytes]) -> None:
+    words = f"copy {quote_name(table.name)} ({_format_columns(table.columns)}) from stdin"
     with stream, connection.cursor().copy(cast(LiteralString, words)) as copy:
         while chunk := stream.read(_CHUNK):
             copy.write(chunk)
@@ -123,55 +123,55 @@ def _fill(connection: Connection, table: Table, stream: IO[bytes]) -> None:
 
 def _check_rows(connection: Connection, manifest: Manifest) -> None:
     for table in manifest.tables:
-        digest = Digest()
-        for row in _copied(connection, table.name, table.columns):
+        digest = RowDigest()
+        for row in _copy_rows(connection, table.name, table.columns):
             digest.add(row)
-        if (digest.rows, digest.shown()) != (table.rows, table.digest):
+        if (digest.rows, digest.to_hex()) != (table.rows, table.digest):
             raise Unavailable(
                 f"The rows of {table.name} did not arrive as they were saved; nothing was changed.", reason="restore"
             )
 
 
-def _copied(connection: Connection, name: str, columns: Sequence[str]) -> Iterator[bytes]:
-    words = f"copy {quoted(name)} ({_listed(columns)}) to stdout"
+def _copy_rows(connection: Connection, name: str, columns: Sequence[str]) -> Iterator[bytes]:
+    words = f"copy {quote_name(name)} ({_format_columns(columns)}) to stdout"
     with connection.cursor().copy(cast(LiteralString, words)) as copy:
         for row in copy:
             yield bytes(row)
 
 
-def _tables(connection: Connection) -> list[str]:
-    return [name for (name,) in _run(connection, POSTGRESQL.tables) if name != TABLE]
+def _list_tables(connection: Connection) -> list[str]:
+    return [name for (name,) in _execute(connection, POSTGRESQL.tables) if name != MIGRATION_TABLE]
 
 
-def _columns(connection: Connection, table: str) -> tuple[str, ...]:
-    return tuple(name for (name,) in _run(connection, _COLUMNS, [quoted(table)]))
+def _list_columns(connection: Connection, table: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in _execute(connection, _COLUMNS, [quote_name(table)]))
 
 
-def _sequences(connection: Connection) -> list[Sequenced]:
-    found: list[Sequenced] = []
-    for table, column, sequence in _run(connection, _COUNTED):
-        last, called = _run(connection, f"select last_value, is_called from {sequence}")[0]  # noqa: S608
-        found.append(Sequenced(table, column, last + 1 if called else last))
+def _read_sequences(connection: Connection) -> list[ArchivedSequence]:
+    found: list[ArchivedSequence] = []
+    for table, column, sequence in _execute(connection, _COUNTED):
+        last, called = _execute(connection, f"select last_value, is_called from {sequence}")[0]  # noqa: S608
+        found.append(ArchivedSequence(table, column, last + 1 if called else last))
     return found
 
 
-def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(map(quoted, columns))
+def _format_columns(columns: Sequence[str]) -> str:
+    return ", ".join(map(quote_name, columns))
 
 
-def _run(connection: Connection, words: str, values: Sequence[Any] | None = None) -> list[Row]:
+def _execute(connection: Connection, words: str, values: Sequence[Any] | None = None) -> list[Row]:
     cursor = connection.execute(cast(LiteralString, words), values, prepare=False)
     return cursor.fetchall() if cursor.description is not None else []
 
 
 @contextmanager
-def _connected(database: PostgresDatabase) -> Generator[Connection]:
+def _connect(database: PostgresDatabase) -> Generator[Connection]:
     """A connection of its own: a backup may take long, and the pool's are for calls."""
     with database.address.connect() as connection:
         try:
             yield connection
         except Error as error:
-            found = refusal(error, database.where, None, "write")
+            found = to_refusal(error, database.location, None, "write")
             if found is error:
                 raise
             raise found from error

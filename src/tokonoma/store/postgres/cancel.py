@@ -5,19 +5,19 @@ from contextlib import suppress
 
 import psycopg
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.store.postgres.connection import Connection
 
 _FIRST, _LONGEST = 0.05, 1.0  # seconds between two askings
 
 
-class Cancel:
+class StatementCanceller:
     """Hooked to a Stop for one block. The server ignores a cancel that comes in the instant before a statement starts,
     so the asking is repeated until the block has noticed."""
 
     __slots__ = ("_connection", "_done", "_stop", "_thread")
 
-    def __init__(self, connection: Connection, stop: Stop) -> None:
+    def __init__(self, connection: Connection, stop: CancelToken) -> None:
         self._connection = connection
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
@@ -38,7 +38,7 @@ class Cancel:
                 return
             wait = min(wait * 2, _LONGEST)
 
-    def end(self) -> bool:
+    def detach(self) -> bool:
         """Unhook; true if a cancel was sent, after which the connection must not be used by anybody else."""
         self._stop.detach(self._start)
         if self._thread is None:

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store import errors as refusals
@@ -38,29 +38,29 @@ class _NumberLoader(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
-class _TruthLoader(Loader):
+class _BoolLoader(Loader):
     def load(self, data: Any) -> int:
         return 1 if bytes(data) == b"t" else 0
 
 
-class _TruthDumper(Dumper):
+class _BoolDumper(Dumper):
     oid = Int8Dumper.oid
 
     def dump(self, obj: bool) -> bytes:
         return b"1" if obj else b"0"
 
 
-def configure(connection: Connection) -> None:
+def configure_connection(connection: Connection) -> None:
     """Values as SQLite has them: text is text, every whole number has 64 bits, truth is 1 or 0."""
     adapters = connection.adapters
     adapters.register_dumper(str, StrDumper)
     adapters.register_dumper(int, Int8Dumper)
-    adapters.register_dumper(bool, _TruthDumper)
+    adapters.register_dumper(bool, _BoolDumper)
     adapters.register_loader("numeric", _NumberLoader)
-    adapters.register_loader("bool", _TruthLoader)
+    adapters.register_loader("bool", _BoolLoader)
 
 
-class Address:
+class PostgresAddress:
     """A PostgreSQL URL, read: what the driver needs, and what people may see of it."""
 
     def __init__(self, url: str) -> None:
@@ -78,7 +78,7 @@ class Address:
             self.options["prepare_threshold"] = None
         host = str(given.get("host") or given.get("hostaddr") or "localhost")
         port = f":{given['port']}" if given.get("port") else ""
-        self.shown = f"postgresql://{host}{port}/{given.get('dbname', '')}"
+        self.display = f"postgresql://{host}{port}/{given.get('dbname', '')}"
 
     def connect(self) -> Connection:
         """A connection outside the pool; its failure says why."""
@@ -87,15 +87,15 @@ class Address:
         except psycopg.Error as error:
             # The driver gives no code here, only a text.
             raise Unavailable(
-                f"The database at {self.shown} does not let us in. Check that the server runs, that the database"
+                f"The database at {self.display} does not let us in. Check that the server runs, that the database"
                 " exists, and that user and password of the database URL are right.",
                 reason="database",
             ) from error
-        configure(connection)
+        configure_connection(connection)
         return connection
 
 
-def checked(connection: Connection, where: str) -> dict[str, Any]:
+def check_server(connection: Connection, where: str) -> dict[str, Any]:
     """Refuse a server that cannot hold our data; the settings of one that can."""
     version = connection.info.server_version
     if version < _OLDEST:
@@ -111,16 +111,16 @@ def checked(connection: Connection, where: str) -> dict[str, Any]:
 
 
 _STATES = {
-    "23505": refusals.exists,
-    "23503": refusals.linked,
-    "40001": refusals.busy,  # serialization failure
-    "40P01": refusals.busy,  # deadlock
-    "55P03": refusals.busy,  # lock timeout
-    "53300": refusals.busy,  # too many connections
-    "53100": refusals.disk_full,
-    "22003": refusals.unstorable_number,
-    "22021": refusals.unstorable_text,
-    "22P05": refusals.unstorable_text,
+    "23505": refusals.already_exists_error,
+    "23503": refusals.reference_error,
+    "40001": refusals.busy_error,  # serialization failure
+    "40P01": refusals.busy_error,  # deadlock
+    "55P03": refusals.busy_error,  # lock timeout
+    "53300": refusals.busy_error,  # too many connections
+    "53100": refusals.disk_full_error,
+    "22003": refusals.unstorable_number_error,
+    "22021": refusals.unstorable_text_error,
+    "22P05": refusals.unstorable_text_error,
 }
 
 
@@ -132,19 +132,19 @@ def is_lost(error: Exception) -> bool:
     return state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
-def refusal(error: Exception, where: str, stop: Stop | None, use: Literal["read", "write"]) -> Exception:
+def to_refusal(error: Exception, where: str, stop: CancelToken | None, use: Literal["read", "write"]) -> Exception:
     """What a driver's error means for the caller."""
     if isinstance(error, UnicodeEncodeError):
-        return refusals.unstorable_text()
+        return refusals.unstorable_text_error()
     if is_lost(error):
-        return stop.error() if stop is not None and stop.reason else refusals.lost(where)
+        return stop.to_error() if stop is not None and stop.reason else refusals.connection_lost_error(where)
     if not isinstance(error, psycopg.Error):
         return error
     state = error.sqlstate or ""
     if state == "57014":
-        return stop.error() if stop is not None and stop.reason else refusals.lost(where)
+        return stop.to_error() if stop is not None and stop.reason else refusals.connection_lost_error(where)
     if state == "25006":
-        return refusals.read_only(where) if use == "write" else RuntimeError("a reading block cannot write")
+        return refusals.read_only_error(where) if use == "write" else RuntimeError("a reading block cannot write")
     if state in ("XX001", "XX002"):
-        return refusals.corrupt(where)
+        return refusals.corrupt_error(where)
     return _STATES[state]() if state in _STATES else error

@@ -6,13 +6,13 @@ from typing import Any, Literal, LiteralString
 
 from psycopg_pool import ConnectionPool
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.store.database import Span, traced
+from tokonoma.store.database import SpanFactory, trace_block
 from tokonoma.store.dialect import POSTGRESQL, Dialect
-from tokonoma.store.postgres.connection import Address, Connection, checked, configure
-from tokonoma.store.postgres.pool import CONNECTIONS, Lender
-from tokonoma.store.postgres.transaction import Reading, Writing
+from tokonoma.store.postgres.connection import Connection, PostgresAddress, check_server, configure_connection
+from tokonoma.store.postgres.pool import CONNECTIONS, ConnectionLender
+from tokonoma.store.postgres.transaction import PostgresReading, PostgresWriting
 
 _SIZE = (
     "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"
@@ -29,35 +29,35 @@ class PostgresDatabase:
     kind: Literal["postgresql"] = "postgresql"
     dialect: Dialect = POSTGRESQL
 
-    def __init__(self, url: str, *, durable: bool = True, span: Span | None = None) -> None:
-        self.address = Address(url)
-        self.where = self.address.shown
+    def __init__(self, url: str, *, durable: bool = True, span: SpanFactory | None = None) -> None:
+        self.address = PostgresAddress(url)
+        self.location = self.address.display
         self._span = span
         # The first connection is made here, outside the pool, because the pool does not say why one fails.
         with self.address.connect() as connection:
-            found = checked(connection, self.where)
+            found = check_server(connection, self.location)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=self.address.options,
             min_size=0,
             max_size=CONNECTIONS,
             open=True,
-            configure=configure,
+            configure=configure_connection,
             reconnect_timeout=30.0,
             num_workers=1,
             name="tokonoma",
         )
-        self._lender = Lender(self._pool, self.where, _begin_write(durable, found))
+        self._lender = ConnectionLender(self._pool, self.location, _begin_write(durable, found))
         atexit.register(self.close)
 
-    def reading(self, stop: Stop | None = None) -> AbstractContextManager[Rows]:
-        block = Reading(self._lender, stop)
-        return block if self._span is None else traced(self._span, "store.read", block)
+    def reading(self, stop: CancelToken | None = None) -> AbstractContextManager[Rows]:
+        block = PostgresReading(self._lender, stop)
+        return block if self._span is None else trace_block(self._span, "store.read", block)
 
-    def writing(self, stop: Stop | None = None) -> AbstractContextManager[Statements]:
-        block = Writing(self._lender, stop)
-        return block if self._span is None else traced(self._span, "store.write", block)
+    def writing(self, stop: CancelToken | None = None) -> AbstractContextManager[Statements]:
+        block = PostgresWriting(self._lender, stop)
+        return block if self._span is None else trace_block(self._span, "store.write", block)
 
-    def check(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         with self.reading() as tx:
             invalid = [str(row[0]) for row in tx.rows(_INVALID)]
             damaged = tx.row(_DAMAGED)

@@ -9,100 +9,106 @@ import apsw
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid, Refusal
-from tokonoma.store.checksum import sealed_at, set_seal
-from tokonoma.store.contents import Contents, damaged, foreign
+from tokonoma.store.checksum import read_seal_time, write_seal
+from tokonoma.store.contents import BackupContents, damaged_backup, not_a_backup
 from tokonoma.store.dialect import SQLITE
-from tokonoma.store.migrate import TABLE, quoted
-from tokonoma.store.sqlite.connection import naming
+from tokonoma.store.migrate import MIGRATION_TABLE, quote_name
+from tokonoma.store.sqlite.connection import translate_errors
 from tokonoma.store.sqlite.database import SqliteDatabase
 
 _PAGES = 1_024  # copied at a time
 
 
-def save(database: SqliteDatabase, target: Path, *, sound: bool = True) -> dict[str, int]:
+def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -> dict[str, int]:
     """Copy into an empty file; the rows of each table. With `sound=False` pages are copied as they are, even torn."""
-    with closing(database.reader()) as link, naming(target), _open(target, apsw.SQLITE_OPEN_READWRITE) as copy:
+    with (
+        closing(database.open_reader()) as link,
+        translate_errors(target),
+        _open_file(target, apsw.SQLITE_OPEN_READWRITE) as copy,
+    ):
         link.execute("begin")
         # The first look takes the snapshot: from here on, what others commit does not start the copying anew.
         link.execute("select count(*) from sqlite_schema").fetchall()
-        counts = _counts(link.connection) if sound else {}
-        counts.pop(TABLE, None)
-        _copy(link.connection, copy)
+        counts = _count_rows(link.connection) if sound else {}
+        counts.pop(MIGRATION_TABLE, None)
+        _copy_pages(link.connection, copy)
         # One plain file, without a log beside it, that can be carried anywhere.
-        _rows(copy, "pragma journal_mode = delete")
-    set_seal(target, now())
+        _fetch_rows(copy, "pragma journal_mode = delete")
+    write_seal(target, now())
     return counts
 
 
-def load(database: SqliteDatabase, source: Path) -> None:
+def load_sqlite(database: SqliteDatabase, source: Path) -> None:
     """Copy over the live database, in one transaction of its own file: other processes keep it open all the while."""
-    with _open(source, apsw.SQLITE_OPEN_READONLY) as copy:
-        database.writer.take(None)
+    with _open_file(source, apsw.SQLITE_OPEN_READONLY) as copy:
+        database.writer.acquire(None)
         try:
             live = database.writer.link.connection
-            if _rows(copy, "pragma page_size") != _rows(live, "pragma page_size"):
+            if _fetch_rows(copy, "pragma page_size") != _fetch_rows(live, "pragma page_size"):
                 raise Invalid(f"{source} has another page size than the live database.", reason="page_size")
-            with naming(database.path):
-                _copy(copy, live)
+            with translate_errors(database.path):
+                _copy_pages(copy, live)
         finally:
-            database.writer.leave()
+            database.writer.release()
 
 
-def verify(path: Path) -> Contents | None:
+def verify_sqlite(path: Path) -> BackupContents | None:
     """Read every page; what the file holds. None if it is no SQLite file.
 
     It is SQLite that looks, and nobody opens the file by hand: closing it would drop the locks of a live database.
     """
     try:
-        with naming(path), _open(path, apsw.SQLITE_OPEN_READONLY) as connection:
-            made = _sealed_at(connection, path)
-            problems = [str(row[0]) for row in _rows(connection, "pragma integrity_check(1)") if row[0] != "ok"]
+        with translate_errors(path), _open_file(path, apsw.SQLITE_OPEN_READONLY) as connection:
+            made = _read_seal_time(connection, path)
+            problems = [str(row[0]) for row in _fetch_rows(connection, "pragma integrity_check(1)") if row[0] != "ok"]
             if problems:
-                raise damaged(path, "SQLite finds its pages broken")
-            tables = _counts(connection)
-            if TABLE not in tables:
-                raise foreign(path)
+                raise damaged_backup(path, "SQLite finds its pages broken")
+            tables = _count_rows(connection)
+            if MIGRATION_TABLE not in tables:
+                raise not_a_backup(path)
             migrations: dict[str, list[str]] = {}
-            for module, name in _rows(connection, "select module, name from migration order by module, applied_at"):
+            for module, name in _fetch_rows(
+                connection, "select module, name from migration order by module, applied_at"
+            ):
                 migrations.setdefault(module, []).append(name)
     except Refusal as refusal:
         if isinstance(refusal.__cause__, apsw.NotADBError):
             return None
         if refusal.reason in ("corrupt", "disk"):  # a file that ends too soon looks like a bad disk
-            raise damaged(path, "SQLite cannot read its pages") from refusal
+            raise damaged_backup(path, "SQLite cannot read its pages") from refusal
         raise
     found = path.stat()
-    del tables[TABLE]
-    return Contents(path, "sqlite", made or found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
+    del tables[MIGRATION_TABLE]
+    return BackupContents(path, "sqlite", made or found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
 
 
-def _sealed_at(connection: apsw.Connection, path: Path) -> int | None:
+def _read_seal_time(connection: apsw.Connection, path: Path) -> int | None:
     """Somebody's plain copy of the database has no seal, and is taken for what it is."""
-    _rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
+    _fetch_rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
     try:
-        return sealed_at(lambda offset, size: connection.read("main", 0, offset, size)[1], path.stat().st_size)
+        return read_seal_time(lambda offset, size: connection.read("main", 0, offset, size)[1], path.stat().st_size)
     except ValueError as error:
-        raise damaged(path, "its bytes are not those that were saved") from error
+        raise damaged_backup(path, "its bytes are not those that were saved") from error
 
 
 @contextmanager
-def _open(path: Path, flags: int) -> Generator[apsw.Connection]:
+def _open_file(path: Path, flags: int) -> Generator[apsw.Connection]:
     with closing(apsw.Connection(str(path), flags=flags)) as connection:
         connection.set_busy_timeout(15_000)
         yield connection
 
 
-def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
+def _copy_pages(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as copying:
         while not copying.done:
             copying.step(_PAGES)
 
 
-def _counts(connection: apsw.Connection) -> dict[str, int]:
-    tables = [str(row[0]) for row in _rows(connection, SQLITE.tables)]
-    return {name: _rows(connection, f"select count(*) from {quoted(name)}")[0][0] for name in tables}  # noqa: S608
+def _count_rows(connection: apsw.Connection) -> dict[str, int]:
+    tables = [str(row[0]) for row in _fetch_rows(connection, SQLITE.tables)]
+    return {name: _fetch_rows(connection, f"select count(*) from {quote_name(name)}")[0][0] for name in tables}  # noqa: S608
 
 
-def _rows(connection: apsw.Connection, sql: str) -> list[tuple[Any, ...]]:
+def _fetch_rows(connection: apsw.Connection, sql: str) -> list[tuple[Any, ...]]:
     cursor: Any = connection.cursor()
     return cursor.execute(sql).fetchall()

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import apsw
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store import errors as refusals
-from tokonoma.store.fair_lock import WAIT
+from tokonoma.store.fair_lock import MAX_WAIT
 
-Use = Literal["write", "read", "checkpoint"]
+ConnectionUse = Literal["write", "read", "checkpoint"]
 
 # Interrupting a connection does nothing in the instant before its statement starts. The progress handler closes that
 # gap; it runs seldom, because each time it has to wait for the interpreter.
@@ -33,17 +33,17 @@ _READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next o
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 
 
-class Link:
+class SqliteConnection:
     """Used by one thread at a time. `stop` is the token of the call that uses it now."""
 
     __slots__ = ("_since", "_wait", "connection", "execute", "executemany", "interrupt", "path", "stop")
 
-    def __init__(self, path: Path, use: Use, *, durable: bool, wait: float = WAIT) -> None:
+    def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
         self.path = path
-        self.stop: Stop | None = None
+        self.stop: CancelToken | None = None
         self._wait = wait
         self._since = 0.0
-        with naming(path):
+        with translate_errors(path):
             # Never SQLITE_OPEN_CREATE: a file that has gone must be missed, not made anew.
             flags = apsw.SQLITE_OPEN_READWRITE
             self.connection = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
@@ -52,16 +52,16 @@ class Link:
             self.executemany: Callable[..., Any] = cursor.executemany
             self.interrupt = self.connection.interrupt
             self.connection.set_busy_handler(self._busy)
-            self.connection.set_progress_handler(self._stopped, _STEPS)
+            self.connection.set_progress_handler(self._is_cancelled, _STEPS)
             try:
                 self._configure(use, durable)
             except BaseException:
                 self.close()
                 raise
 
-    def _configure(self, use: Use, durable: bool) -> None:
+    def _configure(self, use: ConnectionUse, durable: bool) -> None:
         if self.pragma("journal_mode") != "wal":
-            self._to_wal()
+            self._switch_to_wal()
         self.pragma("synchronous", "full" if durable else "off")
         self.pragma("wal_autocheckpoint", 0)  # a thread of its own does that: see checkpoint.py
         self.pragma("journal_size_limit", 64 * 1024 * 1024)
@@ -72,7 +72,7 @@ class Link:
             self.pragma("query_only", "on")
             self.pragma("cache_size", -_READ_CACHE)
 
-    def _to_wal(self) -> None:
+    def _switch_to_wal(self) -> None:
         # SQLite does not call the busy handler here, and two processes may make the same new file.
         tries = 0
         while True:
@@ -99,22 +99,22 @@ class Link:
         now = time.monotonic()
         if tries == 0:
             self._since = now
-        if self._stopped() or now - self._since > self._wait:
+        if self._is_cancelled() or now - self._since > self._wait:
             return False
         time.sleep(_CHANCE.uniform(0.5, 1.0) * _STEP * 2 ** min(tries // _PATIENT, 4))
         return True
 
-    def _stopped(self) -> bool:
+    def _is_cancelled(self) -> bool:
         stop = self.stop
         return stop is not None and stop.reason != ""
 
-    def refusal(self, error: Exception) -> Exception:
+    def to_refusal(self, error: Exception) -> Exception:
         """What a driver's error means for the caller."""
         if isinstance(error, apsw.InterruptError | apsw.BusyError) and self.stop is not None and self.stop.reason:
-            return self.stop.error()
-        return _refusal(error, self.path)
+            return self.stop.to_error()
+        return _to_refusal(error, self.path)
 
-    def end(self, word: Literal["commit", "rollback"]) -> None:
+    def end_transaction(self, word: Literal["commit", "rollback"]) -> None:
         # An interrupted write, or a full disk, has already rolled everything back.
         if self.connection.in_transaction:
             self.execute(word)
@@ -123,52 +123,52 @@ class Link:
         self.connection.close()
 
 
-def _refusal(error: Exception, path: Path) -> Exception:
+def _to_refusal(error: Exception, path: Path) -> Exception:
     where = str(path)
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            return refusals.busy()
+            return refusals.busy_error()
         case apsw.InterruptError():
-            return refusals.closed()  # nobody but `close` interrupts without a Stop
+            return refusals.closed_error()  # nobody but `close` interrupts without a Stop
         case apsw.FullError():
-            return refusals.disk_full()
+            return refusals.disk_full_error()
         case apsw.NotADBError():
-            return not_a_database(path)
+            return not_a_database_error(path)
         case apsw.CorruptError():
-            return refusals.corrupt(where)
+            return refusals.corrupt_error(where)
         case apsw.IOError():
-            return refusals.disk(where)
+            return refusals.disk_error(where)
         case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
-            return _cannot_open(path)
+            return _cannot_open_error(path)
         case apsw.ReadOnlyError():
-            return refusals.read_only(where)
-        case apsw.ConstraintError() if extended(error) in _UNIQUE:
-            return refusals.exists()
-        case apsw.ConstraintError() if extended(error) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
-            return refusals.linked()
+            return refusals.read_only_error(where)
+        case apsw.ConstraintError() if extended_code(error) in _UNIQUE:
+            return refusals.already_exists_error()
+        case apsw.ConstraintError() if extended_code(error) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return refusals.reference_error()
         case UnicodeEncodeError():
-            return refusals.unstorable_text()
+            return refusals.unstorable_text_error()
         case OverflowError():
-            return refusals.unstorable_number()
+            return refusals.unstorable_number_error()
         case _:
             return error
 
 
-def extended(error: apsw.Error) -> int:
+def extended_code(error: apsw.Error) -> int:
     """SQLite's finer result code, which the driver's types do not know of."""
     return getattr(error, "extendedresult", 0)
 
 
 @contextmanager
-def naming(path: Path) -> Generator[None]:
+def translate_errors(path: Path) -> Generator[None]:
     """Driver errors in the block become refusals that name the file."""
     try:
         yield
     except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
-        raise _refusal(error, path) from error
+        raise _to_refusal(error, path) from error
 
 
-def not_a_database(path: Path) -> Unavailable:
+def not_a_database_error(path: Path) -> Unavailable:
     return Unavailable(
         f"{path} is not a SQLite database, or its first page is damaged. It was left as it is. Move it away, start"
         " Tokonoma to make a new one, and bring your data back with `tokonoma restore BACKUP`.",
@@ -176,14 +176,14 @@ def not_a_database(path: Path) -> Unavailable:
     )
 
 
-def _cannot_open(path: Path) -> Unavailable:
+def _cannot_open_error(path: Path) -> Unavailable:
     return Unavailable(
         f"The database file {path} cannot be opened. Check that its folder exists and may be written by this user.",
         reason="database",
     )
 
 
-def create(path: Path) -> None:
+def create_file(path: Path) -> None:
     """Make the folder and an empty file that nobody but their owner can read, unless they are there."""
     try:
         for folder in reversed([path.parent, *path.parent.parents]):
@@ -194,4 +194,4 @@ def create(path: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise _cannot_open(path) from error
+        raise _cannot_open_error(path) from error

@@ -8,15 +8,15 @@ from typing import Literal
 
 import apsw
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
-from tokonoma.store.database import Span, traced
+from tokonoma.store.database import SpanFactory, trace_block
 from tokonoma.store.dialect import SQLITE, Dialect
-from tokonoma.store.sqlite.checkpoint import MOMENT, Checkpointer
-from tokonoma.store.sqlite.connection import Link, create
-from tokonoma.store.sqlite.read import Readers, Reading
-from tokonoma.store.sqlite.write import Writer, Writing
+from tokonoma.store.sqlite.checkpoint import MAX_PAUSE, Checkpointer
+from tokonoma.store.sqlite.connection import SqliteConnection, create_file
+from tokonoma.store.sqlite.read import ReaderPool, SqliteReading
+from tokonoma.store.sqlite.write import SqliteWriter, SqliteWriting
 
 
 class SqliteDatabase:
@@ -25,39 +25,39 @@ class SqliteDatabase:
     kind: Literal["sqlite"] = "sqlite"
     dialect: Dialect = SQLITE
 
-    def __init__(self, path: Path, *, durable: bool = True, span: Span | None = None) -> None:
-        create(path)
+    def __init__(self, path: Path, *, durable: bool = True, span: SpanFactory | None = None) -> None:
+        create_file(path)
         self.path = path
-        self.where = str(path)
+        self.location = str(path)
         self._durable = durable
         self._span = span
-        self.writer = Writer(Link(path, "write", durable=durable))
-        self._readers = Readers(self.reader)
+        self.writer = SqliteWriter(SqliteConnection(path, "write", durable=durable))
+        self._readers = ReaderPool(self.open_reader)
         self._checkpointer = Checkpointer(
-            lambda: Link(path, "checkpoint", durable=durable, wait=MOMENT), self.writer.turn
+            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.turn
         )
-        self.writer.link.connection.set_wal_hook(self._committed)
+        self.writer.link.connection.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
-    def reader(self) -> Link:
+    def open_reader(self) -> SqliteConnection:
         """A new connection that can only read. The caller closes it."""
-        return Link(self.path, "read", durable=self._durable)
+        return SqliteConnection(self.path, "read", durable=self._durable)
 
-    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+    def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         # The commit is done: nothing may fail here, not even a thread that cannot be started at the very end.
         with suppress(RuntimeError):
-            self._checkpointer.grown(pages)
+            self._checkpointer.on_commit(pages)
         return apsw.SQLITE_OK
 
-    def reading(self, stop: Stop | None = None) -> AbstractContextManager[Rows]:
-        block = Reading(self._readers, stop)
-        return block if self._span is None else traced(self._span, "store.read", block)
+    def reading(self, stop: CancelToken | None = None) -> AbstractContextManager[Rows]:
+        block = SqliteReading(self._readers, stop)
+        return block if self._span is None else trace_block(self._span, "store.read", block)
 
-    def writing(self, stop: Stop | None = None) -> AbstractContextManager[Statements]:
-        block = Writing(self.writer, stop)
-        return block if self._span is None else traced(self._span, "store.write", block)
+    def writing(self, stop: CancelToken | None = None) -> AbstractContextManager[Statements]:
+        block = SqliteWriting(self.writer, stop)
+        return block if self._span is None else trace_block(self._span, "store.write", block)
 
-    def check(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         problems: list[str] = []
         try:
             with self.reading() as tx:
@@ -71,7 +71,7 @@ class SqliteDatabase:
 
     def size(self) -> int:
         total = 0
-        for name in (self.where, f"{self.where}-wal"):
+        for name in (self.location, f"{self.location}-wal"):
             with suppress(FileNotFoundError):
                 total += os.stat(name).st_size  # noqa: PTH116 - never opened here: see sqlite_link.create
         return total

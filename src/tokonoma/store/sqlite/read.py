@@ -7,38 +7,38 @@ from typing import Any, NoReturn, Self
 
 import apsw
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.store import errors as refusals
 from tokonoma.store.dialect import SQLITE
-from tokonoma.store.sqlite.connection import Link, extended
+from tokonoma.store.sqlite.connection import SqliteConnection, extended_code
 
-KEPT = 4
+MAX_IDLE = 4
 """Idle connections that are kept; more are opened when more blocks read at once."""
 
-_translated = SQLITE.sql
+_translate = SQLITE.sql
 
 
-class Readers:
+class ReaderPool:
     """The last one given back is the first one lent: its pages are still in memory."""
 
     __slots__ = ("_closed", "_idle", "_open")
 
-    def __init__(self, open_link: Callable[[], Link]) -> None:
+    def __init__(self, open_link: Callable[[], SqliteConnection]) -> None:
         self._open = open_link
-        self._idle: list[Link] = []
+        self._idle: list[SqliteConnection] = []
         self._closed = False
 
-    def take(self) -> Link:
+    def acquire(self) -> SqliteConnection:
         if self._closed:
-            raise refusals.closed()
+            raise refusals.closed_error()
         try:
             return self._idle.pop()  # popping and appending are atomic: no lock is needed
         except IndexError:
             return self._open()
 
-    def give(self, link: Link) -> None:
-        if len(self._idle) >= KEPT:
+    def release(self, link: SqliteConnection) -> None:
+        if len(self._idle) >= MAX_IDLE:
             link.close()
             return
         self._idle.append(link)
@@ -52,18 +52,18 @@ class Readers:
                 self._idle.pop().close()
 
 
-class Reading:
+class SqliteReading:
     """A block and its rows in one object, because a read is over sooner than two objects are made."""
 
     __slots__ = ("_hooked", "_link", "_readers", "_stop")
 
-    def __init__(self, readers: Readers, stop: Stop | None) -> None:
+    def __init__(self, readers: ReaderPool, stop: CancelToken | None) -> None:
         self._readers = readers
         self._stop = stop
         self._hooked = False
 
     def __enter__(self) -> Self:
-        link = self._link = self._readers.take()
+        link = self._link = self._readers.acquire()
         try:
             stop = self._stop
             if stop is not None:
@@ -88,20 +88,20 @@ class Reading:
         del self._link  # a handle that is kept longer than its block must not reach the next block's connection
         link.stop = None
         try:
-            link.end("rollback")
+            link.end_transaction("rollback")
         except apsw.Error:
             link.close()
         else:
-            self._readers.give(link)
+            self._readers.release(link)
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         stop = self._stop
         if stop is not None and stop.reason:
-            raise stop.error()
-        if refusals.holds_nul(params):
-            raise refusals.unstorable_text()
+            raise stop.to_error()
+        if refusals.contains_nul(params):
+            raise refusals.unstorable_text_error()
         try:
-            return self._link.execute(_translated(sql), params).fetchall()
+            return self._link.execute(_translate(sql), params).fetchall()
         except Exception as error:
             self._fail(error)
 
@@ -110,9 +110,9 @@ class Reading:
         return rows[0] if rows else None
 
     def _fail(self, error: Exception) -> NoReturn:
-        if isinstance(error, apsw.ReadOnlyError) and extended(error) == apsw.SQLITE_READONLY:
+        if isinstance(error, apsw.ReadOnlyError) and extended_code(error) == apsw.SQLITE_READONLY:
             raise RuntimeError("a reading block cannot write") from error
-        refusal = self._link.refusal(error)
+        refusal = self._link.to_refusal(error)
         if refusal is error:
             raise error
         raise refusal from error

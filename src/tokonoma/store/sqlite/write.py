@@ -8,69 +8,69 @@ from typing import Any, NoReturn, Self
 
 import apsw
 
-from tokonoma.core.cancellation import Stop
+from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable
 from tokonoma.store import errors as refusals
 from tokonoma.store.dialect import SQLITE
-from tokonoma.store.fair_lock import Turn
-from tokonoma.store.sqlite.connection import Link
+from tokonoma.store.fair_lock import FairLock
+from tokonoma.store.sqlite.connection import SqliteConnection
 
-_translated = SQLITE.sql
+_translate = SQLITE.sql
 
 
-class Writer:
+class SqliteWriter:
     __slots__ = ("_closed", "_owner", "link", "turn")
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: SqliteConnection) -> None:
         self.link = link
-        self.turn = Turn()
+        self.turn = FairLock()
         self._owner = 0
         self._closed = False
 
-    def take(self, stop: Stop | None) -> None:
+    def acquire(self, stop: CancelToken | None) -> None:
         me = threading.get_ident()
         if self._owner == me:
             raise RuntimeError("a writing block inside a writing block: pass the first one's statements on instead")
-        self.turn.take(stop)
+        self.turn.acquire(stop)
         if self._closed:
-            self.turn.leave()
-            raise refusals.closed()
+            self.turn.release()
+            raise refusals.closed_error()
         self._owner = me
 
-    def leave(self) -> None:
+    def release(self) -> None:
         self._owner = 0
-        self.turn.leave()
+        self.turn.release()
 
     def close(self) -> None:
         """Let the block that writes now end; after a second, make it end. What was committed is kept either way."""
         self._closed = True
         try:
-            self.turn.take(wait=1.0)
+            self.turn.acquire(wait=1.0)
         except Unavailable:
             self.link.interrupt()
             with suppress(Unavailable):
-                self.turn.take(wait=1.0)
-                self._end()
+                self.turn.acquire(wait=1.0)
+                self._close_connection()
             return
-        self._end()
+        self._close_connection()
 
-    def _end(self) -> None:
+    def _close_connection(self) -> None:
         self.link.close()
-        self.turn.leave()
+        self.turn.release()
 
 
-class Writing:
+class SqliteWriting:
     __slots__ = ("_failed", "_hooked", "_link", "_stop", "_writer")
 
-    def __init__(self, writer: Writer, stop: Stop | None) -> None:
+    def __init__(self, writer: SqliteWriter, stop: CancelToken | None) -> None:
         self._writer = writer
         self._stop = stop
         self._hooked = False
         self._failed: Exception | None = None
 
     def __enter__(self) -> Self:
-        self._writer.take(self._stop)
+        self._writer.acquire(self._stop)
         link = self._link = self._writer.link
         try:
             if self._stop is not None:
@@ -80,7 +80,7 @@ class Writing:
             # IMMEDIATE: a transaction that starts by reading and then writes loses against one that was quicker.
             link.execute("begin immediate")
         except apsw.Error as error:
-            refusal = link.refusal(error)
+            refusal = link.to_refusal(error)
             self._leave()
             raise refusal from error
         except BaseException:
@@ -104,9 +104,9 @@ class Writing:
         if self._stop is not None:
             self._stop.check()
         try:
-            self._link.end("commit")
+            self._link.end_transaction("commit")
         except apsw.Error as error:
-            raise self._link.refusal(error) from error
+            raise self._link.to_refusal(error) from error
 
     def _unhook(self) -> None:
         if self._hooked and self._stop is not None:
@@ -118,17 +118,17 @@ class Writing:
         link = self._link
         del self._link
         try:
-            link.end("rollback")
+            link.end_transaction("rollback")
         except apsw.Error as error:
-            raise link.refusal(error) from error
+            raise link.to_refusal(error) from error
         finally:
             link.stop = None
-            self._writer.leave()
+            self._writer.release()
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         self._check(params)
         try:
-            return self._link.execute(_translated(sql), params).fetchall()
+            return self._link.execute(_translate(sql), params).fetchall()
         except Exception as error:
             self._fail(error)
 
@@ -143,10 +143,10 @@ class Writing:
         # `changes` keeps the number of an earlier statement when this one changed nothing.
         return connection.changes() if connection.total_changes() != before else 0
 
-    def many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
+    def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
         self._check(*params)
         try:
-            self._link.executemany(_translated(sql), params).fetchall()
+            self._link.executemany(_translate(sql), params).fetchall()
         except Exception as error:
             self._fail(error)
 
@@ -154,15 +154,15 @@ class Writing:
         if self._failed is not None:
             raise self._failed
         if self._stop is not None and self._stop.reason:
-            raise self._stop.error()
+            raise self._stop.to_error()
         for each in params:
-            if refusals.holds_nul(each):
-                self._failed = refusals.unstorable_text()
+            if refusals.contains_nul(each):
+                self._failed = refusals.unstorable_text_error()
                 raise self._failed
 
     def _fail(self, error: Exception) -> NoReturn:
         # PostgreSQL takes nothing more after an error; the same here, or code would work on one database only.
-        refusal = self._failed = self._link.refusal(error)
+        refusal = self._failed = self._link.to_refusal(error)
         if refusal is error:
             raise error
         raise refusal from error

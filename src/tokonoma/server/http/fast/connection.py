@@ -15,15 +15,15 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from tokonoma.server.http.app import Endpoint
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.fast.flight import Flight, response
 from tokonoma.server.http.fast.turn import turn_of
-from tokonoma.server.http.responses import Reply
-from tokonoma.server.http.security import CLOSE, Pairs
-from tokonoma.server.http.stream import QUICK, Outbox, deliver
+from tokonoma.server.http.responses import HttpResponse
+from tokonoma.server.http.security import CLOSE, HeaderList
+from tokonoma.server.http.stream import QUICK, MessageQueue, deliver
 from tokonoma.server.http.timers import alarms
 from tokonoma.server.mcp import encode
-from tokonoma.server.mcp.errors import fault
+from tokonoma.server.mcp.errors import log_fault
 from tokonoma.server.mcp.protocol import INTERNAL_ERROR
 
 _PATHS = frozenset((b"/mcp", b"/mcp/"))
@@ -40,20 +40,20 @@ class Connection(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        assert isinstance(config.app, Endpoint)
+        assert isinstance(config.app, HttpApp)
         self._endpoint = config.app
         self._turn = turn_of(self.loop)
         self.lock = threading.Lock()
         self._remote: str | None = None
         self._parts: list[bytes] | None = None  # the body so far, of a request that may be served here
-        self._whole: tuple[Pairs, bytes] | None = None  # a request that is begun at the end of this turn
+        self._whole: tuple[HeaderList, bytes] | None = None  # a request that is begun at the end of this turn
         self._flight: Flight | None = None
         self._heard = 0.0  # when something came last
         self._watched = False  # whether an alarm looks at the flight
         self._idle: asyncio.TimerHandle | None = None
 
     @property
-    def standing(self) -> Pairs:
+    def standing(self) -> HeaderList:
         return self.server_state.default_headers
 
     # What asyncio and uvicorn tell
@@ -154,13 +154,13 @@ class Connection(HttpToolsProtocol):
             self._whole = None
             self._serve(headers, raw)
 
-    def _serve(self, headers: Pairs, raw: bytes) -> None:
+    def _serve(self, headers: HeaderList, raw: bytes) -> None:
         self._flight = flight = Flight(self)
         try:
             reply = self._endpoint.answer(headers, self._remote, raw, flight)
         except Exception as error:
-            fault(error, "/mcp")
-            reply = Reply(500, encode.error(None, INTERNAL_ERROR, "Internal error"))
+            log_fault(error, "/mcp")
+            reply = HttpResponse(500, encode.encode_error(None, INTERNAL_ERROR, "Internal error"))
         if self._idle is None:
             self._idle = self.loop.call_later(self.timeout_keep_alive, self._look_idle)
         if reply is not None:
@@ -201,7 +201,7 @@ class Connection(HttpToolsProtocol):
             self._flight.hand_over()
             self._flight = None
 
-    def adopt(self, outbox: Outbox) -> None:
+    def adopt(self, outbox: MessageQueue) -> None:
         async def rest(scope: Any, receive: Any, send: Any) -> None:
             del scope
             await deliver(outbox, self._endpoint.limits, receive, send)

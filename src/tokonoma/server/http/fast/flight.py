@@ -8,13 +8,13 @@ from typing import Protocol
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from tokonoma.server.http.fast.send import send
-from tokonoma.server.http.mcp import Post
-from tokonoma.server.http.responses import Reply, encoded
-from tokonoma.server.http.security import Pairs
-from tokonoma.server.http.stream import Outbox
-from tokonoma.server.mcp.tool_call import Exchange
+from tokonoma.server.http.mcp import PostRequest
+from tokonoma.server.http.responses import HttpResponse, encode_headers
+from tokonoma.server.http.security import HeaderList
+from tokonoma.server.http.stream import MessageQueue
+from tokonoma.server.mcp.tool_call import ToolCall
 
-_known: tuple[Pairs, bytes] = [], b""  # headers of every response, and how a response with them begins
+_known: tuple[HeaderList, bytes] = [], b""  # headers of every response, and how a response with them begins
 
 
 class Line(Protocol):
@@ -26,11 +26,11 @@ class Line(Protocol):
     peer: socket.socket  # the transport's own
 
     @property
-    def standing(self) -> Pairs:
+    def standing(self) -> HeaderList:
         """Headers of every response."""
         ...
 
-    def adopt(self, outbox: Outbox) -> None:
+    def adopt(self, outbox: MessageQueue) -> None:
         """See to the rest of a call that has begun."""
         ...
 
@@ -41,17 +41,17 @@ class Flight:
 
     __slots__ = ("_early", "_exchange", "_line", "_outbox", "_post", "_rest", "over")
 
-    _post: Post
-    _exchange: Exchange | None
+    _post: PostRequest
+    _exchange: ToolCall | None
 
     def __init__(self, line: Line) -> None:
         self._line = line
         self._early: list[tuple[bytes, bool]] = []  # what came before the loop took over
-        self._outbox: Outbox | None = None  # once it has
+        self._outbox: MessageQueue | None = None  # once it has
         self._rest = b""  # of an answer that the socket did not take whole
         self.over = False  # answered, or nobody is there to be answered
 
-    def begun(self, post: Post, exchange: Exchange) -> None:
+    def bind(self, post: PostRequest, exchange: ToolCall) -> None:
         self._post, self._exchange = post, exchange
 
     def put(self, message: bytes, last: bool) -> None:
@@ -76,10 +76,10 @@ class Flight:
                 self._end()
                 return
             assert self._exchange is not None
-            self._outbox = outbox = Outbox()
-            outbox.begun(self._post, self._exchange)
+            self._outbox = outbox = MessageQueue()
+            outbox.bind(self._post, self._exchange)
             for message, last in self._early:
-                outbox.arrived(message, last)
+                outbox.append(message, last)
         self._line.adopt(outbox)
 
     def lost(self) -> None:
@@ -95,7 +95,9 @@ class Flight:
         line, exchange = self._line, self._exchange
         assert exchange is not None
         if self._post.extra or exchange.headers:
-            data = response(line.standing, Reply(200, message, [*self._post.extra, *encoded(exchange.headers)]))
+            data = response(
+                line.standing, HttpResponse(200, message, [*self._post.extra, *encode_headers(exchange.headers)])
+            )
         else:
             data = b"%b%d\r\n\r\n%b" % (_usual(line.standing), len(message), message)
         try:
@@ -121,17 +123,17 @@ class Flight:
             return  # the loop has ended, and every client with it
 
 
-def _usual(standing: Pairs) -> bytes:
+def _usual(standing: HeaderList) -> bytes:
     """How nearly every response begins, up to its length. The headers of every response are new once a second."""
     global _known
     known, begin = _known
     if known is not standing:
-        begin = response(standing, Reply(200)).removesuffix(b"0\r\n\r\n")
+        begin = response(standing, HttpResponse(200)).removesuffix(b"0\r\n\r\n")
         _known = standing, begin
     return begin
 
 
-def response(standing: Pairs, reply: Reply) -> bytes:
+def response(standing: HeaderList, reply: HttpResponse) -> bytes:
     """The bytes of a whole response on a connection that stays open."""
     parts = [STATUS_LINE[reply.status]]
     for name, value in (*standing, *reply.headers):
