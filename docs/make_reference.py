@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from tokonoma import catalogue
-from tokonoma.catalogue.signature_text import shape_of
+from tokonoma.catalogue.signature_text import format_type
 from tokonoma.cli.program import program
 from tokonoma.config import settings
 from tokonoma.core import errors
-from tokonoma.core.module import Entry, Shelf
+from tokonoma.core.module import ToolInfo, ModuleInfo
 from tokonoma.server.mcp import protocol
 
 FOLDER = Path(__file__).with_name("reference")
@@ -49,21 +49,21 @@ def pages() -> dict[str, str]:
 
 
 def tools() -> str:
-    shelves = {name: catalogue.described(catalogue.load(source), source) for name, source in catalogue.BUILT_IN.items()}
+    shelves = {name: catalogue.describe_module(catalogue.load_module(source), source) for name, source in catalogue.BUILT_IN_MODULES.items()}
     parts = [
         "# Tools\n",
         "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
         "`--direct` lists them too. The signatures are what `get_module_schema` answers with.\n",
     ]
     for name, shelf in shelves.items():
-        codes = catalogue.load(catalogue.BUILT_IN[name]).codes
+        codes = catalogue.load_module(catalogue.BUILT_IN_MODULES[name]).codes
         parts += [f"## {'The three meta-tools' if name == 'gateway' else name}\n", f"{shelf.summary}\n"]
         parts += [f"[Errors](errors.md): {', '.join(_codes(codes))}.\n"]
         parts += [_tool(shelf, entry) for entry in shelf.entries]
     return "\n".join(parts)
 
 
-def _tool(shelf: Shelf, entry: Entry) -> str:
+def _tool(shelf: ModuleInfo, entry: ToolInfo) -> str:
     gateway = shelf.name == "gateway"
     facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
     facts += ["may be repeated"] if entry.idempotent and entry.effect != "read" else []
@@ -75,7 +75,7 @@ def _tool(shelf: Shelf, entry: Entry) -> str:
         f"{entry.title}. Listed as {'; '.join(facts)}.\n",
         f"```text\n{entry.signature}\n```\n",
         *_parameters(entry.input),
-        f"Gives: `{shape_of(entry.output)}`\n",
+        f"Gives: `{format_type(entry.output)}`\n",
     ]
     return "\n".join(parts)
 
@@ -89,12 +89,12 @@ def _parameters(schema: Mapping[str, Any]) -> list[str]:
         default = f"`{_json(each['default'])}`" if "default" in each else ""
         needed = "yes" if name in schema.get("required", ()) else ""
         said = _cell(each.get("description", ""))
-        rows.append(f"| `{name}` | `{_cell(shape_of(each))}` | {needed} | {default} | {said} |")
+        rows.append(f"| `{name}` | `{_cell(format_type(each))}` | {needed} | {default} | {said} |")
     return ["\n".join(rows) + "\n"]
 
 
-def _codes(codes: errors.Codes) -> list[str]:
-    return [f"`{code}`" for code in dict.fromkeys({**errors.CODES, **codes}.values())]
+def _codes(codes: errors.ErrorCodes) -> list[str]:
+    return [f"`{code}`" for code in dict.fromkeys({**errors.DEFAULT_CODES, **codes}.values())]
 
 
 # settings.md
@@ -122,8 +122,8 @@ A setting comes from the first place that names it: a flag of the command, `TOKO
 
 def errors_page() -> str:
     tree = re.findall(r"[├└]── (\w+)\s+(.+)", errors.__doc__ or "")
-    rows = [f"| `{name.lower()}` | {said} | `{errors.CODES[name.lower()]}` |" for name, said in tree]
-    finer = [f"| `{key}` | `{code}` |" for key, code in errors.CODES.items() if "." in key or key == "internal"]
+    rows = [f"| `{name.lower()}` | {said} | `{errors.DEFAULT_CODES[name.lower()]}` |" for name, said in tree]
+    finer = [f"| `{key}` | `{code}` |" for key, code in errors.DEFAULT_CODES.items() if "." in key or key == "internal"]
     found = _reasons()
     reasons = [f"| `{word}` | {', '.join(f'`{each}`' for each in sorted(found[word]))} |" for word in found]
     wire = [f"| {code} | {_cell(WIRE[name])} |" for name, code in _wire_codes()]

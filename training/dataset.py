@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tokonoma.embed.builtin_tokenize import Cutter, is_japanese
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer, is_japanese
 from training.neighbours import chosen_words, mapped, write
 from training.parallel import over
 from training.sources import Pair, pairs, say
@@ -25,7 +25,7 @@ from training.wordvectors import WordVectors
 WIDTH = 56  # pieces of a text that training looks at
 DIMENSION = 256
 
-_cutter: Cutter | None = None
+_cutter: SubwordTokenizer | None = None
 
 
 def read_vocabulary(path: Path) -> tuple[list[str], list[float]]:
@@ -37,7 +37,7 @@ def read_vocabulary(path: Path) -> tuple[list[str], list[float]]:
 
 def prepare(path: Path) -> None:
     global _cutter  # one for each process
-    _cutter = Cutter(*read_vocabulary(path))
+    _cutter = SubwordTokenizer(*read_vocabulary(path))
 
 
 def numbered(batch: list[Pair]) -> tuple[np.ndarray, np.ndarray]:

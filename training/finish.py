@@ -12,20 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import Cutter
-from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer
+from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
 from training.late import glosses, wanted, with_words
 from training.paraphrases import distractors
 from training.sources import say
 
 
-def averaged(runs: list[Weights]) -> np.ndarray:
+def averaged(runs: list[ModelWeights]) -> np.ndarray:
     rows = [run.matrix.astype(np.float32) * run.scales[:, None] for run in runs]
     # Runs differ in how long their vectors grew, which means nothing: only within a run it does.
     return np.mean([each / np.linalg.norm(each, axis=1).mean() for each in rows], axis=0)
 
 
-def shared(rows: np.ndarray, cutter: Cutter, texts: list[str], count: int) -> np.ndarray:
+def shared(rows: np.ndarray, cutter: SubwordTokenizer, texts: list[str], count: int) -> np.ndarray:
     """An orthonormal basis of what texts have in common."""
     summed = np.stack([rows[cutter.cut(text)].sum(0) for text in texts])
     vectors = summed / np.linalg.norm(summed, axis=1, keepdims=True).clip(1e-6)
@@ -56,7 +56,7 @@ def main() -> None:
     first = runs[0]
     assert all(run.pieces == first.pieces for run in runs), "the runs have different vocabularies"
     rows, pieces, scores = averaged(runs), first.pieces, first.scores
-    cutter = Cutter(pieces, scores.tolist())
+    cutter = SubwordTokenizer(pieces, scores.tolist())
     texts = distractors(given.pairs, seed=11)
     basis = shared(rows, cutter, texts["en"] + texts["ja"], given.flatten)
     rows -= rows @ basis.T @ basis
@@ -68,7 +68,7 @@ def main() -> None:
     matrix, scales = quantised(rows)
     about = {"name": given.name, "licence": given.licence, "runs": [run.about["training"] for run in runs]}
     about |= {"pairs": first.about["pairs"], "flattened": given.flatten}
-    write_weights(given.out, Weights(about, pieces, scores, scales, matrix))
+    write_weights(given.out, ModelWeights(about, pieces, scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import Cutter, chunks
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer, split_chunks
 from training.sources import pairs
 
 _BONUS = 1.0  # by which a word added whole is likelier than its parts
 _LEAST = -18.0
 
 
-def wanted(words: list[str], everyday: set[str], pieces: list[str], cutter: Cutter, room: int) -> list[str]:
+def wanted(words: list[str], everyday: set[str], pieces: list[str], cutter: SubwordTokenizer, room: int) -> list[str]:
     """Words of both lists, in the order of the first, that are now cut into single letters."""
     found: dict[str, None] = {}
     for word in words:
-        folded = chunks(word)
+        folded = split_chunks(word)
         if word in everyday and len(folded) == 1 and any("一" <= letter <= "鿿" for letter in word):
             numbers = cutter.cut(word)
             if len(numbers) > 1 and all(len(pieces[number]) == 1 for number in numbers):
@@ -35,7 +35,7 @@ def glosses(folder: Path, words: set[str]) -> dict[str, list[str]]:
     return found
 
 
-def row_of(texts: list[str], rows: np.ndarray, cutter: Cutter, length: float) -> np.ndarray:
+def row_of(texts: list[str], rows: np.ndarray, cutter: SubwordTokenizer, length: float) -> np.ndarray:
     summed = np.stack([rows[cutter.cut(text)].sum(0) for text in texts])
     mean = (summed / np.linalg.norm(summed, axis=1, keepdims=True).clip(1e-6)).mean(0)
     return mean * (length / max(float(np.linalg.norm(mean)), 1e-6))
@@ -44,7 +44,7 @@ def row_of(texts: list[str], rows: np.ndarray, cutter: Cutter, length: float) ->
 def with_words(
     rows: np.ndarray, pieces: list[str], scores: np.ndarray, chosen: list[str], meanings: dict[str, list[str]]
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    cutter = Cutter(pieces, scores.tolist())
+    cutter = SubwordTokenizer(pieces, scores.tolist())
     alike = [
         number for number, piece in enumerate(pieces) if len(piece) > 1 and all("一" <= at <= "鿿" for at in piece)
     ]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import Cutter
-from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer
+from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
 from training.finish import quantised
 from training.paraphrases import distractors
 from training.sources import say
@@ -23,7 +23,7 @@ class Model:
     def __init__(self, path: Path, texts: list[str]) -> None:
         self.weights = read_weights(path)
         self.rows = self.weights.matrix.astype(np.float32) * self.weights.scales[:, None]
-        self.cutter = Cutter(self.weights.pieces, self.weights.scores.tolist())
+        self.cutter = SubwordTokenizer(self.weights.pieces, self.weights.scores.tolist())
         summed = np.stack([self.rows[self.cutter.cut(text)].sum(0) for text in texts])
         lengths = np.linalg.norm(summed, axis=1, keepdims=True)
         self.rows /= lengths.mean()  # models differ in how long their vectors grew, which means nothing
@@ -59,7 +59,7 @@ def main() -> None:
     matrix, scales = quantised(rows)
     parts = [{"name": model.weights.about["name"], "runs": model.weights.about["runs"]} for model in models]
     about = {"name": given.name, "licence": given.licence, "mean_of": parts, "pairs": first.about["pairs"]}
-    write_weights(given.out, Weights(about, first.pieces, first.scores, scales, matrix))
+    write_weights(given.out, ModelWeights(about, first.pieces, first.scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_tokenize import MARK, is_japanese
+from tokonoma.embed.builtin_tokenize import WORD_MARK, is_japanese
 from training.sources import Pair, say
 from training.student import Student
 from training.wordvectors import WordVectors, stem
@@ -24,7 +24,7 @@ _SAMPLE = 2_048  # words compared in one step
 def chosen_words(held: WordVectors, pieces: Iterable[str]) -> WordVectors:
     """Those with vectors of their own, and those that the vocabulary has whole; also stems (引っ越 of 引っ越す)."""
     whole, known = set(pieces), set(held.words)
-    kept = [at for at, word in enumerate(held.words) if held.own[at] or word in whole or MARK + word in whole]
+    kept = [at for at, word in enumerate(held.words) if held.own[at] or word in whole or WORD_MARK + word in whole]
     words, places = [held.words[at] for at in kept], list(kept)
     for at in kept:
         form = stem(held.words[at])

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_weights import Weights, write_weights
+from tokonoma.embed.builtin_weights import ModelWeights, write_weights
 
 
 class Student(torch.nn.Module):
@@ -55,4 +55,4 @@ def export(rows: torch.Tensor, pieces: list[str], scores: list[float], about: di
     values = rows.float().cpu().numpy()
     scales = np.abs(values).max(1).clip(1e-9) / 127.0
     matrix = np.rint(values / scales[:, None]).astype(np.int8)
-    write_weights(path, Weights(about, pieces, np.array(scores, np.float32), scales.astype(np.float32), matrix))
+    write_weights(path, ModelWeights(about, pieces, np.array(scores, np.float32), scales.astype(np.float32), matrix))

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_tokenize import Cutter
-from tokonoma.embed.builtin_weights import Weights, read_weights, write_weights
+from tokonoma.embed.builtin_tokenize import SubwordTokenizer
+from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
 from training.dataset import WIDTH
 from training.finish import quantised
 from training.parallel import over
@@ -30,13 +30,13 @@ from training.written import Written, written
 _OF_A_SOURCE = {"edict": 60_000, "sudachi": 20_000, "wordnet": 20_000} | dict.fromkeys(EVERYDAY, 100_000)
 _OF_OTHERS = 8_000
 
-_cutter: Cutter | None = None
+_cutter: SubwordTokenizer | None = None
 
 
 def prepare(path: Path) -> None:
     global _cutter  # one for each process
     weights = read_weights(path)
-    _cutter = Cutter(weights.pieces, weights.scores.tolist())
+    _cutter = SubwordTokenizer(weights.pieces, weights.scores.tolist())
 
 
 def cut(texts: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
@@ -150,7 +150,7 @@ def main() -> None:
     matrix, scales = quantised(rows.numpy())
     how = {name: value for name, value in vars(given).items() if isinstance(value, int | float)}
     about = {**weights.about, "name": given.name, "tuned": {**how, "written_lines": len(own)}}
-    write_weights(given.out, Weights(about, weights.pieces, weights.scores, scales, matrix))
+    write_weights(given.out, ModelWeights(about, weights.pieces, weights.scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from tokonoma.embed.builtin_tokenize import MARK, Cutter, chunks, humps, is_japanese
+from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, split_chunks, split_camel_case, is_japanese
 from training.parallel import over
 from training.sources import EVERYDAY, Pair, pairs, say
 from training.wordvectors import WordVectors, stem
@@ -35,12 +35,12 @@ def counted(batch: list[Pair], *, by_script: bool = False) -> tuple[Counter[str]
     latin, japanese = Counter[str](), Counter[str]()
     for pair in batch:
         weight = _WEIGHTS.get(pair.src, 1)
-        for chunk in chunks(pair.en + "\n" + pair.ja):
+        for chunk in split_chunks(pair.en + "\n" + pair.ja):
             if is_japanese(chunk):
                 for run in _SCRIPTS.findall(chunk) if by_script else (chunk,):
                     japanese[run] += weight
             else:
-                for part in humps(chunk):
+                for part in split_camel_case(chunk):
                     latin[part] += weight
     return latin, japanese
 
@@ -87,11 +87,11 @@ def mixed(*lists: list[str]) -> list[str]:
 
 def add_whole(scores: dict[str, float], words: list[str], room: int) -> None:
     """Short words first: longer ones may consist of them."""
-    whole = (chunks(word) for word in words)
-    forms = (found[0] if is_japanese(found[0]) else MARK + found[0].lower() for found in whole if len(found) == 1)
+    whole = (split_chunks(word) for word in words)
+    forms = (found[0] if is_japanese(found[0]) else WORD_MARK + found[0].lower() for found in whole if len(found) == 1)
     chosen = list(dict.fromkeys(form for form in forms if len(form) > 1 and form not in scores))[: max(room, 0)]
     for length in range(2, 16):
-        cutter = Cutter(list(scores), list(scores.values()))
+        cutter = SubwordTokenizer(list(scores), list(scores.values()))
         for word in chosen:
             if len(word) == length:
                 scores[word] = min(max(cutter.likeliest(word)[1] + _BONUS, -18.0), -8.0)

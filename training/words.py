@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import chunks, is_japanese
+from tokonoma.embed.builtin_tokenize import split_chunks, is_japanese
 
 _HIRAGANA = re.compile(r"[ぁ-ゖー]+")
 _SINGLE = re.compile(r"[ァ-ヺ一-鿿々]")
@@ -23,7 +23,7 @@ _STOP = frozenset(_STOPPED.split())
 
 def terms(text: str) -> Counter[str]:
     found = Counter[str]()
-    for chunk in chunks(unicodedata.normalize("NFKC", text).lower()):
+    for chunk in split_chunks(unicodedata.normalize("NFKC", text).lower()):
         if not is_japanese(chunk):
             if chunk not in _STOP:
                 found[_END.sub("", chunk)] += 1

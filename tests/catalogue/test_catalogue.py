@@ -48,7 +48,7 @@ from tokonoma.app import App
 from tokonoma.core.call import Caller
 from tokonoma.server.mcp.conversation import Conversation
 told = []
-talk = Conversation(App({"home": sys.argv[1]}, {}).front, Caller("stdio"), told.append)
+talk = Conversation(App({"home": sys.argv[1]}, {}).dispatcher, Caller("stdio"), told.append)
 for number, method in enumerate(("initialize", "tools/list")):
     talk.take(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}).encode())

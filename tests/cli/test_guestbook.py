@@ -62,10 +62,10 @@ def test_a_key_sees_and_writes_its_own_root_alone(app):
 def test_its_address_leads_to_the_record_for_those_who_may_see_it(app):
     address = f"tokonoma://guestbook/{signed(Lines(app), '床の間')}"
     with app.database.reading() as rows:
-        record = app.registry.record(rows, address)
+        record = app.registry.read_record(rows, address)
         assert record is not None
-        assert (record.module, record.text, record.space, record.label) == ("guestbook", "床の間", "/", "internal")
-        assert app.registry.record(rows, "tokonoma://guestbook/none") is None
+        assert (record.module, record.text, record.namespace, record.classification) == ("guestbook", "床の間", "/", "internal")
+        assert app.registry.read_record(rows, "tokonoma://guestbook/none") is None
 
 
 @pytest.mark.parametrize("params", [{"name": "", "words": "x"}, {"name": "x" * 81, "words": "x"}, {"name": "x"}])

@@ -68,8 +68,8 @@ def test_an_unknown_letter_is_passed_over():
 
 def test_everyday_words_are_whole(weights, cutter):
     for word in ("解約", "議事録", "家賃", "案件", "引っ越し", "歯医者"):
-        assert [weights.pieces[number] for number in cutter.cut(word)] == [word]
-    assert [weights.pieces[number] for number in cutter.cut("the Meeting")] == [
+        assert [weights.pieces[number] for number in cutter.tokenize(word)] == [word]
+    assert [weights.pieces[number] for number in cutter.tokenize("the Meeting")] == [
         f"{WORD_MARK}the",
         f"{WORD_MARK}meeting",
     ]
@@ -77,7 +77,7 @@ def test_everyday_words_are_whole(weights, cutter):
 
 def test_what_is_remembered_changes_no_cut(weights, cutter):
     texts = [row["note"] for row in map(json.loads, PARAPHRASES.read_text("utf-8").splitlines())]
-    warm = [cutter.cut(text) for text in texts for _ in range(2)][1::2]
+    warm = [cutter.tokenize(text) for text in texts for _ in range(2)][1::2]
     fresh = SubwordTokenizer(weights.pieces, weights.scores.tolist())
     assert warm == [fresh.tokenize(text) for text in texts]
 
@@ -158,7 +158,7 @@ def test_the_file_comes_back_as_it_was_written(tmp_path):
 
 
 def test_the_shipped_file_is_what_it_says(weights, embedder):
-    assert weights.about["name"] == MODEL_NAME
+    assert weights.metadata["name"] == MODEL_NAME
     assert embedder.model == f"builtin:{MODEL_NAME}"
     assert weights.matrix.shape == (len(weights.pieces), DIMENSION)
     assert len(set(weights.pieces)) == len(weights.pieces)

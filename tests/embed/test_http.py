@@ -36,7 +36,7 @@ def test_vectors_come_in_the_order_of_the_texts_with_length_one(server: Embeddin
 
 
 def test_many_texts_go_in_batches(server: EmbeddingServer) -> None:
-    asked = embedder(server.url, batch=4)
+    asked = embedder(server.url, batch_size=4)
     assert asked.embed([f"t{n}" for n in range(10)], "document").shape == (10, 16)
     assert asked.batch_size == 3
     assert [len(texts) for texts in server.asked] == [4, 4, 4, 2]  # the probe is with each

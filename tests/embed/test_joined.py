@@ -64,7 +64,7 @@ def found(searching: Joined, text: str, mode) -> list[str]:
 
 def work(searching: Joined) -> None:
     assert searching.asleep is not None
-    while searching.asleep.step():
+    while searching.asleep.run_batch():
         pass
 
 

@@ -96,7 +96,7 @@ def test_the_first_search_after_an_update_finds_by_the_new_model(opened):
     talk.call("memory", "save", content=CAT)
     talk.call("memory", "search", query=ASKED)
     with houses[0].database.writing() as statements:  # as if an earlier version had made these vectors
-        now = houses[0].searching.model
+        now = houses[0].search.model
         statements.run("update embedding_model set name = 'builtin:of-old', recipe = replace(recipe, '-2', '-0')")
     found = open_one().call("memory", "search", query=ASKED, explain=True)
     assert (found["mode"], found["items"][0]["memo_id"]) == ("hybrid", saved["memo_id"])

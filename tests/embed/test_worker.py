@@ -269,7 +269,7 @@ def test_what_a_killed_worker_had_claimed_is_done_by_another(houses: Open, serve
 
 
 def test_closing_gives_back_what_was_claimed(houses: Open, server: EmbeddingServer) -> None:
-    house = houses([server.url], batch=1)
+    house = houses([server.url], batch_size=1)
     for number in range(4):
         house.save(f"n{number}", f"note {number}")
     house.worker.run_batch()  # the first portion is small
@@ -285,7 +285,7 @@ def test_closing_gives_back_what_was_claimed(houses: Open, server: EmbeddingServ
 
 
 def test_a_long_text_is_embedded_in_pieces_and_its_best_piece_counts(houses: Open, server: EmbeddingServer) -> None:
-    house = houses([server.url], reach=60)
+    house = houses([server.url], chunk_length=60)
     filler = "many words that say nothing at all. " * 8
     body = filler + "\n\nThe zebra eats grass.\n\n" + filler
     house.save("long", body)

@@ -56,7 +56,7 @@ def test_what_is_placed_is_read_again(folder, root):
     assert folder.read(("a", "b", "c.md")).data == b"one"
     put(folder, "a/b/c.md", b"two")
     assert (root / "a" / "b" / "c.md").read_bytes() == b"two"
-    assert [found.path for found in folder.files()] == ["a/b/c.md"]
+    assert [found.path for found in folder.list_files()] == ["a/b/c.md"]
     assert names(root / ".system" / "drafts") == []
 
 
@@ -78,7 +78,7 @@ def test_nothing_reaches_what_lies_outside(folder, root, tmp_path):
         for act in (lambda p: folder.read(split_file_path(p)), lambda p: put(folder, p, b"mine")):
             with pytest.raises((Denied, Missing)):
                 act(path)
-    assert [found.path for found in folder.files()] == ["real/plain.md"]
+    assert [found.path for found in folder.list_files()] == ["real/plain.md"]
     assert set(outside.rglob("*")) == before
     assert (outside / "secret.md").read_text() == "CANARY outside\n"
 
@@ -94,7 +94,7 @@ def test_a_new_file_never_swallows_one_that_came_meanwhile(folder, root):
 
 def test_a_file_that_changed_meanwhile_is_left_alone(folder, root):
     put(folder, "a.md", b"one")
-    before = folder.stamp(("a.md",))
+    before = folder.read_stamp(("a.md",))
     (root / "a.md").write_bytes(b"theirs")
     with write_lock(folder, unhurried), pytest.raises(Conflict):
         place_draft(folder, write_draft(folder, b"mine", None), ("a.md",), before)
@@ -104,12 +104,12 @@ def test_a_file_that_changed_meanwhile_is_left_alone(folder, root):
 def test_moving_goes_where_nothing_is(folder, root):
     put(folder, "a.md", b"one")
     put(folder, "b.md", b"two")
-    before = folder.stamp(("a.md",))
+    before = folder.read_stamp(("a.md",))
     assert before is not None
     with pytest.raises(Conflict):
         rename_file(folder, ("a.md",), ("b.md",), before)
     rename_file(folder, ("a.md",), ("deep", "c.md"), before)
-    assert [found.path for found in folder.files()] == ["b.md", "deep/c.md"]
+    assert [found.path for found in folder.list_files()] == ["b.md", "deep/c.md"]
 
 
 @pytest.mark.parametrize(("composed", "apart"), twins())
@@ -202,7 +202,7 @@ def test_swapping_folders_for_links_never_leads_outside(folder, root, tmp_path, 
             except Refusal as error:
                 end = type(error).__name__
             ends[end] = ends.get(end, 0) + 1
-            assert "CANARY" not in "".join(found.path for found in folder.files())
+            assert "CANARY" not in "".join(found.path for found in folder.list_files())
     finally:
         done.set()
         thread.join()

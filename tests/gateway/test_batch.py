@@ -38,7 +38,7 @@ def test_a_step_is_a_call_of_its_own_within_the_batch(house):
     assert first.trace_parent == f"00-{asked.call.trace_id}-{asked.call.span_id}-01"
     assert first.caller is asked.call.caller
     assert len({asked.call.request_id, first.request_id, second.request_id}) == 3
-    assert len({id(asked.call.stop), id(first.stop), id(second.stop)}) == 3
+    assert len({id(asked.call.cancel_token), id(first.cancel_token), id(second.cancel_token)}) == 3
     assert (first.time_limit, second.time_limit) == (None, 7)
     assert second.bytes_in == len('{"value":"text"}')
 
@@ -221,7 +221,7 @@ def test_cancelling_a_batch_cancels_its_steps_and_starts_no_more(house):
     )
     assert house.stage.inside("w").wait(60)
     assert house.stage.inside("v").wait(60)
-    asked.call.stop.set("cancelled")
+    asked.call.cancel_token.cancel("cancelled")
     with pytest.raises(Unavailable) as refused:
         asked.value()
     assert refused.value.reason == "cancelled"
@@ -237,7 +237,7 @@ def test_a_batch_that_is_cancelled_before_it_starts_runs_nothing(houses):
     first = house.start("call", module="demo", tool_name="wait", params={"gate": "first"})
     assert house.stage.inside("first").wait(60)
     asked = house.batch(echo("a"))
-    asked.call.stop.set("cancelled")
+    asked.call.cancel_token.cancel("cancelled")
     house.stage.gate("first").set()
     assert first.value() == {"value": "first"}
     with pytest.raises(Unavailable):

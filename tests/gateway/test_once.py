@@ -73,7 +73,7 @@ def test_one_that_still_runs_is_a_conflict_that_says_so(houses):
 def test_a_cancelled_batch_keeps_its_key_and_tells_how_it_ended(house):
     asked = house.batch(WAIT, idempotency_key="k")
     assert house.stage.inside("w").wait(60)
-    asked.call.stop.set("cancelled")
+    asked.call.cancel_token.cancel("cancelled")
     with pytest.raises(Unavailable):
         asked.value()
     again = house.batch(WAIT, idempotency_key="k").value()

@@ -109,7 +109,7 @@ def test_call_passes_refusals_and_cancellation_on(house):
     assert refused.value.details["signature"].startswith("number(n: int)")
     asked = house.start("call", module="demo", tool_name="wait", params={"gate": "g"})
     assert house.stage.inside("g").wait(60)
-    asked.call.stop.set("cancelled")
+    asked.call.cancel_token.cancel("cancelled")
     with pytest.raises(Unavailable) as cancelled:
         asked.value()
     assert cancelled.value.reason == "cancelled"

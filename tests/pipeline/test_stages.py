@@ -64,7 +64,7 @@ def test_the_guard_freezes_what_leaves():
 
 def test_the_guard_refuses_what_the_policy_denies():
     class Refusing(ActivePolicy):
-        def may(self, who, entry):
+        def allows(self, who, entry):
             return False
 
     ends = []
@@ -110,9 +110,9 @@ def test_a_deadline_stops_the_call_that_is_late_and_no_other():
     late, stopped, ends = made(), threading.Event(), []
 
     def work(call):
-        with call.stop.hooked(stopped.set):
+        with call.cancel_token.attach_during(stopped.set):
             assert stopped.wait(30)
-        call.stop.check()
+        call.cancel_token.check()
 
     run_call(late, [deadline(watch, 0.02)], work, lambda call, error: ends.append(error))
     assert isinstance(ends[0], Unavailable)

@@ -35,14 +35,14 @@ class Shelf:
         name: str,
         text: str,
         label: Classification = "internal",
-        space: str = "/",
+        namespace: str = "/",
         at: int | None = None,
         **more: Any,
     ) -> None:
         """Later ones are newer, unless `at` says otherwise."""
         self._clock += 1
         document = Document(
-            address(name), space, text, classification=label, at=self._clock if at is None else at, **more
+            address(name), namespace, text, classification=label, at=self._clock if at is None else at, **more
         )
         with self.database.writing() as tx:
             self.index.put(tx, document, label)
@@ -62,8 +62,8 @@ class Shelf:
             return self.index.find(rows, Query(text, **asked), where, reach)
 
     def find(self, text: str = "", *conditions: Condition, reach: SearchScope = EVERYWHERE, **asked: Any) -> list[str]:
-        """Names, best first. `space`, `modules`, `since` and `until` go into the filter."""
-        said = {name: asked.pop(name) for name in ("space", "modules", "since", "until") if name in asked}
+        """Names, best first. `namespace`, `modules`, `since` and `until` go into the filter."""
+        said = {name: asked.pop(name) for name in ("namespace", "modules", "since", "until") if name in asked}
         return names(self.hits(text, SearchFilter(conditions=conditions, **said), reach, **asked))
 
     def rows(self, sql: str, **params: Any) -> list[tuple[Any, ...]]:

@@ -23,16 +23,16 @@ def is_(key, *values):
 
 def test_a_space_means_itself_and_those_below_it(shelf):
     for space in ("/", "/a", "/a/b", "/a/b/c", "/a-b", "/ab", "/a.b", "/A", "/A/b", "/a%", "/a_/x", "/あ/い"):
-        shelf.put(f"in {space}".replace("/", ":"), "note", space=space)
-    found = {space: len(shelf.find("note", space=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")}
+        shelf.put(f"in {space}".replace("/", ":"), "note", namespace=space)
+    found = {space: len(shelf.find("note", namespace=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")}
     assert found == {"/": 12, "/a": 3, "/a/b": 2, "/A": 2, "/a_": 1, "/あ": 1}
 
 
 def test_a_root_is_a_wall_for_every_way_of_asking(shelf):
     inside, outside = SearchScope("/mine", CLASSIFICATIONS), "/other"
-    shelf.put("mine", "alpha beta", space="/mine/x", facts=[("k", "v"), ("n", 1.0)], thread="t")
+    shelf.put("mine", "alpha beta", namespace="/mine/x", facts=[("k", "v"), ("n", 1.0)], thread="t")
     for number, space in enumerate((outside, "/mine2", "/MINE/x", "/", "/min")):
-        shelf.put(f"other{number}", "alpha beta gamma", space=space, facts=[("k", "v"), ("n", 1.0)], thread="t")
+        shelf.put(f"other{number}", "alpha beta gamma", namespace=space, facts=[("k", "v"), ("n", 1.0)], thread="t")
     conditions = [
         is_("k", "v"),
         Condition("k", "in", ("v", "w")),
@@ -44,7 +44,7 @@ def test_a_root_is_a_wall_for_every_way_of_asking(shelf):
     ]
     spaces = (None, "/", "/mine", "/mine/x", "/other", "/mine/../other")
     for condition, space, text in itertools.product(conditions, spaces, ("", "alpha", "gamma", "beta gamma")):
-        found = shelf.find(text, condition, space=space, reach=inside, limit=50)
+        found = shelf.find(text, condition, namespace=space, reach=inside, limit=50)
         assert found in ([], ["mine"]), (condition, space, text)
     assert shelf.find("gamma", reach=inside) == []
     assert shelf.find("", reach=inside) == ["mine"]
@@ -156,11 +156,11 @@ def test_facts_in_a_store_where_every_filter_lets_many_through(shelf, monkeypatc
 
 
 def test_all_conditions_must_hold(shelf):
-    shelf.put("both", "note", facts=[("a", "x"), ("b", 2.0)], space="/s")
-    shelf.put("first", "note", facts=[("a", "x"), ("b", 3.0)], space="/s")
-    shelf.put("second", "note", facts=[("a", "y"), ("b", 2.0)], space="/s")
-    shelf.put("elsewhere", "note", facts=[("a", "x"), ("b", 2.0)], space="/t")
-    assert shelf.find("note", is_("a", "x"), is_("b", 2.0), space="/s", modules=("memory",)) == ["both"]
+    shelf.put("both", "note", facts=[("a", "x"), ("b", 2.0)], namespace="/s")
+    shelf.put("first", "note", facts=[("a", "x"), ("b", 3.0)], namespace="/s")
+    shelf.put("second", "note", facts=[("a", "y"), ("b", 2.0)], namespace="/s")
+    shelf.put("elsewhere", "note", facts=[("a", "x"), ("b", 2.0)], namespace="/t")
+    assert shelf.find("note", is_("a", "x"), is_("b", 2.0), namespace="/s", modules=("memory",)) == ["both"]
     assert shelf.find("", is_("a", "x"), Condition("b", "between", (3.0, None))) == ["first"]
 
 

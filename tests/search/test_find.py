@@ -109,30 +109,30 @@ def test_age_can_count(shelf):
 def test_a_thread_lends_weight_to_those_beside_a_hit(shelf):
     talk = ["hello there", "how is the garden", "did the pomegranate bloom", "yes in may", "it was red", "goodbye now"]
     for number, text in enumerate(talk):
-        shelf.put(f"turn{number}", text, thread="talk", space="/a")
-    shelf.put("alone", "it is red in may", space="/a")
-    shelf.put("other", "yes in may", thread="another talk", space="/a")
-    found = shelf.find("pomegranate red may", space="/a", limit=20)
+        shelf.put(f"turn{number}", text, thread="talk", namespace="/a")
+    shelf.put("alone", "it is red in may", namespace="/a")
+    shelf.put("other", "yes in may", thread="another talk", namespace="/a")
+    found = shelf.find("pomegranate red may", namespace="/a", limit=20)
     assert found[0] in ("turn2", "turn3", "turn4")
     assert found.index("turn3") < found.index("other")
-    assert shelf.find("pomegranate", space="/a") != shelf.find("pomegranate", space="/a", neighbours=False) == ["turn2"]
-    assert set(shelf.find("pomegranate", space="/a")) == {"turn0", "turn1", "turn2", "turn3", "turn4"}
+    assert shelf.find("pomegranate", namespace="/a") != shelf.find("pomegranate", namespace="/a", neighbours=False) == ["turn2"]
+    assert set(shelf.find("pomegranate", namespace="/a")) == {"turn0", "turn1", "turn2", "turn3", "turn4"}
 
 
 @pytest.mark.usefixtures("both_ways")
 def test_neighbours_are_those_that_the_caller_can_see(shelf):
-    shelf.put("mine0", "nothing here", thread="t", space="/mine")
-    shelf.put("theirs", "pomegranate", thread="t", space="/theirs")
-    shelf.put("hidden", "pomegranate", thread="t", space="/mine", label="secret")
-    shelf.put("mine1", "nothing there", thread="t", space="/mine")
+    shelf.put("mine0", "nothing here", thread="t", namespace="/mine")
+    shelf.put("theirs", "pomegranate", thread="t", namespace="/theirs")
+    shelf.put("hidden", "pomegranate", thread="t", namespace="/mine", label="secret")
+    shelf.put("mine1", "nothing there", thread="t", namespace="/mine")
     inside = SearchScope("/mine", ("public", "internal"))
     assert shelf.find("pomegranate", reach=inside) == []
     assert shelf.find("nothing", reach=inside) == ["mine1", "mine0"]
     for hit in shelf.hits("nothing", reach=inside, explain=True).items:
-        assert hit.parts["text"]["neighbours"] == 1
-        assert set(hit.parts["text"]["terms"]) == {"noth"}
+        assert hit.score_parts["text"]["neighbours"] == 1
+        assert set(hit.score_parts["text"]["terms"]) == {"noth"}
     for hit in shelf.hits("nothing", SearchFilter(namespace="/mine"), explain=True).items:
-        assert hit.parts["text"]["neighbours"] == 2
+        assert hit.score_parts["text"]["neighbours"] == 2
 
 
 def test_a_score_can_be_added_up(shelf):
@@ -145,7 +145,7 @@ def test_a_score_can_be_added_up(shelf):
     hits = shelf.hits("green cake number", explain=True, half_life=3650.0)
     assert len(hits.items) == 10
     for hit in hits.items:
-        parts = hit.parts
+        parts = hit.score_parts
         text = parts["text"]
         assert text["words"] == pytest.approx(sum(text["terms"].values()), abs=1e-4)
         said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (ASKING if text["asks"] else 1.0)
@@ -153,15 +153,15 @@ def test_a_score_can_be_added_up(shelf):
         assert text["level"] == pytest.approx(text["score"] / (text["score"] + text["total"]))
         assert hit.score == parts["score"] == pytest.approx(text["level"] * parts["decay"], abs=1e-5)
         assert hit.text_score == text["level"]
-    assert {hit.parts["text"]["asks"] for hit in hits.items} == {True, False}
-    assert any(hit.parts["text"]["thread"] > 0 for hit in hits.items)
-    assert all(hit.parts == {} for hit in shelf.hits("green cake").items)
+    assert {hit.score_parts["text"]["asks"] for hit in hits.items} == {True, False}
+    assert any(hit.score_parts["text"]["thread"] > 0 for hit in hits.items)
+    assert all(hit.score_parts == {} for hit in shelf.hits("green cake").items)
 
 
 def test_why_not(shelf):
     for number in range(30):
         shelf.put(f"m{number:02}", "tea", at=NOW + number)
-    shelf.put("far", "tea with very many other words beside it that make it long", space="/far", facts=[("k", "v")])
+    shelf.put("far", "tea with very many other words beside it that make it long", namespace="/far", facts=[("k", "v")])
     shelf.put("over", "tea", expires_at=NOW)
     shelf.put("hidden", "tea", label="secret")
     shelf.put("coffee", "coffee")
@@ -249,7 +249,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("evil", INJECTIONS)
 def test_what_callers_write_is_never_read_as_a_query(shelf, evil):
     shelf.put("tea", "tea and cake", facts=[("k", "v")])
-    shelf.put("secret", "tea and cake", label="secret", space="/theirs")
+    shelf.put("secret", "tea and cake", label="secret", namespace="/theirs")
     before = shelf.state()
     reach = SearchScope("/", ("internal",))
     said = evil.replace("\x00", "").replace("\ud800", "")  # databases refuse these, with a word of their own
@@ -258,7 +258,7 @@ def test_what_callers_write_is_never_read_as_a_query(shelf, evil):
     for operator in ("in", "contains", "prefix"):
         assert shelf.find("tea", Condition("k", operator, (said or "x",)), reach=reach) == []
     assert shelf.find("tea", Condition("k", "between", (said, said)), reach=reach) in ([], ["tea"])
-    assert shelf.find("tea", space=f"/x{said}", reach=reach) == []
+    assert shelf.find("tea", namespace=f"/x{said}", reach=reach) == []
     assert shelf.find("tea", modules=(said,), reach=reach) == []
     assert shelf.find("tea", reach=SearchScope(f"/x{said}", CLASSIFICATIONS)) == []
     assert shelf.hits("tea", expect=said, reach=reach).why_not.startswith("not indexed")
@@ -283,7 +283,7 @@ def test_many_more_than_are_looked_at_one_by_one(shelf):
             shelf.index.put(tx, Document(address(f"m{number}"), f"/s{number % 3}", text, at=NOW + number), "internal")
         shelf.index.put(tx, Document(address("best"), "/s1", "cake pomegranate tea", at=NOW), "internal")
     assert shelf.find("tea cake pomegranate")[0] == "best"
-    assert shelf.find("tea cake pomegranate", space="/s1")[0] == "best"
-    assert "best" not in shelf.find("tea cake pomegranate", space="/s0", limit=100)
+    assert shelf.find("tea cake pomegranate", namespace="/s1")[0] == "best"
+    assert "best" not in shelf.find("tea cake pomegranate", namespace="/s0", limit=100)
     assert len(shelf.find("tea", limit=100)) == 100
     assert names(shelf.hits("", limit=2)) == ["m899", "m898"]

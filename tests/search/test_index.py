@@ -67,18 +67,18 @@ def test_vectors_are_asked_for_when_the_text_is_new_and_only_then(database):
     shelf = Shelf(database, enqueue=lambda _statements, number: asked.append(number))
     shelf.put("a", "green tea")
     (number,) = asked
-    shelf.put("a", "green tea", space="/moved", facts=[("k", "v")], at=77)
+    shelf.put("a", "green tea", namespace="/moved", facts=[("k", "v")], at=77)
     assert asked == [number]
-    shelf.put("a", "black tea", space="/moved")
-    shelf.put("a", "black tea", space="/moved", title="A title")
+    shelf.put("a", "black tea", namespace="/moved")
+    shelf.put("a", "black tea", namespace="/moved", title="A title")
     assert asked == [number] * 3
 
 
 def test_place_and_class_can_change_alone(shelf):
-    shelf.put("a", "green tea", space="/one")
-    shelf.put("a", "green tea", space="/two/three", label="public")
-    assert shelf.find("tea", space="/one") == []
-    assert shelf.find("tea", space="/two") == ["a"]
+    shelf.put("a", "green tea", namespace="/one")
+    shelf.put("a", "green tea", namespace="/two/three", label="public")
+    assert shelf.find("tea", namespace="/one") == []
+    assert shelf.find("tea", namespace="/two") == ["a"]
     assert shelf.rows("select label from document") == [("public",)]
 
 
@@ -99,7 +99,7 @@ def test_nothing_is_left_of_what_was_dropped(shelf):
         assert shelf.rows(f"select count(*) from {table}") == [(0,)], table
     with shelf.database.reading() as rows:
         assert read_corpus(rows).documents == read_corpus(rows).length == 0
-        assert shelf.index.words.count(rows, ["tea"], 1).get("tea", 0) == 0
+        assert shelf.index.term_index.count_documents(rows, ["tea"], 1).get("tea", 0) == 0
 
 
 def test_figures_stay_right_whatever_is_done(shelf):
@@ -110,7 +110,7 @@ def test_figures_stay_right_whatever_is_done(shelf):
     with shelf.database.reading() as rows:
         figures = read_corpus(rows)
         assert (figures.documents, figures.length) == rows.row("select count(*), sum(length) from document")
-        assert shelf.index.words.count(rows, ["tea"], figures.documents) == {"tea": figures.documents}
+        assert shelf.index.term_index.count_documents(rows, ["tea"], figures.documents) == {"tea": figures.documents}
 
 
 def test_records_are_counted_by_module(shelf):

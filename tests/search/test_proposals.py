@@ -52,7 +52,7 @@ def test_neighbours_are_asked_of_the_index_of_threads(sqlite_database, monkeypat
     monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
     shelf = Shelf(sqlite_database)
     for number in range(9):
-        shelf.put(f"m{number}", "green tea", thread="talk", space="/a")
+        shelf.put(f"m{number}", "green tea", thread="talk", namespace="/a")
     with shelf.database.reading() as rows:
         heard = _Heard(rows)
         shelf.index.find(heard, Query("tea"), SearchFilter(namespace="/a"), EVERYWHERE)

@@ -80,7 +80,7 @@ def test_nothing_is_found_where_nothing_is(meaning: Meaning) -> None:
 
 def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Meaning) -> None:
     vectors = like_texts(50, 32)
-    ids = meaning.add(vectors, space="/a")
+    ids = meaning.add(vectors, namespace="/a")
     inside = compile_filter(SearchFilter(namespace="/b"), EVERYWHERE)
     assert meaning.ids(vectors[4], 1) == [ids[4]]
     assert meaning.ids(vectors[4], 5, inside) == []

@@ -60,8 +60,8 @@ def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> N
 def test_the_index_that_gives_up_is_not_the_last_word(meaning: Meaning, monkeypatch: pytest.MonkeyPatch) -> None:
     """A filter that lets few through, all of them far away: the walk ends before it meets them."""
     vectors = like_texts(3_000, 32)
-    meaning.add(vectors, space="/many")
-    few = meaning.add(-vectors[:5], space="/few")
+    meaning.add(vectors, namespace="/many")
+    few = meaning.add(-vectors[:5], namespace="/few")
     meaning.settle()
     monkeypatch.setattr(vectors_postgres, "_TUNE_ITERATIVE", "select set_config('hnsw.iterative_scan', 'off', true)")
     fresh = Meaning(meaning.database)

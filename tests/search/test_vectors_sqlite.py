@@ -54,8 +54,8 @@ def right(meaning: Meaning, ids: list[int], vectors: np.ndarray) -> None:
 
 def test_the_likely_are_documents_by_their_codes_and_hold_the_nearest(meaning: Meaning) -> None:
     vectors = like_texts(3_000, 32)
-    ids = meaning.add(vectors[:2_500], space="/here")
-    elsewhere = set(meaning.add(vectors[2_500:], space="/elsewhere"))
+    ids = meaning.add(vectors[:2_500], namespace="/here")
+    elsewhere = set(meaning.add(vectors[2_500:], namespace="/elsewhere"))
     here = IndexFilter("d.space = :f_space", {"f_space": "/here"}, namespaces=("/here",))
     with meaning.database.reading() as rows:
         for asked in like_texts(20, 32, seed=7):
@@ -147,7 +147,7 @@ def test_the_centre_is_found_again_when_there_are_many_more(meaning: Meaning) ->
     assert memory(meaning).centre != first
     second = memory(meaning).centre
     right(meaning, ids, vectors)
-    meaning.add(like_texts(400, 32, seed=1), space="/more")
+    meaning.add(like_texts(400, 32, seed=1), namespace="/more")
     meaning.settle()
     assert memory(meaning).centre == second
     assert meaning.rows("select centre from embedding_model") == [(second,)]

@@ -11,7 +11,7 @@ TEXT = "# One\nCANARY first\n\n# Two\nCANARY second\n"
 
 @pytest.fixture
 def places(app) -> dict[str, Path]:
-    found = {name: Path(app.server_info.places()[name]) for name in ("vault", "manuals")}
+    found = {name: Path(app.server_info.locations()[name]) for name in ("vault", "manuals")}
     (found["manuals"] / "guide").mkdir(parents=True)
     (found["manuals"] / "guide" / "a.md").write_text(TEXT)
     found["vault"].mkdir(parents=True, exist_ok=True)

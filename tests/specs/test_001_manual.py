@@ -349,9 +349,9 @@ def test_what_is_read_under_a_trace_feeds_the_figures(talk, app, manuals):
 def test_the_address_of_a_section_leads_to_its_text(talk, app, manuals):
     talk.call("manual", "list")
     with app.database.reading() as rows:
-        section = app.registry.record(rows, "tokonoma://manual/rules/terms.md#L9")
-        whole = app.registry.record(rows, "tokonoma://manual/rules/terms.md")
-        gone = app.registry.record(rows, "tokonoma://manual/rules/none.md")
+        section = app.registry.read_record(rows, "tokonoma://manual/rules/terms.md#L9")
+        whole = app.registry.read_record(rows, "tokonoma://manual/rules/terms.md")
+        gone = app.registry.read_record(rows, "tokonoma://manual/rules/none.md")
     assert section is not None
     assert section.title == "第３条 返品"
     assert whole is not None
@@ -416,5 +416,5 @@ def test_the_index_made_anew_is_the_same(app, manuals, talk):
 
     before = kept()
     with app.database.reading() as rows:
-        made = app.registry.module("manual").documents(rows, None, 1000)
-    assert sorted((each.address, each.title, each.space) for each in made) == before
+        made = app.registry.get_module("manual").documents(rows, None, 1000)
+    assert sorted((each.address, each.title, each.namespace) for each in made) == before

@@ -11,7 +11,7 @@ from tokonoma.core.query import Query, SearchFilter
 
 @pytest.fixture
 def root(app) -> Path:
-    folder = Path(app.server_info.places()["vault"])
+    folder = Path(app.server_info.locations()["vault"])
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -23,7 +23,7 @@ MERMAID = """flowchart TD
 
 @pytest.fixture
 def root(app) -> Path:
-    folder = Path(app.server_info.places()["vault"])
+    folder = Path(app.server_info.locations()["vault"])
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -47,7 +47,7 @@ def house(tmp_path):
 
 @pytest.fixture
 def root(house) -> Path:
-    folder = Path(house.house.places()["vault"])
+    folder = Path(house.server_info.locations()["vault"])
     folder.mkdir(parents=True)
     (folder / "real.md").write_text("# real\n")
     (folder / "notes").mkdir()

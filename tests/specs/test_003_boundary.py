@@ -91,8 +91,8 @@ def test_what_holds_nothing_is_not_looked_through_again(talk, app, monkeypatch):
     save(talk, f"mail {MAIL}")
     plain = save(talk, "床の間に掛ける軸")
     enforce(app, MASKING)
-    policy, looked = app.policies.current(), []
-    clear = type(policy).cleared
+    policy, looked = app.policies.get_active(), []
+    clear = type(policy).screen_result
     monkeypatch.setattr(type(policy), "screen_result", lambda self, *told: (looked.append(1), clear(self, *told))[1])
     assert talk.call("memory", "get", memo_id=plain["memo_id"])["content"] == "床の間に掛ける軸"
     assert talk.call("memory", "search", query="軸")["items"]
@@ -162,7 +162,7 @@ def test_where_no_policy_can_be_read_nothing_leaves(app, capsys):
     enforce(app, "version: 1")
     with app.database.writing() as statements:
         statements.run("update policy_version set yaml = 'version: [' where number = 1")
-    app.policies._current, app.policies._until = type(app.policies.current())(number=-5), 0.0
+    app.policies._current, app.policies._until = type(app.policies.get_active())(number=-5), 0.0
     assert owner.refused("memory", "get", memo_id=memo["memo_id"])["code"] == "PERMISSION_DENIED"
     assert owner.refused("memory", "save", content="x")["code"] == "PERMISSION_DENIED"
     assert owner.call("system", "status")["version"]
@@ -190,7 +190,7 @@ masks:
 
 def test_pages_that_show_a_key_are_hidden_unless_the_policy_has_it_masked(talk, app):
     for place, name in (("manuals", "guide/a.md"), ("manuals", "other/a.md"), ("vault", "a.md")):
-        file = Path(app.server_info.places()[place]) / name
+        file = Path(app.server_info.locations()[place]) / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"# Keys\nUnless told otherwise a key looks like {SECRET}.\n\n# Other\nPlain.\n")
     ref = {"manual_id": "guide", "path": "a.md", "start_line": 1}

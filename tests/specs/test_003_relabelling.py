@@ -193,9 +193,9 @@ def test_writers_go_on_and_every_record_arrives(app):
         for each in writers:
             each.join()
     assert errors == []
-    app.reclassifier.settle()
+    app.reclassifier.run_until_done()
     yaml = "version: 50\nkinds: { email: pii }"
-    assert app.policies.foreseen(PolicyProposal(yaml))[2].moves == {}
+    assert app.policies.preview(PolicyProposal(yaml))[2].moves == {}
 
 
 def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):

@@ -67,7 +67,7 @@ def test_contents_that_were_replaced_go_but_for_the_last_one_and_those_that_othe
             talk.call("vault", "write", path=path, content=text, mode="overwrite")
     talk.call("vault", "write", path="b.md", content="one", mode="overwrite")
     talk.call("vault", "write", path="b.md", content="four", mode="overwrite")
-    kept = Path(app.server_info.places()["vault"]) / ".system" / "versions"
+    kept = Path(app.server_info.locations()["vault"]) / ".system" / "versions"
 
     def there() -> set[str]:
         return {file.read_text() for file in kept.rglob("*") if file.is_file()}
