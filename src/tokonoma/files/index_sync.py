@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
 from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
@@ -168,26 +168,6 @@ def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator
             continue
         documents = _build_documents(entry.parts, text, content.stamp.mtime // 10**6)
         yield from sorted(documents, key=lambda document: document.address)
-
-
-def read_lines(folder: RootFolder, parts: PathParts, start: int | None, end: int | None) -> tuple[str, str]:
-    """The lines of a file, and its version. The desk has checked the caller's access."""
-    content = folder.read(parts)
-    text = decode_text(content.data, parts)
-    if start is not None:
-        text = "".join(split_lines(text)[start - 1 : end])
-    return text, version_of(content.data)
-
-
-def classifications_of(rows: Rows, path: str, version: str) -> frozenset[Classification]:
-    """The classifications of a file's passages; empty if this version is not indexed yet."""
-    found = rows.rows(
-        "select p.label from vault_part p join vault_file f on f.path = p.path"
-        " where p.path = :path and f.version = :version",
-        path=path,
-        version=version,
-    )
-    return frozenset(row[0] for row in found)
 
 
 def _build_documents(parts: PathParts, text: str, at: int) -> list[Document]:

@@ -140,22 +140,17 @@ def _visible_sections(desk: Desk, generation: Generation) -> VisibleSections:
     desk is still asked each time, because it notes whether what it counts must be masked in the result."""
     count = desk.row("select count(*) from manual_section where {visible}")
     key = desk.principal.root, desk.call.granted_view.classifications, _read_state(desk, "classes"), count
-    visible = generation.visible.get(key)
-    if visible is None:
-        visible = generation.visible[key] = _query_visible(desk, generation.corpus)
+    if key not in generation.visible:
+        visible: dict[str, dict[str, list[int]]] = {}
+        sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
+        for manual, path, line in desk.rows(sql):
+            position = generation.corpus.positions.get((manual, path, line))
+            if position is not None:
+                visible.setdefault(manual, {}).setdefault(path, []).append(position)
+        generation.visible[key] = visible
         while len(generation.visible) > _MAX_CALLERS:
             generation.visible.popitem(last=False)
-    return visible
-
-
-def _query_visible(desk: Desk, corpus: ManualCorpus) -> VisibleSections:
-    visible: dict[str, dict[str, list[int]]] = {}
-    sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
-    for manual, path, line in desk.rows(sql):
-        position = corpus.positions.get((manual, path, line))
-        if position is not None:
-            visible.setdefault(manual, {}).setdefault(path, []).append(position)
-    return visible
+    return generation.visible[key]
 
 
 def _read_state(desk: Desk, name: str) -> str:

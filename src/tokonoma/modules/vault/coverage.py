@@ -25,13 +25,10 @@ from tokonoma.modules.vault.model import (
     estimate_tokens,
     find_gaps,
     line_ratio,
-    load_log,
-    log_reading,
     next_action,
     read_vault_file,
     require_ranges,
     save_gain,
-    save_log,
     stop_action,
     to_line_ranges,
 )
@@ -109,12 +106,12 @@ def scan(
     """Walk through a file in steps of chunk_lines. The first walk begins at line 1; a later one goes to the lines that
     nothing has cited yet, or, if nothing was cited, to those not read yet; when all are, through all again."""
     file = read_vault_file(desk, path)
-    log, total = load_log(desk, file), len(file.lines)
+    log, total = ReadingLog.load(desk, file), len(file.lines)
     round, start, column = _resume(file, log, cursor)
     targets = [each for each in _target_ranges(round, log, total) if each[1] >= start]
     step = _build_step(file, targets, start, column, chunk_lines)
     tokens = estimate_tokens(len(path), len(step.text))
-    log, new = log_reading(log, step.read, tokens)
+    log, new = log.add_reading(step.read, tokens)
     gain = ReadingGain(new, tokens)
     after = step.next_position
     result: ScanResult = {
@@ -135,7 +132,7 @@ def scan(
         result["cited_ratio"] = line_ratio(total, log.cited)
     result["next_actions"] = _next_actions(result)
     with desk.write() as tx:
-        save_log(tx, desk, file, log)
+        log.save(tx, desk, file)
         save_gain(tx, "scan", gain)
     return result
 
@@ -198,7 +195,11 @@ def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None
     much new evidence the last reading brought. What is cited is remembered for vault_scan."""
     file = read_vault_file(desk, path)
     total = len(file.lines)
-    given = load_log(desk, file).cited if cited_ranges is None else require_ranges(cited_ranges, total, "cited_ranges")
+    given = (
+        ReadingLog.load(desk, file).cited
+        if cited_ranges is None
+        else require_ranges(cited_ranges, total, "cited_ranges")
+    )
     uncovered = find_gaps(total, given)
     size = 40 * (len(given) + len(uncovered))  # characters of this exchange, about
     log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
@@ -230,7 +231,7 @@ def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None
 def list_lines(desk: Desk, path: str) -> LineCoverage:
     """For the picture on the command line: what the owner has read and cited."""
     file = read_vault_file(desk, path)
-    log, total = load_log(desk, file), len(file.lines)
+    log, total = ReadingLog.load(desk, file), len(file.lines)
     return {
         "path": file.path,
         "total_lines": total,

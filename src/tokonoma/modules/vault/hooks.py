@@ -14,11 +14,13 @@ from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.core.server_info import ServerInfo
 from tokonoma.files.atomic import delete_version, has_version, write_lock
 from tokonoma.files.folder import open_root
-from tokonoma.files.index_sync import classifications_of, list_documents, read_lines, read_text_file
+from tokonoma.files.index_sync import list_documents, read_text_file
 from tokonoma.files.rules import canonicalize_path
-from tokonoma.files.text import MODULE, file_address, namespace_of, parse_location
+from tokonoma.files.text import MODULE, decode_text, file_address, namespace_of, parse_location, split_lines, version_of
 from tokonoma.modules.vault.model import open_vault
 
+_SELECT_CLASSIFICATIONS = """select p.label from vault_part p join vault_file f on f.path = p.path
+where p.path = :path and f.version = :version"""
 _VERSIONS_PER_CALL = 500  # no file can be changed meanwhile
 _DAY_MS = 86_400_000
 
@@ -40,14 +42,18 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
     try:
         with open_root(server.locations()["vault"]) as folder:
             parts = folder.resolve_names(canonicalize_path(split_file_path(path)))
-            text, version = read_lines(folder, parts, start, end)
+            data = folder.read(parts).data
+        text, version = decode_text(data, parts), version_of(data)
     except Refusal:
         return None
-    if start is not None and not text:
-        return None
-    # A file that is not indexed yet has no known classification, so the strictest applies.
+    if start is not None:
+        text = "".join(split_lines(text)[start - 1 : end])
+        if not text:
+            return None
+    # A version that is not indexed yet has no known classification, so the strictest applies.
     unknown: Classification = "secret" if text.strip() else "internal"
-    classifications = classifications_of(rows, join_path(parts), version) or frozenset({unknown})
+    stored = rows.rows(_SELECT_CLASSIFICATIONS, path=join_path(parts), version=version)
+    classifications: frozenset[Classification] = frozenset(row[0] for row in stored) or frozenset({unknown})
     where = file_address(join_path(parts), start, end if start and end != start else None)
     strictest = max(classifications, key=CLASSIFICATIONS.index)
     return Record(where, MODULE, namespace_of(parts), strictest, join_path(parts), text, version, classifications)

@@ -73,17 +73,6 @@ class GainFields(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingLog:
-    """What one caller has read and cited of one file. `tokens` were spent on reading; `cited_tokens` is their number
-    at the last citation."""
-
-    read: list[Range]
-    cited: list[Range]
-    tokens: int = 0
-    cited_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ReadingGain:
     evidence: int
     tokens: int
@@ -184,41 +173,8 @@ def require_ranges(given: Sequence[LineRange], total: int, field: str) -> list[R
     return merge_ranges((each["start_line"], each["end_line"]) for each in given)
 
 
-def _pack_ranges(ranges: Iterable[Range]) -> str:
-    return json.dumps(merge_ranges(ranges), separators=(",", ":"))
-
-
-def _unpack_ranges(text: str) -> list[Range]:
-    return [(start, end) for start, end in json.loads(text)]
-
-
 def estimate_tokens(chars_in: int, chars_out: int) -> int:
     return ceil((chars_in + chars_out) / 4)
-
-
-def load_log(desk: Desk, file: TextFile) -> ReadingLog:
-    row = desk.row(_SELECT_LOG, principal=desk.principal.name, path=file.path, version=file.version)
-    return ReadingLog([], []) if row is None else ReadingLog(_unpack_ranges(row[0]), _unpack_ranges(row[1]), *row[2:])
-
-
-def log_reading(log: ReadingLog, ranges: list[Range], tokens: int) -> tuple[ReadingLog, int]:
-    """The log with these lines read, and how many of them are new."""
-    read = merge_ranges([*log.read, *ranges])
-    return replace(log, read=read, tokens=log.tokens + tokens), count_lines(read) - count_lines(log.read)
-
-
-def save_log(tx: Tx, desk: Desk, file: TextFile, log: ReadingLog) -> None:
-    tx.run(
-        _UPSERT_LOG,
-        principal=desk.principal.name,
-        path=file.path,
-        version=file.version,
-        has_read=_pack_ranges(log.read),
-        has_cited=_pack_ranges(log.cited),
-        tokens=log.tokens,
-        told_tokens=log.cited_tokens,
-        at=now(),
-    )
 
 
 def save_gain(tx: Tx, tool: str, gain: ReadingGain) -> None:
@@ -228,15 +184,52 @@ def save_gain(tx: Tx, tool: str, gain: ReadingGain) -> None:
     tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingLog:
+    """What one caller has read and cited of one file. `tokens` were spent on reading; `cited_tokens` is their number
+    at the last citation."""
+
+    read: list[Range]
+    cited: list[Range]
+    tokens: int = 0
+    cited_tokens: int = 0
+
+    @classmethod
+    def load(cls, desk: Desk, file: TextFile) -> "ReadingLog":
+        row = desk.row(_SELECT_LOG, principal=desk.principal.name, path=file.path, version=file.version)
+        if row is None:
+            return cls([], [])
+        read, cited = ([(start, end) for start, end in json.loads(ranges)] for ranges in row[:2])
+        return cls(read, cited, row[2], row[3])
+
+    def add_reading(self, ranges: list[Range], tokens: int) -> tuple["ReadingLog", int]:
+        """The log with these lines read, and how many of them are new."""
+        read = merge_ranges([*self.read, *ranges])
+        return replace(self, read=read, tokens=self.tokens + tokens), count_lines(read) - count_lines(self.read)
+
+    def save(self, tx: Tx, desk: Desk, file: TextFile) -> None:
+        tx.run(
+            _UPSERT_LOG,
+            principal=desk.principal.name,
+            path=file.path,
+            version=file.version,
+            has_read=json.dumps(merge_ranges(self.read), separators=(",", ":")),
+            has_cited=json.dumps(merge_ranges(self.cited), separators=(",", ":")),
+            tokens=self.tokens,
+            told_tokens=self.cited_tokens,
+            at=now(),
+        )
+
+
 def cite_lines(
     desk: Desk, tool: str, file: TextFile, ranges: list[Range], tokens: int
 ) -> tuple[ReadingLog, ReadingGain]:
     """Save lines as cited. The gain counts the new ones against the tokens read since the last citation."""
-    log = load_log(desk, file)
+    log = ReadingLog.load(desk, file)
     cited = merge_ranges([*log.cited, *ranges])
     gain = ReadingGain(count_lines(cited) - count_lines(log.cited), log.tokens - log.cited_tokens + tokens)
     log = replace(log, cited=cited, cited_tokens=log.tokens)
     with desk.write() as tx:
-        save_log(tx, desk, file, log)
+        log.save(tx, desk, file)
         save_gain(tx, tool, gain)
     return log, gain

@@ -22,15 +22,13 @@ from tokonoma.modules.vault.model import (
     LineRange,
     PageCursor,
     Range,
+    ReadingLog,
     RelativeDir,
     VaultPath,
     estimate_tokens,
-    load_log,
-    log_reading,
     open_vault,
     read_vault_file,
     resolve_folder,
-    save_log,
 )
 
 _PAGE, _OWNER_PAGE = 200, 20_000  # files
@@ -155,9 +153,10 @@ def read(
         if end < last:
             part["next_range"] = {"start_line": end + 1, "end_line": last}
     if total:
-        log, _ = log_reading(load_log(desk, file), [(first, end)], estimate_tokens(len(path), len(text)))
+        tokens = estimate_tokens(len(path), len(text))
+        log, _ = ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
         with desk.write() as tx:
-            save_log(tx, desk, file, log)
+            log.save(tx, desk, file)
     return part
 
 
