@@ -58,7 +58,6 @@ _LONG_R = re.compile("(?<=[aeiou])r(?![aeiou])")
 # Voicing differs between the two (バッグ/bag, ベッド/bed), and so do s and z.
 _ALIKE = str.maketrans({"z": "s", "S": "s", "J": "s", "T": "t", "h": "", "w": "", "v": "b", "G": "g"})
 
-
 _VOWELS = "aiueo"
 _CHANGED, _ADDED = 0.3, 0.15  # the cost of a different vowel, and of one that only katakana needs
 _COLUMNS = {

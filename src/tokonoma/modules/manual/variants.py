@@ -3,7 +3,7 @@ singular for plural, the two halves of "X (Y)"."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import product
 
 from tokonoma.core.normalize import HAN, normalize, normalize_loose
 from tokonoma.modules.manual.corpus import ManualCorpus
@@ -24,10 +24,8 @@ _RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
 _MAX_PARTS = 4  # of a name
 _MAX_NAMES = 8  # spellings of a name, or of its first part
 _MAX_CHOICES = 100  # for a part that follows another one
-_MIN_SIMILARITY, _SIMILARITY_MARGIN = (
-    0.72,
-    0.12,
-)  # how similar a word must be, and how much less than the most similar one
+_MIN_SIMILARITY = 0.72
+_SIMILARITY_MARGIN = 0.12  # how much less than the most similar word
 
 # Definitions in a normalized text: its brackets are ASCII; 「」 and 『』 stay as they are.
 _BRACKETS = re.compile(r"\(([^()]{2,70})\)")
@@ -63,11 +61,8 @@ class Variants:
             self._others.setdefault(_normalize_key(word), {}).update(dict.fromkeys(words))
 
     def find(self, word: str) -> list[str]:
-        return [
-            other
-            for other in self._others.get(_normalize_key(word), ())
-            if _normalize_key(other) != _normalize_key(word)
-        ]
+        key = _normalize_key(word)
+        return [other for other in self._others.get(key, ()) if _normalize_key(other) != key]
 
 
 def _normalize_key(word: str) -> str:
@@ -123,15 +118,18 @@ def _is_same_name(japanese: str, latin: str) -> bool:
     if not _ALL_KANA.match(japanese):
         return True
     sound = katakana_consonants(japanese)
-    sounds = product(*(english_consonants(word) for word in re.findall("[a-z]+", latin)[:_MAX_PARTS]))
-    return any(join_sounds(each) == sound for each in sounds) or (
-        _ABBREVIATION.match(latin) is not None
-        and any(_is_subsequence(each, sound) for each in (english_consonants(latin) or ("",)))
-    )
+    if _sounds_like(re.findall("[a-z]+", latin)[:_MAX_PARTS], sound):
+        return True
+    sounds = english_consonants(latin) or ("",)
+    return _ABBREVIATION.match(latin) is not None and any(_is_subsequence(each, sound) for each in sounds)
+
+
+def _sounds_like(words: Sequence[str], sound: str) -> bool:
+    return any(join_sounds(each) == sound for each in product(*map(english_consonants, words)))
 
 
 def expand_term(
-    asked: QueryTerm, known: Sequence[Variants], corpus: ManualCorpus, *, by_sound: bool = True
+    term: QueryTerm, known: Sequence[Variants], corpus: ManualCorpus, *, by_sound: bool = True
 ) -> list[QueryTerm]:
     """Every other spelling of one term, the most certain first."""
     found: dict[str, QueryTerm] = {}
@@ -140,30 +138,24 @@ def expand_term(
         for word in words:
             other = make_term(word)
             key = other.loose.replace(" ", "")
-            if key and key != asked.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
+            if key and key != term.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
                 found.setdefault(key, other)
 
-    starts = list(_split_pair(asked.written))
-    add(starts)
-    for written in (asked.written, *starts):
-        for each in known:
-            add(each.find(written))
-    add([_singular(other.folded) for other in [asked, *found.values()]])
-    if not asked.folded.isascii() and corpus.readings is not None:
-        add(corpus.readings.find_spellings(asked.folded))
+    pair = _PAIR.match(term.written)  # "Container Runtime Interface (CRI)": either half may be used alone
+    halves = [pair[1].strip(), pair[2].strip()] if pair else []
+    add(halves)
+    for written in (term.written, *halves):
+        for variants in known:
+            add(variants.find(written))
+    add([_singular(other.folded) for other in [term, *found.values()]])
+    is_latin = term.folded.isascii()
+    if not is_latin and corpus.readings is not None:
+        add(corpus.readings.find_spellings(term.folded))
     if by_sound:
         # Only one direction: going back from words found by sound would add ever more words.
-        latin = asked.folded.isascii()
-        for other in [each for each in (asked, *found.values()) if each.folded.isascii() == latin]:
+        for other in [each for each in (term, *found.values()) if each.folded.isascii() == is_latin]:
             add(_find_by_sound(other.folded, corpus))
     return list(found.values())
-
-
-def _split_pair(written: str) -> Iterator[str]:
-    """ "Container Runtime Interface (CRI)": either half may be used alone."""
-    found = _PAIR.match(written)
-    if found:
-        yield from (found[1].strip(), found[2].strip())
 
 
 def _singular(folded: str) -> str:
@@ -186,21 +178,23 @@ def _find_by_sound(folded: str, corpus: ManualCorpus) -> Iterator[str]:
     names = [parts[0], *_similar_words(parts[0], corpus, 1)[:_MAX_NAMES]]
     for part in parts[1:]:
         choices = [part, *_similar_words(part, corpus, 1)[:_MAX_CHOICES]]
-        names = list(
-            islice(dict.fromkeys(found for name in names for found in corpus.find_following(name, choices)), _MAX_NAMES)
-        )
+        following = (joined for name in names for joined in corpus.find_following(name, choices))
+        names = list(dict.fromkeys(following))[:_MAX_NAMES]
     yield from (name for name in names if name != folded)
 
 
 def _similar_words(part: str, corpus: ManualCorpus, least: int) -> list[str]:
     """The words of the other script that sound like this one, the most similar first."""
-    latin = part.isascii()
-    sounds = english_consonants(part) if latin else (katakana_consonants(part),) if _is_kana(part) else ()
-    heard = [word for sound in sounds if len(sound) >= least for word in corpus.by_sound.get(sound, ())]
-    other = {word: similarity(*((word, part) if latin else (part, word))) for word in heard if word.isascii() != latin}
-    nearest = max(other.values(), default=0.0)
-    near = [word for word, like in other.items() if like >= _MIN_SIMILARITY and like >= nearest - _SIMILARITY_MARGIN]
-    return sorted(near, key=lambda word: -other[word])
+    is_latin = part.isascii()
+    sounds = english_consonants(part) if is_latin else (katakana_consonants(part),) if _is_kana(part) else ()
+    words = [word for sound in sounds if len(sound) >= least for word in corpus.by_sound.get(sound, ())]
+    scores = {
+        word: similarity(word, part) if is_latin else similarity(part, word)
+        for word in words
+        if word.isascii() != is_latin
+    }
+    least_score = max(_MIN_SIMILARITY, max(scores.values(), default=0.0) - _SIMILARITY_MARGIN)
+    return sorted((word for word, score in scores.items() if score >= least_score), key=lambda word: -scores[word])
 
 
 def _split_katakana(run: str, corpus: ManualCorpus) -> list[str]:
@@ -246,8 +240,5 @@ def _is_subsequence(letters: str, text: str) -> bool:
 def _count_words(name: str, words: Sequence[str]) -> int:
     """How many of the last words a bracketed Japanese name means: by their sound if it is in kana, else three."""
     sound = katakana_consonants(name)
-    for count in range(1, min(4, len(words)) + 1):
-        sounds = product(*(english_consonants(word) for word in words[-count:]))
-        if sound and any(join_sounds(each) == sound for each in sounds):
-            return count
-    return min(3, len(words))
+    counts = range(1, min(4, len(words)) + 1)
+    return next((count for count in counts if sound and _sounds_like(words[-count:], sound)), min(3, len(words)))
