@@ -120,7 +120,7 @@ def audit(
         reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
     if findings.rootless or findings.orphan or findings.one_way:
         reasons.append("the audit has findings")
-    if uncovered and gain.marginal >= MINIMUM_GAIN:
+    if uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
         reasons.append(f"marginal_gain is still at least {MINIMUM_GAIN}, and lines are left")
     scan = next_action("vault_scan", "fill_gaps", 0.9, path=source.path)
     ids, rooted = {element.id for element in elements}, len(elements) - len(findings.rootless)
@@ -140,7 +140,7 @@ def audit(
         "orphan": [_to_element(each) for each in findings.orphan[:_MAX_FINDINGS]],
         "one_way": [_to_reference(each, ids) for each in findings.one_way[:_MAX_FINDINGS]],
         "warnings": list(artifact.warnings)[:10],
-        **gain.to_response(),
+        **gain,
         "needs_forced_full_scan": bool(reasons),
         "reasons": reasons,
         "next_actions": [scan if reasons else stop_action("vault_completed", 0.9)],

@@ -17,7 +17,6 @@ from tokonoma.modules.vault.model import (
     MAX_RANGES,
     LineRange,
     Range,
-    ReadingGain,
     ReadingLog,
     VaultNextAction,
     VaultPath,
@@ -28,7 +27,7 @@ from tokonoma.modules.vault.model import (
     next_action,
     read_vault_file,
     require_ranges,
-    save_gain,
+    save_reading,
     stop_action,
     to_line_ranges,
 )
@@ -112,7 +111,7 @@ def scan(
     step = _build_step(file, targets, start, column, chunk_lines)
     tokens = estimate_tokens(len(path), len(step.text))
     log, new = log.add_reading(step.read, tokens)
-    gain = ReadingGain(new, tokens)
+    gain = save_reading(desk, "scan", file, log, new, tokens)
     after = step.next_position
     result: ScanResult = {
         "path": file.path,
@@ -125,15 +124,12 @@ def scan(
         "eof": after is None,
         "truncated_reason": step.truncated,
         "coverage_ratio": line_ratio(total, log.read),
-        **gain.to_response(),
+        **gain,
         "next_actions": [],
     }
     if log.cited:
         result["cited_ratio"] = line_ratio(total, log.cited)
     result["next_actions"] = _next_actions(result)
-    with desk.write() as tx:
-        log.save(tx, desk, file)
-        save_gain(tx, "scan", gain)
     return result
 
 
@@ -206,7 +202,7 @@ def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None
     covered = line_ratio(total, given)
     if covered < MINIMUM_COVERAGE:
         actions = [next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
-    elif uncovered and gain.marginal >= MINIMUM_GAIN:
+    elif uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
         actions = [next_action("vault_scan", "fill_gaps", 0.5, path=file.path), stop_action("vault_completed", 0.5)]
     else:
         actions = [stop_action("vault_completed", 0.9)]
@@ -220,7 +216,7 @@ def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None
         "minimum_coverage": MINIMUM_COVERAGE,
         "read_ratio": line_ratio(total, log.read),
         "ever_cited_ratio": line_ratio(total, log.cited),
-        **gain.to_response(),
+        **gain,
         "next_actions": actions,
     }
     if len(uncovered) > MAX_RANGES:

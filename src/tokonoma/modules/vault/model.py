@@ -66,27 +66,10 @@ class VaultNextAction(TypedDict):
     intent: NotRequired[str]
 
 
-class GainFields(TypedDict):
+class ReadingGain(TypedDict):
     added_evidence_count: int
     added_est_tokens: int
     marginal_gain: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingGain:
-    evidence: int
-    tokens: int
-
-    @property
-    def marginal(self) -> float:
-        return round(self.evidence / self.tokens, 6) if self.tokens else 0.0
-
-    def to_response(self) -> GainFields:
-        return {
-            "added_evidence_count": self.evidence,
-            "added_est_tokens": self.tokens,
-            "marginal_gain": self.marginal,
-        }
 
 
 def stop_action(intent: str, confidence: float | None = None) -> VaultNextAction:
@@ -177,13 +160,6 @@ def estimate_tokens(chars_in: int, chars_out: int) -> int:
     return ceil((chars_in + chars_out) / 4)
 
 
-def save_gain(tx: Tx, tool: str, gain: ReadingGain) -> None:
-    """Store the figures only, never a path or a text."""
-    at = now()
-    tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=gain.evidence, tokens=gain.tokens, gain=gain.marginal)
-    tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadingLog:
     """What one caller has read and cited of one file. `tokens` were spent on reading; `cited_tokens` is their number
@@ -221,15 +197,21 @@ class ReadingLog:
         )
 
 
+def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidence: int, tokens: int) -> ReadingGain:
+    """Save the log, and the figures of what a step gained: never a path or a text."""
+    at, marginal = now(), round(evidence / tokens, 6) if tokens else 0.0
+    with desk.write() as tx:
+        log.save(tx, desk, file)
+        tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
+        tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
+    return {"added_evidence_count": evidence, "added_est_tokens": tokens, "marginal_gain": marginal}
+
+
 def cite_lines(
     desk: Desk, tool: str, file: TextFile, ranges: list[Range], tokens: int
 ) -> tuple[ReadingLog, ReadingGain]:
     """Save lines as cited. The gain counts the new ones against the tokens read since the last citation."""
-    log = ReadingLog.load(desk, file)
-    cited = merge_ranges([*log.cited, *ranges])
-    gain = ReadingGain(count_lines(cited) - count_lines(log.cited), log.tokens - log.cited_tokens + tokens)
-    log = replace(log, cited=cited, cited_tokens=log.tokens)
-    with desk.write() as tx:
-        log.save(tx, desk, file)
-        save_gain(tx, tool, gain)
-    return log, gain
+    before = ReadingLog.load(desk, file)
+    log = replace(before, cited=merge_ranges([*before.cited, *ranges]), cited_tokens=before.tokens)
+    new = count_lines(log.cited) - count_lines(before.cited)
+    return log, save_reading(desk, tool, file, log, new, before.tokens - before.cited_tokens + tokens)
