@@ -1,6 +1,7 @@
 """The thresholds move by a step a day, within bounds, and go back when things got worse."""
 
-from tokonoma.modules.manual.thresholds import WINDOW, PastRun, Thresholds, adjust_thresholds, is_worse
+from tokonoma.modules.manual.judge import WINDOW, PastRun, adjust_thresholds, is_worse
+from tokonoma.modules.manual.model import Thresholds
 
 
 def runs(count: int, cut: int = 0, used: int = 0, hit: int = 0) -> list[PastRun]:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.files.sections import parse_markdown, section_text, single_section, slugify, split_lines
+from tokonoma.files.text import parse_markdown, section_text, single_section, slugify, split_lines
 
 
 def titles(text: str) -> list[tuple[int, str, int]]:

@@ -8,7 +8,7 @@ from talk import Lines
 
 from tokonoma.app import App
 from tokonoma.cli.call import call_tool
-from tokonoma.files import backlog as patience
+from tokonoma.files import backlog
 
 FILES = 250
 
@@ -31,7 +31,7 @@ def filled(folder: Path) -> None:
 )
 def test_a_call_that_would_last_too_long_says_so_and_the_rest_goes_on(app, tmp_path, monkeypatch, where, module, tool):
     filled(tmp_path / "home" / "workspace" / where)
-    monkeypatch.setattr(patience, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(backlog, "WAIT_SECONDS", 0.0)
     talk, told = Lines(app), []
     for _ in range(600):
         answer = talk.tool("call", module=module, tool_name=tool, params={})
@@ -47,17 +47,17 @@ def test_a_call_that_would_last_too_long_says_so_and_the_rest_goes_on(app, tmp_p
 
 def test_who_sits_at_the_terminal_waits(app, tmp_path, monkeypatch):
     filled(tmp_path / "home" / "workspace" / "vault" / "notes")
-    monkeypatch.setattr(patience, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(backlog, "WAIT_SECONDS", 0.0)
     assert call_tool(app, "vault", "ls")["total"] == FILES
 
 
 def test_a_house_that_closes_meanwhile_loses_nothing(tmp_path, monkeypatch):
     filled(tmp_path / "home" / "workspace" / "vault" / "notes")
-    monkeypatch.setattr(patience, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(backlog, "WAIT_SECONDS", 0.0)
     first = App({"home": str(tmp_path / "home"), "durable": False, "embed_provider": "none"}, {})
     assert Lines(first).tool("call", module="vault", tool_name="ls", params={})["isError"]
     first.close()
-    monkeypatch.setattr(patience, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(backlog, "WAIT_SECONDS", 60.0)
     second = App({"home": str(tmp_path / "home"), "durable": False, "embed_provider": "none"}, {})
     assert Lines(second).call("vault", "ls")["total"] == FILES
     second.close()
