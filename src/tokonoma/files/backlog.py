@@ -1,4 +1,4 @@
-"""Indexing many new files can take longer than a caller waits: then it continues in a thread, and callers get an error
+"""Indexing many new files can take longer than a caller waits: then it continues as a job, and callers get an error
 that says how far it is.
 
 Results are stored page by page, so a process that ends meanwhile loses nothing: the next one continues from there.
@@ -35,15 +35,19 @@ class _IndexingRun:
         self.index_page(folder, page)
         self.done += len(page)
 
-    def continue_in_background(self) -> None:
+    def run_step(self) -> float | None:
+        """One page in the background, as a job; None when all is done."""
         try:
             with open_root(self.root) as folder:
-                while self.done < self.total:
-                    self.process_page(folder)
-        except Exception as error:  # the server closes, or the folder was removed: the next call starts again
+                self.process_page(folder)
+        except Exception as error:  # the folder was removed: the next call starts again
             log("warning", "files.indexing", error=type(error).__name__, done=self.done, total=self.total)
-        finally:
             self.finish()
+            return None
+        if self.done < self.total:
+            return 0.0
+        self.finish()
+        return None
 
     def finish(self) -> None:
         with _lock:
@@ -91,7 +95,7 @@ def process_backlog(desk: Desk, root: str, items: Sequence[Any], page_size: int,
                     run.check_deadline(desk, deadline)
                 except Unavailable:
                     continued = True
-                    threading.Thread(target=run.continue_in_background, name="tokonoma-index", daemon=True).start()
+                    desk.start_job(f"index {root}", run.run_step, run.finish)
                     raise
                 run.process_page(folder)
     finally:
