@@ -14,8 +14,8 @@ from tokonoma.catalogue.signature_text import format_type
 from tokonoma.cli.program import program
 from tokonoma.config import settings
 from tokonoma.core import errors
-from tokonoma.core.module import ToolInfo, ModuleInfo
-from tokonoma.server.mcp import protocol
+from tokonoma.core.module import ModuleInfo, ToolInfo
+from tokonoma.server.mcp import message
 
 FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parents[1]
@@ -29,7 +29,6 @@ WIRE = {
     "INVALID_PARAMS": "the parameters of the method are not right; an unknown prompt, resource or cursor",
     "INTERNAL_ERROR": "a fault of the server; its log tells more",
     "HEADER_MISMATCH": "2026-07-28 over HTTP: a header does not repeat what the body says",
-    "MISSING_CAPABILITY": "2026-07-28: the client lacks a capability that the call needs",
     "UNSUPPORTED_VERSION": "2026-07-28: a protocol version that is not spoken here; `data.supported` lists them",
     "RESOURCE_NOT_FOUND": "handshake era: there is no such resource",
     "REQUEST_CANCELLED": "handshake era over HTTP: the answer to a call that its client cancelled",
@@ -49,7 +48,10 @@ def pages() -> dict[str, str]:
 
 
 def tools() -> str:
-    shelves = {name: catalogue.describe_module(catalogue.load_module(source), source) for name, source in catalogue.BUILT_IN_MODULES.items()}
+    shelves = {
+        name: catalogue.describe_module(catalogue.load_module(source), source)
+        for name, source in catalogue.BUILT_IN_MODULES.items()
+    }
     parts = [
         "# Tools\n",
         "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
@@ -179,7 +181,7 @@ def _reasons() -> dict[str, set[str]]:
 
 
 def _wire_codes() -> Iterator[tuple[str, int]]:
-    for name, value in vars(protocol).items():
+    for name, value in vars(message).items():
         if isinstance(value, int) and value < 0:
             yield name, value
 

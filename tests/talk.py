@@ -10,7 +10,7 @@ import httpx
 from tokonoma.app import App
 from tokonoma.core.call import Caller
 from tokonoma.server.http.app import create_app
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -7,7 +7,7 @@ from typing import Any
 from server.fixture import Workshop
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 
 
 class Talk:

@@ -7,7 +7,7 @@ import pytest
 from server.hostile import modern, request
 from server.memory import Talk
 
-from tokonoma.server.mcp import conversation
+from tokonoma.server.mcp import session
 
 
 def call(name: str, id: Any = 1, token: Any = None, write: Any = request, **arguments: Any) -> Any:
@@ -121,20 +121,20 @@ def test_progress_after_the_answer_is_dropped():
     talk.say(call("count", id=1, token=5, to=0))
     assert "id" not in talk.hear()
     assert talk.hear()["id"] == 1
-    order = talk.shop.orders[0]
+    order = talk.shop.requests[0]
     assert order.progress is not None
     order.progress(99, None, None)
     assert talk.silent()
 
 
 def test_a_flood_is_slowed_down_and_then_refused(monkeypatch):
-    monkeypatch.setattr(conversation, "MAX_CALLS", 2)
-    monkeypatch.setattr(conversation, "MAX_WAIT", 0)
+    monkeypatch.setattr(session, "MAX_CALLS", 2)
+    monkeypatch.setattr(session, "MAX_WAIT", 0)
     talk = Talk()
     for number in (1, 2):
         talk.say(call("wait", id=number, gate="g"))
     assert talk.ask(call("echo", id=3))["error"]["code"] == -32010
-    monkeypatch.setattr(conversation, "MAX_WAIT", 60)
+    monkeypatch.setattr(session, "MAX_WAIT", 60)
     opener = threading.Thread(target=talk.shop.gate("g").set)
     opener.start()
     talk.say(call("echo", id=4))  # waits for one of the two

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.server.mcp.lines import LineBuffer
+from tokonoma.server.mcp.session import LineBuffer
 
 LINE = st.binary(max_size=12).map(lambda raw: raw.replace(b"\n", b""))
 

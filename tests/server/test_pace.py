@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.server.mcp.progress import BURST, PER_SECOND, ProgressLimiter
+from tokonoma.server.mcp.tool_call import BURST, PER_SECOND, ProgressLimiter
 
 
 def test_a_short_burst_passes_whole():
