@@ -29,6 +29,7 @@ WIRE = {
     "INVALID_PARAMS": "the parameters of the method are not right; an unknown prompt, resource or cursor",
     "INTERNAL_ERROR": "a fault of the server; its log tells more",
     "HEADER_MISMATCH": "2026-07-28 over HTTP: a header does not repeat what the body says",
+    "MISSING_CAPABILITY": "2026-07-28: the client lacks a capability that the call needs",
     "UNSUPPORTED_VERSION": "2026-07-28: a protocol version that is not spoken here; `data.supported` lists them",
     "RESOURCE_NOT_FOUND": "handshake era: there is no such resource",
     "REQUEST_CANCELLED": "handshake era over HTTP: the answer to a call that its client cancelled",

@@ -6,7 +6,7 @@ from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.errors import Missing
+from tokonoma.core.errors import Missing, Unready
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
@@ -34,6 +34,12 @@ def with_progress(request: ToolRequest) -> ToolResult:
     return text("done")
 
 
+def needs_sampling(request: ToolRequest) -> ToolResult:
+    if "sampling" not in request.capabilities:
+        raise Unready("This tool needs sampling", reason="capability", required={"sampling": {}})
+    return text("sampled")
+
+
 RUNS: Mapping[str, Run] = {
     "test_simple_text": lambda request: text("This is a simple text response for testing."),
     "test_image_content": lambda request: ToolResult([IMAGE]),
@@ -46,6 +52,8 @@ RUNS: Mapping[str, Run] = {
     "test_error_handling": lambda request: ToolResult(
         [{"type": "text", "text": "This tool always fails"}], is_error=True
     ),
+    "test_missing_capability": needs_sampling,
+    "test_streaming_elicitation": lambda request: text("nothing was asked"),
     "test_logging_tool": lambda request: text("nothing was logged"),
     "json_schema_2020_12_tool": lambda request: text("ok"),
 }
@@ -95,5 +103,8 @@ class Everything:
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         if request.name not in RUNS:
             raise Missing(f"Unknown tool: {request.name}")
-        threading.Thread(target=lambda: done(RUNS[request.name](request)), daemon=True).start()
+        if request.name == "test_missing_capability":
+            done(RUNS[request.name](request))  # it may refuse, which it must do before it begins
+        else:
+            threading.Thread(target=lambda: done(RUNS[request.name](request)), daemon=True).start()
         return CancelToken()

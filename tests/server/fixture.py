@@ -6,7 +6,7 @@ from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated
+from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 
 Run = Callable[["Workshop", ToolRequest, CancelToken], ToolResult]
@@ -138,6 +138,8 @@ class Workshop:
             raise Limited("Too many calls.", retry_after=7)
         if request.name == "crash":
             raise RuntimeError("the secret of the house")
+        if request.name == "sampler" and "sampling" not in request.capabilities:
+            raise Unready("This tool needs sampling.", reason="capability", required={"sampling": {}})
         if request.name not in RUNS:
             raise Missing(f"Unknown tool: {request.name}", nearest=["echo"])
         self.requests.append(request)

@@ -167,6 +167,8 @@ def test_what_the_front_refuses_before_it_begins():
     assert unknown == {"code": -32602, "message": "Unknown tool: nothing", "data": {"nearest": ["echo"]}}
     busy = talk.ask(request("tools/call", {"name": "busy"}))["error"]
     assert busy == {"code": -32010, "message": "Too many calls.", "data": {"retry_after": 7}}
+    missing = talk.ask(modern("tools/call", {"name": "sampler"}))["error"]
+    assert (missing["code"], missing["data"]) == (-32021, {"requiredCapabilities": {"sampling": {}}})
 
 
 @pytest.mark.parametrize("write", [request, modern])

@@ -107,6 +107,7 @@ def test_a_modern_session(app):
         (modern("initialize"), {}, 404, -32601),
         (modern("tools/unknown"), {}, 404, -32601),
         (call("nothing", write=modern), {}, 400, -32602),
+        (call("sampler", write=modern), {}, 400, -32021),
         (call("crash", write=modern), {}, 200, -32603),
         (call("busy", write=modern), {}, 429, -32010),
         (call("busy"), {}, 429, -32010),

@@ -37,6 +37,7 @@ from tokonoma.server.mcp.message import (
     INVALID_REQUEST,
     LIMITED,
     METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
     PARSE_ERROR,
     REQUEST_CANCELLED,
     UNAUTHENTICATED,
@@ -65,7 +66,9 @@ CHALLENGE = 'Bearer realm="tokonoma"'
 
 # The HTTP status of a JSON-RPC error; all others are sent with 200. The handshake era knows the first four only.
 _STATUS = {PARSE_ERROR: 400, INVALID_REQUEST: 400, LIMITED: 429, UNAUTHENTICATED: 401}
-_STATUS_MODERN = _STATUS | dict.fromkeys((INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400)
+_STATUS_MODERN = _STATUS | dict.fromkeys(
+    (INVALID_PARAMS, HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION), 400
+)
 _STATUS_MODERN[METHOD_NOT_FOUND] = 404
 
 CancelKey = tuple[str, str, RequestId]

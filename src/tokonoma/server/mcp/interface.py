@@ -19,6 +19,7 @@ class ToolRequest:
     trace_parent: str | None = None
     progress: Progress | None = None
     bytes_in: int = 0
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the client; empty with a handshake
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ OnDone = Callable[[ToolResult], None]
 
 class Dispatcher(Protocol):
     """A Refusal raised by a method comes before the call has started, and becomes a protocol error: `Missing` and
-    `Invalid` -32602, `Unauthenticated` 401, `Limited` 429."""
+    `Invalid` -32602, `Unready(reason="capability", required={…})` -32021, `Unauthenticated` 401, `Limited` 429."""
 
     @property
     def name(self) -> str: ...

@@ -5,7 +5,7 @@ from typing import Any, TypeGuard, cast
 
 import orjson
 
-from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated
+from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.core.log import log
 
 PARSE_ERROR = -32700
@@ -16,6 +16,7 @@ INTERNAL_ERROR = -32603
 
 # Codes of the specification, 2026-07-28.
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 
 # Retired in 2026-07-28; clients of the handshake era still expect them.
@@ -161,6 +162,9 @@ def to_protocol_error(message: Message, error: Exception) -> ProtocolError:
     if not isinstance(error, Refusal):
         log_fault(error, message.method)
         return message.error("Internal error", INTERNAL_ERROR)
+    if isinstance(error, Unready) and error.reason == "capability":
+        required = {"requiredCapabilities": error.details.get("required", {})}
+        return message.error(error.message, MISSING_CAPABILITY, required)
     return message.error(error.message, rpc_code(error), error.details or None)
 
 

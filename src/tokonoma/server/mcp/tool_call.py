@@ -23,7 +23,7 @@ from tokonoma.server.mcp.message import (
     to_protocol_error,
 )
 from tokonoma.server.mcp.methods import modern_fields
-from tokonoma.server.mcp.versions import parse_trace_parent, read_progress_token
+from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token
 
 BURST = 8.0
 PER_SECOND = 10.0
@@ -172,13 +172,16 @@ def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolReques
     if type(name) is not str or not name:
         raise message.error("name must be a string")
     arguments = _read_object(message, "arguments")
-    if modern:  # answers to questions that no tool of this server asks: checked, and otherwise ignored
+    trace_parent = parse_trace_parent(message.meta.get("traceparent"))
+    request = ToolRequest(name, arguments, caller, trace_parent, bytes_in=message.size)
+    if modern:
+        request.capabilities = message.meta[META_CAPABILITIES]
+        # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
         if not all(type(each) is dict for each in _read_object(message, "inputResponses").values()):
             raise message.error("inputResponses must hold objects")
         if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
-    trace_parent = parse_trace_parent(message.meta.get("traceparent"))
-    return ToolRequest(name, arguments, caller, trace_parent, bytes_in=message.size)
+    return request
 
 
 def _read_object(message: Message, field: str) -> dict[str, Any]:
