@@ -6,21 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 import orjson
 from starlette.routing import Route, Router
 
-from tokonoma.server.http.asgi import (
-    CORS,
-    HEADERS,
-    Event,
-    HttpLimits,
-    HttpResponse,
-    Receive,
-    Send,
-    remote_address,
-    to_response,
-)
+from tokonoma.server.http.asgi import CORS, HEADERS, Event, HttpLimits, HttpResponse, Receive, Send
 from tokonoma.server.http.mcp import CHALLENGE, McpEndpoint
 from tokonoma.server.http.security import LOOPBACK, HeaderList, HttpError, OriginGuard, build_caller, collect_headers
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.message import INTERNAL_ERROR, encode_error, log_fault
 
 ReadyCheck = Callable[[], Sequence[str]]
 MetricsText = Callable[[], bytes]
@@ -81,10 +71,11 @@ class HttpApp:
             await self._router(scope, receive, send)
             return
         except HttpError as error:
-            response = to_response(error, cors)
+            content = rpc.encode_error(None, error.code, error.message)
+            response = HttpResponse(error.status, content, [*error.headers, *cors])
         except Exception as error:
-            log_fault(error, scope["path"])
-            response = HttpResponse(500, encode_error(None, INTERNAL_ERROR, "Internal error"))
+            rpc.log_fault(error, scope["path"])
+            response = HttpResponse(500, rpc.encode_error(None, rpc.INTERNAL_ERROR, "Internal error"))
         await response.send(send)
 
 
@@ -110,7 +101,7 @@ def _readiness(ready: ReadyCheck) -> PageBuilder:
         try:
             reasons = list(await asyncio.to_thread(ready))
         except Exception as error:
-            log_fault(error, "/ready")
+            rpc.log_fault(error, "/ready")
             reasons = ["the check itself failed; see the log"]
         content = orjson.dumps({"ready": not reasons, "reasons": reasons})
         return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
@@ -120,7 +111,7 @@ def _readiness(ready: ReadyCheck) -> PageBuilder:
 
 def _metrics(endpoint: McpEndpoint, metrics: MetricsText) -> PageBuilder:
     async def build(scope: Event) -> HttpResponse:
-        endpoint.identify(build_caller(scope[HEADERS], remote_address(scope)))
+        endpoint.identify(build_caller(scope[HEADERS], scope.get("client")))
         text = await asyncio.to_thread(metrics)
         return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
 

@@ -1,13 +1,13 @@
 """Reading a request's body and sending a response, in the terms of ASGI."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.server.http.security import CLOSE, HeaderList, Headers, HttpError
-from tokonoma.server.mcp.message import MAX_BYTES, encode_error
+from tokonoma.server.mcp.message import MAX_BYTES
 
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -62,22 +62,9 @@ class HttpResponse:
         await send({"type": "http.response.body", "body": self.content})
 
 
-def to_response(error: HttpError, cors: HeaderList) -> HttpResponse:
-    return HttpResponse(error.status, encode_error(None, error.code, error.message), [*error.headers, *cors])
-
-
 def format_event(message: bytes) -> bytes:
     """Format one message of a stream. An empty one ends a cancelled request and is sent as a comment."""
     return b"event: message\ndata: " + message + b"\n\n" if message else b": cancelled\n\n"
-
-
-def encode_headers(headers: Mapping[str, str]) -> HeaderList:
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
-
-
-def remote_address(scope: Event) -> str | None:
-    client = scope.get("client")
-    return None if client is None else str(client[0])
 
 
 async def read_body(receive: Receive, headers: Headers, limits: HttpLimits) -> bytes:

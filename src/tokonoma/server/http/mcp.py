@@ -18,7 +18,6 @@ from tokonoma.server.http.asgi import (
     Send,
     format_event,
     read_body,
-    remote_address,
 )
 from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
@@ -29,29 +28,9 @@ from tokonoma.server.http.security import (
     parse_accept,
 )
 from tokonoma.server.http.stream import MessageQueue, deliver
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.message import (
-    HEADER_MISMATCH,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    LIMITED,
-    METHOD_NOT_FOUND,
-    MISSING_CAPABILITY,
-    PARSE_ERROR,
-    REQUEST_CANCELLED,
-    UNAUTHENTICATED,
-    UNSUPPORTED_VERSION,
-    Message,
-    ProtocolError,
-    RequestId,
-    encode_error,
-    encode_protocol_error,
-    is_id,
-    log_fault,
-    parse_message,
-    rpc_code,
-)
+from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import answer_request
 from tokonoma.server.mcp.tool_call import ToolCall
 from tokonoma.server.mcp.versions import (
@@ -65,13 +44,13 @@ from tokonoma.server.mcp.versions import (
 CHALLENGE = 'Bearer realm="tokonoma"'
 
 # The HTTP status of a JSON-RPC error; all others are sent with 200. The handshake era knows the first four only.
-_STATUS = {PARSE_ERROR: 400, INVALID_REQUEST: 400, LIMITED: 429, UNAUTHENTICATED: 401}
+_STATUS = {rpc.PARSE_ERROR: 400, rpc.INVALID_REQUEST: 400, rpc.LIMITED: 429, rpc.UNAUTHENTICATED: 401}
 _STATUS_MODERN = _STATUS | dict.fromkeys(
-    (INVALID_PARAMS, HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION), 400
+    (rpc.INVALID_PARAMS, rpc.HEADER_MISMATCH, rpc.MISSING_CAPABILITY, rpc.UNSUPPORTED_VERSION), 400
 )
-_STATUS_MODERN[METHOD_NOT_FOUND] = 404
+_STATUS_MODERN[rpc.METHOD_NOT_FOUND] = 404
 
-CancelKey = tuple[str, str, RequestId]
+CancelKey = tuple[str, str, rpc.RequestId]
 """Session, principal and request id."""
 
 
@@ -114,8 +93,8 @@ class McpEndpoint:
         except Refusal as refusal:
             raise self._to_http_error(caller, refusal) from refusal
         except Exception as error:
-            log_fault(error, "identify")
-            raise HttpError(500, "Internal error", code=INTERNAL_ERROR) from error
+            rpc.log_fault(error, "identify")
+            raise HttpError(500, "Internal error", code=rpc.INTERNAL_ERROR) from error
         return caller.principal
 
     def _admit(self, scope: Event) -> PostRequest:
@@ -125,14 +104,14 @@ class McpEndpoint:
         json, sse = parse_accept(headers.get(b"accept"))
         if not json and not sse:
             raise HttpError(406, "Accept application/json or text/event-stream")
-        caller = build_caller(headers, remote_address(scope))
+        caller = build_caller(headers, scope.get("client"))
         return PostRequest(headers, caller, self.identify(caller), scope[CORS], json, sse)
 
     def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
         """Return the response, or the call that was started; its messages go to the queue."""
         modern = False
         try:
-            message = parse_message(raw)
+            message = rpc.parse_message(raw)
             modern = message is not None and claims_modern(message, post.headers)
             if message is None or message.id is None:
                 return self._accept_notification(post, message, modern)
@@ -142,7 +121,7 @@ class McpEndpoint:
             if message.method == "tools/call":
                 return self._start_call(post, message, modern, queue)
             return self._answer(post, message, modern)
-        except ProtocolError as error:
+        except rpc.ProtocolError as error:
             return self._to_response(post, error, modern)
 
     def _answer(self, post: PostRequest, message: Message, modern: bool) -> HttpResponse:
@@ -188,17 +167,17 @@ class McpEndpoint:
                     call.cancel(body)
         return HttpResponse(202, b"", post.cors)
 
-    def _to_response(self, post: PostRequest, error: ProtocolError, modern: bool) -> HttpResponse:
+    def _to_response(self, post: PostRequest, error: rpc.ProtocolError, modern: bool) -> HttpResponse:
         status = (_STATUS_MODERN if modern else _STATUS).get(error.code, 200)
         extra = post.cors
         if status == 429:
             extra = [*extra, *_retry_after(error.data)]
         elif status == 401:
             extra = [*extra, self._www_authenticate(post.caller)]
-        return HttpResponse(status, encode_protocol_error(error), extra)
+        return HttpResponse(status, rpc.encode_protocol_error(error), extra)
 
     def _to_http_error(self, caller: Caller, refusal: Refusal) -> HttpError:
-        code = rpc_code(refusal)
+        code = rpc.rpc_code(refusal)
         if isinstance(refusal, Unauthenticated):
             return HttpError(401, refusal.message, self._www_authenticate(caller), code=code)
         if isinstance(refusal, Limited):
@@ -212,12 +191,12 @@ class McpEndpoint:
 
 def _cancel_key(post: PostRequest, id: Any) -> CancelKey | None:
     session = post.headers.get(b"mcp-session-id")
-    return (session.decode("latin-1"), post.principal.name, id) if session and is_id(id) else None
+    return (session.decode("latin-1"), post.principal.name, id) if session and rpc.is_id(id) else None
 
 
 def _cancelled_body(post: PostRequest, message: Message) -> bytes:
     """A cancelled request is not answered: its stream ends. A client that takes no streams still needs a body."""
-    return b"" if post.sse else encode_error(message.id, REQUEST_CANCELLED, "Request cancelled")
+    return b"" if post.sse else rpc.encode_error(message.id, rpc.REQUEST_CANCELLED, "Request cancelled")
 
 
 def _retry_after(details: Any) -> HeaderList:

@@ -100,7 +100,8 @@ def bearer_token(headers: Headers) -> str | None:
     return token.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
 
 
-def build_caller(headers: Headers, remote: str | None) -> Caller:
+def build_caller(headers: Headers, address: tuple[str, int] | None) -> Caller:
+    remote = None if address is None else address[0]
     # Behind a proxy on this machine every caller would seem to be local, and so be the owner.
     forwarded = headers.get(b"x-forwarded-for") or headers.get(b"forwarded")
     if forwarded is not None:

@@ -11,7 +11,6 @@ from tokonoma.server.http.asgi import (
     PostRequest,
     Receive,
     Send,
-    encode_headers,
     format_event,
 )
 from tokonoma.server.mcp.tool_call import ToolCall
@@ -105,7 +104,8 @@ async def deliver(
             if item is None and post.json:
                 item = await queue.get(limits.stream_after if post.sse else None)
             if post.json and item is not None and item[1] and item[0]:
-                await HttpResponse(200, item[0], [*post.cors, *encode_headers(call.headers)]).send(send)
+                extra = [(name.encode(), value.encode()) for name, value in call.headers.items()]
+                await HttpResponse(200, item[0], [*post.cors, *extra]).send(send)
             elif not queue.disconnected:
                 await _send_events(queue, post, limits.beat, item, send)
         finally:

@@ -5,15 +5,9 @@ from typing import Any
 
 from tokonoma.core import cursor
 from tokonoma.core.call import Caller
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.message import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    RESOURCE_NOT_FOUND,
-    Message,
-    encode_result,
-    to_protocol_error,
-)
+from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.versions import LEGACY, META_SERVER, MODERN, format_client
 
 TOOLS_PER_PAGE = 256
@@ -31,17 +25,17 @@ MethodHandler = Callable[[Dispatcher, Message, Caller], MethodResult]
 
 
 def answer_request(dispatcher: Dispatcher, message: Message, caller: Caller, modern: bool) -> bytes:
-    """Answer any request but `tools/call`; raises ProtocolError."""
+    """Answer any request but `tools/call`; raises rpc.ProtocolError."""
     method = (MODERN_METHODS if modern else LEGACY_METHODS).get(message.method)
     if method is None:
-        raise message.error("Method not found", METHOD_NOT_FOUND, message.method)
+        raise message.error("Method not found", rpc.METHOD_NOT_FOUND, message.method)
     try:
         value = method(dispatcher, message, caller)
         if modern:
             value = {**value, "ttlMs": CACHE_MS, "cacheScope": "private", **modern_fields(dispatcher)}
-        return encode_result(message.id, value)
+        return rpc.encode_result(message.id, value)
     except Exception as error:
-        raise to_protocol_error(message, error) from error
+        raise rpc.to_protocol_error(message, error) from error
 
 
 def modern_fields(dispatcher: Dispatcher) -> MethodResult:
@@ -123,7 +117,7 @@ def _refuse_prompt(dispatcher: Dispatcher, message: Message, caller: Caller) -> 
     name = message.params.get("name")
     if type(name) is not str:
         raise message.error("name must be a string")
-    raise message.error("Unknown prompt", INVALID_PARAMS, {"name": name})
+    raise message.error("Unknown prompt", rpc.INVALID_PARAMS, {"name": name})
 
 
 _BOTH: dict[str, MethodHandler] = {
@@ -137,10 +131,10 @@ LEGACY_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "initialize": _initialize,
     "ping": _ping,
-    "resources/read": _refuse_resource(RESOURCE_NOT_FOUND),
+    "resources/read": _refuse_resource(rpc.RESOURCE_NOT_FOUND),
 }
 MODERN_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "server/discover": _discover,
-    "resources/read": _refuse_resource(INVALID_PARAMS),
+    "resources/read": _refuse_resource(rpc.INVALID_PARAMS),
 }

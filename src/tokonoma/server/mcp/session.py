@@ -4,18 +4,9 @@ import threading
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Caller
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.message import (
-    INVALID_REQUEST,
-    LIMITED,
-    Message,
-    ProtocolError,
-    RequestId,
-    encode_protocol_error,
-    is_id,
-    oversized_error,
-    parse_message,
-)
+from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import answer_request
 from tokonoma.server.mcp.tool_call import ToolCall
 from tokonoma.server.mcp.versions import META_CLIENT, check_envelope, check_version, format_client, is_modern
@@ -78,7 +69,7 @@ class StdioSession:
         self._caller = caller
         self._write = write
         self._after_list = after_list
-        self._cancellable: dict[RequestId, ToolCall] = {}
+        self._cancellable: dict[rpc.RequestId, ToolCall] = {}
         self._running: set[ToolCall] = set()
         self._changed = threading.Condition()
 
@@ -86,16 +77,16 @@ class StdioSession:
         """Handle one line; None stands for one that was too long. Never raises because of what the client sent."""
         try:
             if line is None:
-                raise oversized_error()
-            message = parse_message(line) if line.strip() else None
+                raise rpc.oversized_error()
+            message = rpc.parse_message(line) if line.strip() else None
             if message is None:
                 return
             if message.id is None:
                 self._handle_notification(message)
             else:
                 self._handle_request(message, message.id)
-        except ProtocolError as error:
-            self._write(encode_protocol_error(error))
+        except rpc.ProtocolError as error:
+            self._write(rpc.encode_protocol_error(error))
 
     def drain(self, seconds: float) -> bool:
         """Wait for the running calls; False if some still run."""
@@ -111,11 +102,11 @@ class StdioSession:
         if message.method != "notifications/cancelled":
             return
         id = message.params.get("requestId")
-        call = self._cancellable.pop(id, None) if is_id(id) else None
+        call = self._cancellable.pop(id, None) if rpc.is_id(id) else None
         if call is not None:
             call.cancel()
 
-    def _handle_request(self, message: Message, id: RequestId) -> None:
+    def _handle_request(self, message: Message, id: rpc.RequestId) -> None:
         modern = is_modern(message)
         if modern:
             check_envelope(message)
@@ -129,18 +120,18 @@ class StdioSession:
             after_list, self._after_list = self._after_list, None
             after_list()
 
-    def _start_call(self, message: Message, id: RequestId, modern: bool) -> None:
+    def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
         if id in self._cancellable:
-            raise message.error("A request with this id is still under way", INVALID_REQUEST)
+            raise message.error("A request with this id is still under way", rpc.INVALID_REQUEST)
         call = ToolCall(self._dispatcher, message, modern, self._send, self._on_call_end)
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
-                raise message.error(f"{MAX_CALLS} calls are under way; wait for some to end", LIMITED)
+                raise message.error(f"{MAX_CALLS} calls are under way; wait for some to end", rpc.LIMITED)
             self._running.add(call)
         self._cancellable[id] = call
         try:
             call.start(self._caller)
-        except ProtocolError:
+        except rpc.ProtocolError:
             self._on_call_end(call)
             raise
 

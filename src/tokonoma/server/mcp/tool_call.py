@@ -10,18 +10,9 @@ import orjson
 
 from tokonoma.core.call import Caller
 from tokonoma.core.cancellation import CancelToken
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
-from tokonoma.server.mcp.message import (
-    INTERNAL_ERROR,
-    Message,
-    RequestId,
-    encode_error,
-    encode_notification,
-    encode_protocol_error,
-    encode_result,
-    log_fault,
-    to_protocol_error,
-)
+from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import modern_fields
 from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token
 
@@ -58,20 +49,6 @@ class ProgressLimiter:
 
 
 class ToolCall:
-    __slots__ = (
-        "_answered",
-        "_cancel_token",
-        "_dispatcher",
-        "_limiter",
-        "_message",
-        "_on_end",
-        "_progress_token",
-        "_send",
-        "_sending",
-        "headers",
-        "modern",
-    )
-
     def __init__(
         self,
         dispatcher: Dispatcher,
@@ -93,11 +70,11 @@ class ToolCall:
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
 
     @property
-    def id(self) -> RequestId | None:
+    def id(self) -> rpc.RequestId | None:
         return self._message.id
 
     def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
-        """Pass the call to the dispatcher, or raise ProtocolError. `listening`: the client can receive progress."""
+        """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
         try:
             request = _parse_request(self._message, caller, self.modern)
             request.trace_parent = request.trace_parent or parse_trace_parent(trace)
@@ -105,7 +82,7 @@ class ToolCall:
                 request.progress = self.send_progress
             self._cancel_token = self._dispatcher.start_call(request, self.finish)
         except Exception as error:
-            raise to_protocol_error(self._message, error) from error
+            raise rpc.to_protocol_error(self._message, error) from error
         if self._answered.locked():  # cancelled while it was starting
             self.stop()
 
@@ -127,7 +104,7 @@ class ToolCall:
                 params["total"] = total
             if message is not None:
                 params["message"] = message
-            self._send(encode_notification("notifications/progress", params), False)
+            self._send(rpc.encode_notification("notifications/progress", params), False)
 
     def cancel(self, last_message: bytes | None = None) -> None:
         """Stop the call without an answer. `last_message`: for a transport that has to send something."""
@@ -149,7 +126,7 @@ class ToolCall:
 
     def _encode_result(self, result: ToolResult) -> bytes:
         if result.refusal is not None:
-            return encode_protocol_error(to_protocol_error(self._message, result.refusal))
+            return rpc.encode_protocol_error(rpc.to_protocol_error(self._message, result.refusal))
         value: dict[str, Any] = {"content": result.content, "isError": result.is_error}
         if result.structured is not None:
             structured = result.structured
@@ -160,10 +137,10 @@ class ToolCall:
         elif result.meta:
             value["_meta"] = result.meta
         try:
-            return encode_result(self.id, value)
+            return rpc.encode_result(self.id, value)
         except TypeError as error:  # a value without a JSON form
-            log_fault(error, "tools/call")
-            return encode_error(self.id, INTERNAL_ERROR, "Internal error")
+            rpc.log_fault(error, "tools/call")
+            return rpc.encode_error(self.id, rpc.INTERNAL_ERROR, "Internal error")
 
 
 def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolRequest:

@@ -1,13 +1,17 @@
 """Many calls at once: order, cancellation, progress, ids."""
 
+import math
 import threading
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from server.hostile import modern, request
 from server.memory import Talk
 
 from tokonoma.server.mcp import session
+from tokonoma.server.mcp.tool_call import BURST, PER_SECOND, ProgressLimiter
 
 
 def call(name: str, id: Any = 1, token: Any = None, write: Any = request, **arguments: Any) -> Any:
@@ -150,3 +154,30 @@ def test_at_the_end_calls_are_told_to_stop_and_still_answer():
     talk.conversation.stop()
     assert talk.hear()["result"]["content"][0]["text"] == "cancelled"
     assert talk.silent()
+
+
+def test_a_short_burst_passes_whole():
+    limiter = ProgressLimiter()
+    assert [limiter.allows(step, 3, now=5.0) for step in range(4)] == [True] * 4
+
+
+def test_a_flood_is_thinned_and_its_end_passes():
+    limiter = ProgressLimiter()
+    told = [step for step in range(10_001) if limiter.allows(step, 10_000, now=1.0)]
+    assert told == [*range(int(BURST)), 10_000]
+
+
+def test_it_recovers_with_time():
+    limiter = ProgressLimiter()
+    told = sum(limiter.allows(step, None, now=step / 1000) for step in range(10_000))  # ten seconds
+    assert BURST <= told <= BURST + 10 * PER_SECOND + 1
+
+
+@given(st.lists(st.floats() | st.integers(-5, 5)))
+def test_what_is_told_always_rises(values):
+    limiter, told = ProgressLimiter(), []
+    for moment, value in enumerate(values):
+        if limiter.allows(value, None, now=float(moment)):
+            told.append(value)
+    assert all(math.isfinite(value) for value in told)
+    assert told == sorted(set(told))
