@@ -25,11 +25,20 @@ class Authenticator:
 
     def authenticate(self, caller: Caller) -> Principal:
         """Return the holder of the key; without a key, the owner on this machine while no key exists."""
-        if caller.token is not None:
-            return self._find_holder(caller.token)
+        name, token = caller.key, caller.token
+        if name is not None:
+            return self._cache(name.encode(), lambda rows: keys.find_active(rows, name))
+        if token is not None:
+            digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()  # the secret itself is not stored
+            return self._cache(digest, lambda rows: keys.verify_token(rows, token))
         if not self.requires_key() and is_loopback(caller.remote or ""):
             return OWNER
         raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
+
+    def forget(self) -> None:
+        """Read the stored keys again with the next request."""
+        self._known.clear()
+        self._key_required = (0.0, False)
 
     def requires_key(self) -> bool:
         if self._require_key:
@@ -41,16 +50,15 @@ class Authenticator:
             self._key_required = (time.monotonic() + _CACHE_SECONDS, required)
         return required
 
-    def _find_holder(self, token: str) -> Principal:
-        digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()  # the secret itself is not stored
-        until, holder = self._known.get(digest, (0.0, None))
+    def _cache(self, credential: bytes, find: Callable[[Rows], Principal]) -> Principal:
+        until, holder = self._known.get(credential, (0.0, None))
         if holder is not None and time.monotonic() < until:
             return holder
         with self._open_read() as rows:
-            holder = keys.find_principal(rows, token)
+            holder = find(rows)
         if len(self._known) >= _MAX_CACHED:
             self._known.clear()
-        self._known[digest] = (time.monotonic() + _CACHE_SECONDS, holder)
+        self._known[credential] = (time.monotonic() + _CACHE_SECONDS, holder)
         return holder
 
 

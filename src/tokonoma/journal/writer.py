@@ -37,11 +37,17 @@ class JournalWriter:
         self._dropped = 0
 
     @contextmanager
-    def write(self, call: Call) -> Generator[Statements]:
+    def write(self, call: Call, outcome: str = "committed") -> Generator[Statements]:
         """Open a transaction whose last statement is the call's own entry: one commit per save."""
         with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
             yield statements
-            chain.add(statements, build_entry(call, self._policy(), "committed"))
+            chain.add(statements, build_entry(call, self._policy(), outcome))
+
+    def record_sent(self, call: Call) -> None:
+        """Commit an entry before a call that changes something outside leaves: if this process is killed before the
+        answer comes, the journal still shows that the request may have arrived."""
+        with self.write(call, "sent"):
+            pass
 
     @contextmanager
     def _borrow_chain(self) -> Generator[Chain]:

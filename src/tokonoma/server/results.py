@@ -1,11 +1,14 @@
 """From a finished call to its result: structured content and the same as text, or an error as text."""
 
+from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.clock import format_time, now
+from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import ErrorCodes, NumberedCode, Refusal, find_error_code
 from tokonoma.server.mcp.interface import ToolResult
 
@@ -17,7 +20,8 @@ def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> 
     body = call.body
     if call.tool_info is not None and call.tool_info.envelope:
         body = orjson.dumps({"data": orjson.Fragment(body), **_request_ids(call)})
-    return _add_quota(call, ToolResult([_text_block(body.decode())], structured=body))
+    content = [_text_block(body.decode()), *map(_content_block, call.blocks)]
+    return _add_quota(call, ToolResult(content, structured=body))
 
 
 def _add_quota(call: Call, result: ToolResult) -> ToolResult:
@@ -31,6 +35,11 @@ def _add_quota(call: Call, result: ToolResult) -> ToolResult:
             result.headers = {**result.headers, "retry-after": str(quota.wait)}
         result.meta = {"tokonoma/rate_limit": values}
     return result
+
+
+def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:
+    """Return the error of a call that is a step of another, by the codes of its own module."""
+    return build_error(call, error, find_codes(call.module))
 
 
 def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str, Any]:
@@ -66,3 +75,13 @@ def _request_ids(call: Call) -> dict[str, str]:
 
 def _text_block(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
+
+
+def _content_block(block: ContentBlock) -> dict[str, Any]:
+    """Return an image or a document in the shape of MCP."""
+    if isinstance(block, ImageContent):
+        return {"type": "image", "data": b64encode(block.data).decode(), "mimeType": block.media_type}
+    resource = {"uri": block.uri, "mimeType": block.media_type}
+    if isinstance(block.data, str):
+        return {"type": "resource", "resource": {**resource, "text": block.data}}
+    return {"type": "resource", "resource": {**resource, "blob": b64encode(block.data).decode()}}

@@ -61,6 +61,7 @@ def serve(
     stdin_fd: int,
     stdout_fd: int,
     *,
+    caller: Caller | None = None,
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
     cancel_grace: float = CANCEL_GRACE,
@@ -71,7 +72,7 @@ def serve(
     """
     with _Waker() as waker:
         writer = _LineWriter(stdout_fd, waker.wake)
-        session = StdioSession(dispatcher, Caller("stdio"), writer.write, after_list)
+        session = StdioSession(dispatcher, caller or Caller("stdio"), writer.write, after_list)
 
         def set_deadline() -> None:
             # From here on, a client that does not read is not waited for.
