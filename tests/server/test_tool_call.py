@@ -83,7 +83,7 @@ def test_a_cancelled_call_may_end_when_it_likes():
     talk.say(call("stubborn", id=7, gate="g"))
     talk.shop.gate("g reached").wait()
     talk.say(cancelled(7))
-    assert not talk.conversation.drain(0)
+    assert not talk.session.drain(0)
     talk.shop.gate("g").set()
     assert talk.silent()
 
@@ -95,7 +95,7 @@ def test_an_id_under_way_cannot_be_used_again():
     assert talk.ask(call("echo", id="7"))["id"] == "7"  # another id
     talk.shop.gate("g").set()
     assert talk.hear()["result"]["isError"] is False
-    assert talk.conversation.drain(60)
+    assert talk.session.drain(60)
     assert talk.ask(call("echo", id=7))["result"]["isError"] is False
 
 
@@ -151,7 +151,7 @@ def test_at_the_end_calls_are_told_to_stop_and_still_answer():
     talk = Talk()
     talk.say(call("wait", id=1, gate="g"))
     talk.shop.gate("g reached").wait()
-    talk.conversation.stop()
+    talk.session.stop()
     assert talk.hear()["result"]["content"][0]["text"] == "cancelled"
     assert talk.silent()
 

@@ -26,7 +26,7 @@ class ToolRequest:
 class ToolResult:
     """The parts of a CallToolResult. A failure is a result too: `is_error`, and no structured content.
 
-    `structured` may be the JSON text itself, as bytes: it is then sent as it is, without being built a second time.
+    `structured` may be the JSON text itself, as bytes: it is then sent unchanged, without being serialized again.
     `refusal` makes it a protocol error, as if `start_call` had raised it: for a tool that does not exist.
     """
 
