@@ -111,7 +111,7 @@ def test_translated_sql_means_the_same(kind, request):
 def test_a_list_of_numbers_is_one_parameter(database):
     with database.writing() as tx:
         tx.run("create table t (n {big} not null)")
-        tx.many("insert into t (n) values (:n)", [{"n": n} for n in (1, 2, 3, 2**62)])
+        tx.run_many("insert into t (n) values (:n)", [{"n": n} for n in (1, 2, 3, 2**62)])
         told = tx.rows("select n from t where n in ({numbers}) order by n", numbers=f"[3, 9, {2**62}]")
         assert told == [(3,), (2**62,)]
         assert tx.rows("select n from t where n in ({numbers})", numbers="[]") == []

@@ -192,7 +192,7 @@ def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeyp
     add(logged, 100)
     rounds.acquire()
     assert add(logged, 1) < 5
-    assert logged.check() == []
+    assert logged.find_problems() == []
 
 
 def test_closing_ends_a_write_that_does_not_end(tmp_path):
