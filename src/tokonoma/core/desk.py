@@ -117,7 +117,6 @@ class Desk(Protocol):
 
     def mark_used(self, address: str, trace_id: str) -> None:
         """Note that this search of the record's module led to its use; Missing if the module knows no such search."""
-        ...
 
     def find(self, query: "Query", where: "SearchFilter") -> "Hits":
         """Search the shared index; the caller's scope and `where` filter before anything is ranked."""
@@ -125,11 +124,9 @@ class Desk(Protocol):
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to the client."""
-        ...
 
     def check(self) -> None:
         """Raise if the call was cancelled or its time is over."""
-        ...
 
 
 class Addresses(Protocol):
@@ -139,7 +136,6 @@ class Addresses(Protocol):
 
     def refresh(self, desk: Desk, address: str) -> None:
         """Let the module update the index if the source of the record has changed."""
-        ...
 
     def mark_used(self, desk: Desk, address: str, trace_id: str) -> None: ...
 

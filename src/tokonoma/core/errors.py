@@ -26,9 +26,7 @@ class Refusal(Exception):
 
     def __init__(self, message: str, *, reason: str = "", **details: Any) -> None:
         super().__init__(message)
-        self.message = message
-        self.reason = reason
-        self.details = details
+        self.message, self.reason, self.details = message, reason, details
 
 
 class Invalid(Refusal):

@@ -28,9 +28,7 @@ def resolve_namespace(asked: str | None, principal: Principal) -> str:
 
 def format_namespace(namespace: str, principal: Principal) -> str:
     """A namespace as this principal knows it: relative to its own root."""
-    if principal.root == "/":
-        return namespace
-    return namespace.removeprefix(principal.root) or "/"
+    return namespace if principal.root == "/" else namespace.removeprefix(principal.root) or "/"
 
 
 def _join(parts: list[str], path: str, above: str) -> str:

@@ -7,6 +7,7 @@ normalize_loose  the second form: kana by sound, and okurigana, hyphens, dots, b
 
 import re
 import unicodedata
+from functools import cache
 
 # Kana that sound alike. One character each, so that a text keeps its length; ヴ with a vowel is handled by _VU.
 KANA = dict(zip("ヂヅヰヱゐゑぢづヷヸヹヺ", "ジズイエいえじずワイエオ", strict=True))
@@ -58,8 +59,9 @@ _ODD = re.compile(
     + "".join(KANA | KANJI | LETTERS)
     + "]"
 )
-_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212")
-_APOSTROPHES = frozenset("\u2018\u2019\u201b\u02bc\u2032")
+_DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212", "-")
+_APOSTROPHES = dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032", "'")
+_VARIANTS = KANA | KANJI | LETTERS | _DASHES | _APOSTROPHES
 _VU = re.compile("ヴ[ァィェォュ]?|ゔ")
 _COMPANY = re.compile(r"\([株有]\)")
 
@@ -75,19 +77,10 @@ _SPACES = re.compile(r"\s+")
 _SPACE_BESIDE = re.compile(f" (?=[{HAN}ぁ-ヿ])|(?<=[{HAN}ぁ-ヿ]) ")
 
 
-class _Replacements(dict[str, str]):
-    """Character → its replacement; each is computed once."""
-
-    def __missing__(self, character: str) -> str:
-        replacement = self[character] = _find_replacement(character)
-        return replacement
-
-
+@cache
 def _find_replacement(odd: str) -> str:
-    if odd in _DASHES:
-        return "-"
-    if odd in _APOSTROPHES:
-        return "'"
+    if odd in _VARIANTS:
+        return _VARIANTS[odd]
     if odd.isdigit() and not odd.isascii():
         return str(unicodedata.digit(odd))
     kind = unicodedata.category(odd)
@@ -99,15 +92,12 @@ def _find_replacement(odd: str) -> str:
     return LETTERS.get(base, base) if base.isalpha() else odd
 
 
-_replacements = _Replacements(KANA | KANJI | LETTERS)
-
-
 def normalize_case(text: str) -> str:
     """One spelling for variants of width, accents, dashes, long vowels, kana and kanji. Case is kept."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", _UNCOMMON.sub(_limit_marks, text))
-    text = _ODD.sub(_replace_match, text)
+    text = _ODD.sub(lambda found: _find_replacement(found[0]), text)
     if "ヴ" in text or "ゔ" in text:
         text = _VU.sub(lambda found: VU[found[0]], text)
     if "(" in text:
@@ -132,10 +122,6 @@ def normalize_loose(text: str) -> str:
     text = _SPACES.sub(" ", _PUNCTUATION.sub("", normalize(text))).strip()
     text = _OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
     return _LONG_END.sub("", text.translate(SOUNDS))
-
-
-def _replace_match(found: re.Match[str]) -> str:
-    return _replacements[found[0]]
 
 
 def _limit_marks(found: re.Match[str]) -> str:

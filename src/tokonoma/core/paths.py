@@ -32,9 +32,8 @@ def split_path(path: str, field: str = "path") -> PathParts:
         raise _invalid_path("begins with a drive or a scheme; give it relative to the root, like notes/today.md", field)
     parts = tuple(unicodedata.normalize("NFC", part) for part in path.split("/") if part not in ("", "."))
     for place, part in enumerate(parts):
-        trouble = _find_problem(part, first=place == 0)
-        if trouble:
-            raise _invalid_path(trouble, field)
+        if problem := _find_problem(part, first=place == 0):
+            raise _invalid_path(problem, field)
     if len(parts) > MAX_PATH_DEPTH:
         raise _invalid_path(f"has more than {MAX_PATH_DEPTH} parts", field)
     return parts
@@ -84,5 +83,5 @@ def _find_problem(part: str, *, first: bool) -> str:
     return ""
 
 
-def _invalid_path(trouble: str, field: str) -> Invalid:
-    return Invalid(f"The path in `{field}` {trouble}.", reason="path", field=field)
+def _invalid_path(problem: str, field: str) -> Invalid:
+    return Invalid(f"The path in `{field}` {problem}.", reason="path", field=field)

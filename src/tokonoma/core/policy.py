@@ -9,7 +9,6 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Tx
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ToolInfo
 
-
 Layer = Literal["session", "project", "principle"]
 LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
 Verdict = Literal["deny", "redact", "allow"]
@@ -126,10 +125,14 @@ class ScreenedValue:
 class Policy(Protocol):
     @property
     def version(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """Increases with every policy that is applied."""
+        ...
 
     def view_for(self, who: Principal) -> PolicyView: ...
-
     def allows(self, who: Principal, entry: ToolInfo) -> bool: ...
+    def scan_document(self, document: Document) -> DocumentScan: ...
 
     def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
         """What of these may be written, or the refusal. In a query secrets are masked: it may be stored too, in a trail
@@ -138,13 +141,6 @@ class Policy(Protocol):
 
     def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
         """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
-        ...
-
-    def scan_document(self, document: Document) -> DocumentScan: ...
-
-    @property
-    def number(self) -> int:
-        """Increases with every policy that is applied."""
         ...
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
@@ -162,7 +158,6 @@ class DeskPolicy(Protocol):
 
     @property
     def retrieval(self) -> RetrievalSettings: ...
-
     def layer_rule(self, layer: Layer) -> LayerRule: ...
 
     def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
@@ -184,7 +179,6 @@ class DeskPolicy(Protocol):
     def preview(self, proposal: PolicyProposal) -> PolicyPreview: ...
     def prepare(self) -> None:
         """Call this before the transaction that applies a policy."""
-        ...
 
     def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion: ...
     def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion: ...

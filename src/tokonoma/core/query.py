@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 from tokonoma.core.desk import Classification
@@ -109,45 +110,37 @@ def extract_snippet(text: str, query: str, size: int) -> tuple[str, bool]:
     """The text and whether it was cut: short texts whole, else the window of `size` characters that fits best."""
     if len(text) <= size:
         return text, False
-    wanted = _split_query(query)
-    if not wanted:
+    terms = _split_query(query)
+    if not terms:
         return text[:size], True
     folded = text.casefold()
-    if len(folded) != len(text):  # a few letters grow when folded: then places would not match
+    if len(folded) != len(text):  # a few letters grow when folded: then positions would not match
         folded = text.lower() if len(text.lower()) == len(text) else text
-    start = _find_window(folded, wanted, size)
+    start = _find_window(folded, terms, size)
     return text[start : start + size], True
 
 
 def _split_query(query: str) -> set[str]:
     """Search terms: whole words in ASCII, else pairs of characters, because words may not be separated."""
-    found: set[str] = set()
+    terms: set[str] = set()
     for word in _QUERY_WORDS.findall(query.casefold()[:2000]):
-        if word.isascii() or len(word) <= 2:
-            found.add(word)
-        else:
-            found |= {word[place : place + 2] for place in range(len(word) - 1)}
-    return found
+        terms.update([word] if word.isascii() or len(word) <= 2 else map("".join, pairwise(word)))
+    return terms
 
 
-def _find_window(folded: str, wanted: set[str], size: int) -> int:
+def _find_window(text: str, terms: set[str], size: int) -> int:
     """The start of the window with the most different terms; the first of equals."""
-    places: list[tuple[int, str]] = []
-    for piece in wanted:
-        place = folded.find(piece)
-        while place >= 0 and len(places) < 20_000:
-            places.append((place, piece))
-            place = folded.find(piece, place + max(1, len(piece)))
+    matches = ((found.start(), term) for term in terms for found in re.finditer(re.escape(term), text))
+    places = sorted(islice(matches, 20_000))
     best, most, low, inside = 0, 0, 0, dict[str, int]()
-    places.sort()
-    for place, piece in places:
-        inside[piece] = inside.get(piece, 0) + 1
+    for place, term in places:
+        inside[term] = inside.get(term, 0) + 1
         while places[low][0] < place - size + _SNIPPET_STEP:
-            gone = places[low][1]
-            inside[gone] -= 1
-            if not inside[gone]:
-                del inside[gone]
+            left = places[low][1]
+            inside[left] -= 1
+            if not inside[left]:
+                del inside[left]
             low += 1
         if len(inside) > most:
             best, most = places[low][0], len(inside)
-    return max(0, min(best - _SNIPPET_STEP // 4, len(folded) - size))
+    return max(0, min(best - _SNIPPET_STEP // 4, len(text) - size))

@@ -18,7 +18,6 @@ class Span(Protocol):
 
     def rename(self, name: str) -> None:
         """Set the final name. An unknown tool name is text of the caller, and must not appear in a trace."""
-        ...
 
     def end(self, error: BaseException | None = None) -> None: ...
 
@@ -30,7 +29,6 @@ class Tracer(Protocol):
 
     def close(self) -> None:
         """Send the spans that are not yet sent."""
-        ...
 
 
 def format_traceparent(trace_id: str, span_id: str) -> str:
