@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Invalid, Unavailable, Unready
 from tokonoma.store.database import open_database
-from tokonoma.store.postgres.pool import CONNECTIONS
+from tokonoma.store.postgres import CONNECTIONS
 
 
 @pytest.fixture

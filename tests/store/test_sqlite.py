@@ -11,10 +11,10 @@ import apsw
 import pytest
 
 from tokonoma.core.errors import Unavailable, Unready
+from tokonoma.store import sqlite
 from tokonoma.store.database import format_sqlite_url, open_database, parse_sqlite_url
-from tokonoma.store.sqlite import checkpoint
+from tokonoma.store.sqlite import Checkpointer, SqliteDatabase
 from tokonoma.store.sqlite import connection as sqlite_link
-from tokonoma.store.sqlite.database import SqliteDatabase
 
 
 def test_file_and_folder_are_their_owners_alone(tmp_path):
@@ -141,8 +141,8 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
 @pytest.fixture
 def rounds(monkeypatch):
     """Checkpoints after every ten pages; each round is counted when it is over."""
-    monkeypatch.setattr(checkpoint, "CHECKPOINT_PAGES", 10)
-    done, work = threading.Semaphore(0), checkpoint.Checkpointer._checkpoint
+    monkeypatch.setattr(sqlite, "CHECKPOINT_PAGES", 10)
+    done, work = threading.Semaphore(0), Checkpointer._checkpoint
 
     def watched(self) -> None:
         try:
@@ -150,7 +150,7 @@ def rounds(monkeypatch):
         finally:
             done.release()
 
-    monkeypatch.setattr(checkpoint.Checkpointer, "_checkpoint", watched)
+    monkeypatch.setattr(Checkpointer, "_checkpoint", watched)
     return done
 
 
@@ -182,7 +182,7 @@ def test_the_log_is_folded_in_by_a_thread_of_its_own_and_starts_again(logged, ro
 
 
 def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeypatch):
-    monkeypatch.setattr(checkpoint, "BLOCKING_PAGES", 60)
+    monkeypatch.setattr(sqlite, "BLOCKING_PAGES", 60)
     with logged.reading() as tx:
         assert tx.rows("select count(*) from t") == [(0,)]
         for _ in range(4):  # past the point where readers are waited for, which must not stop the writers

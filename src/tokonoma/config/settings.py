@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tokonoma.core.errors import Invalid
-from tokonoma.core.suggestions import find_nearest
+from tokonoma.core.errors import Invalid, find_nearest
 
 SettingValue = str | int | float | bool | tuple[str, ...]
 

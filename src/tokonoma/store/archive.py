@@ -1,4 +1,4 @@
-"""A backup of PostgreSQL is an archive: a zip with one COPY stream a table, and a manifest. No driver is needed."""
+"""Contents of a backup, and the archive of PostgreSQL: a zip with a COPY stream per table and a manifest; no driver."""
 
 import hashlib
 import json
@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tokonoma.core.errors import Unready
-from tokonoma.store.contents import BackupContents, damaged_backup, not_a_backup
+from tokonoma.core.errors import Invalid, Unready
+from tokonoma.store.dialect import DatabaseKind
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -29,6 +29,18 @@ _DAMAGE = (
     RuntimeError,
     OSError,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class BackupContents:
+    """A backup that was read through and found sound."""
+
+    path: Path
+    kind: DatabaseKind
+    created_at: int  # milliseconds since the epoch
+    size: int  # bytes
+    tables: Mapping[str, int]  # rows of each
+    migrations: Mapping[str, Sequence[str]]  # names of each set, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +183,11 @@ def _parse_table(found: dict[str, Any]) -> ArchivedTable:
 
 def _member_name(table: str) -> str:
     return f"tables/{table}.copy"
+
+
+def damaged_backup(path: Path, what: str) -> Invalid:
+    return Invalid(f"The backup {path} is damaged ({what}). Nothing was changed. Use another backup.", reason="damaged")
+
+
+def not_a_backup(path: Path) -> Invalid:
+    return Invalid(f"{path} is not a backup of Tokonoma. Nothing was changed.", reason="not_a_backup")

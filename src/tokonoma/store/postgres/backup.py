@@ -14,8 +14,8 @@ from tokonoma.store import archive
 from tokonoma.store.archive import ArchivedSequence, ArchivedTable, Manifest, RowDigest
 from tokonoma.store.dialect import POSTGRESQL
 from tokonoma.store.migrate import MIGRATION_TABLE, quote_name
+from tokonoma.store.postgres import PostgresDatabase
 from tokonoma.store.postgres.connection import Connection, to_refusal
-from tokonoma.store.postgres.database import PostgresDatabase
 
 _CHUNK = 1 << 18
 # Rows are compared as text, so the settings that shape the text are fixed.

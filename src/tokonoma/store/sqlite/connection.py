@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import apsw
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable, Unready
-from tokonoma.store import errors as refusals
+from tokonoma.store.database import store_error
 from tokonoma.store.fair_lock import MAX_WAIT
 
 ConnectionUse = Literal["write", "read", "checkpoint"]
@@ -36,11 +36,11 @@ _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, aps
 class SqliteConnection:
     """Used by one thread at a time. `stop` is the token of the call that uses it now."""
 
-    __slots__ = ("_since", "_wait", "connection", "execute", "executemany", "interrupt", "path", "stop")
+    __slots__ = ("_since", "_wait", "cancel_token", "connection", "execute", "executemany", "interrupt", "path")
 
     def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
         self.path = path
-        self.stop: CancelToken | None = None
+        self.cancel_token: CancelToken | None = None
         self._wait = wait
         self._since = 0.0
         with translate_errors(path):
@@ -105,13 +105,14 @@ class SqliteConnection:
         return True
 
     def _is_cancelled(self) -> bool:
-        stop = self.stop
-        return stop is not None and stop.reason != ""
+        cancel_token = self.cancel_token
+        return cancel_token is not None and cancel_token.reason != ""
 
     def to_refusal(self, error: Exception) -> Exception:
         """What a driver's error means for the caller."""
-        if isinstance(error, apsw.InterruptError | apsw.BusyError) and self.stop is not None and self.stop.reason:
-            return self.stop.to_error()
+        token = self.cancel_token
+        if isinstance(error, apsw.InterruptError | apsw.BusyError) and token is not None and token.reason:
+            return token.to_error()
         return _to_refusal(error, self.path)
 
     def end_transaction(self, word: Literal["commit", "rollback"]) -> None:
@@ -124,32 +125,32 @@ class SqliteConnection:
 
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
-    where = str(path)
+    location = str(path)
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            return refusals.busy_error()
+            return store_error("busy")
         case apsw.InterruptError():
-            return refusals.closed_error()  # nobody but `close` interrupts without a Stop
+            return store_error("closed")  # nobody but `close` interrupts without a Stop
         case apsw.FullError():
-            return refusals.disk_full_error()
+            return store_error("disk_full")
         case apsw.NotADBError():
             return not_a_database_error(path)
         case apsw.CorruptError():
-            return refusals.corrupt_error(where)
+            return store_error("corrupt", location)
         case apsw.IOError():
-            return refusals.disk_error(where)
+            return store_error("disk", location)
         case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
             return _cannot_open_error(path)
         case apsw.ReadOnlyError():
-            return refusals.read_only_error(where)
+            return store_error("read_only", location)
         case apsw.ConstraintError() if extended_code(error) in _UNIQUE:
-            return refusals.already_exists_error()
+            return store_error("exists")
         case apsw.ConstraintError() if extended_code(error) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
-            return refusals.reference_error()
+            return store_error("linked")
         case UnicodeEncodeError():
-            return refusals.unstorable_text_error()
+            return store_error("text")
         case OverflowError():
-            return refusals.unstorable_number_error()
+            return store_error("number")
         case _:
             return error
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.gateway import idempotency as once
 from tokonoma.gateway.idempotency import build_key, claim_key, save_result
