@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tokonoma.core.addresses import format_address
+from tokonoma.core.desk import format_address
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.sections import parse_markdown, split_lines

@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 
 from tokonoma.core.call import Call
-from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.clock import now
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log

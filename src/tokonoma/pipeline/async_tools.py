@@ -5,8 +5,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
-from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import CancelToken, Deferred
 
 
 class AsyncTools:

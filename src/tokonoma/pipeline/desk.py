@@ -5,15 +5,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokonoma.core.addresses import Addresses
 from tokonoma.core.call import Call, Principal
-from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements, Tx
+from tokonoma.core.desk import Addresses, Classification, Document, Record, Row, Rows, Statements, Tx
 from tokonoma.core.errors import Missing
+from tokonoma.core.module import ServerInfo
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.policy import Policy
-from tokonoma.core.policy_api import DeskPolicy
+from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hits, Query, SearchFilter
-from tokonoma.core.server_info import ServerInfo
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 
 Stage = Callable[[Call], Iterator[None] | None]
 Done = Callable[[Call, BaseException | None], None]

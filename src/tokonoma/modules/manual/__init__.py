@@ -3,8 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from tokonoma.core.module import Module, Tool
-from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files.codes import FILE_ERROR_CODES
 from tokonoma.modules.manual.excepts import list_exceptions
 from tokonoma.modules.manual.find import find

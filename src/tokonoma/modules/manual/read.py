@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Denied, Invalid, Missing, Refusal
-from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.module import ServerInfo
 from tokonoma.files.folder import open_root
 from tokonoma.files.sections import Section, parse_markdown, section_text, single_section, split_lines
 from tokonoma.modules.manual import trails as trace

@@ -9,7 +9,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
 from tokonoma.files.folder import FileContent
 from tokonoma.files.index_sync import read_text_file

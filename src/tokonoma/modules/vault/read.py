@@ -9,7 +9,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, TextFile, read_text_file, sync_folder
 from tokonoma.files.text import file_address
 from tokonoma.modules.vault.glob import compile_glob

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Refusal
+from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
-from tokonoma.core.server_info import ServerInfo
 from tokonoma.files.folder import open_root
 from tokonoma.files.index_sync import classifications_of, list_documents, read_lines, read_text_file
 from tokonoma.files.rules import canonicalize_path

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.files.index_sync import TextFile, read_text_file
 from tokonoma.modules.vault.paths import VaultNextAction, VaultPath, next_action, open_vault, resolve_file, stop_action
 from tokonoma.modules.vault.ranges import LineRange, Range, find_gaps, line_ratio

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
-from tokonoma.core.opaque import Opaque
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, sync_folder
 from tokonoma.files.sections import split_lines

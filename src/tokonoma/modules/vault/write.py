@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.files.atomic import file_exists_error
 from tokonoma.files.folder import FileContent, file_missing_error
 from tokonoma.files.rules import check_write

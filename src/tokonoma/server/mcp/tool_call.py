@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from tokonoma.core.call import Caller
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.server.mcp import encode
 from tokonoma.server.mcp.errors import log_fault, to_protocol_error
 from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
