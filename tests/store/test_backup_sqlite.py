@@ -74,7 +74,7 @@ def test_a_restore_waits_for_a_writer_of_another_process(sqlite_database, tmp_pa
     create_backup(sqlite_database, tmp_path / "x.backup")
     other = apsw.Connection(sqlite_database.location)
     other.execute("begin immediate")
-    link, waited = sqlite_database.writer.link, threading.Event()
+    link, waited = sqlite_database.writer.connection, threading.Event()
 
     def watched(tries: int) -> bool:
         waited.set()
@@ -85,7 +85,7 @@ def test_a_restore_waits_for_a_writer_of_another_process(sqlite_database, tmp_pa
         other.execute("rollback")
         other.close()
 
-    link.connection.set_busy_handler(watched)
+    link.raw.set_busy_handler(watched)
     thread = threading.Thread(target=free)
     thread.start()
     restore_backup(sqlite_database, tmp_path / "x.backup", SETS)

@@ -32,7 +32,7 @@ def test_file_and_folder_are_their_owners_alone(tmp_path):
 @pytest.mark.parametrize("durable", [True, False])
 def test_the_settings_that_keep_data_safe(tmp_path, durable):
     database = SqliteDatabase(tmp_path / "x.db", durable=durable)
-    link = database.writer.link
+    link = database.writer.connection
     assert link.pragma("journal_mode") == "wal"
     assert link.pragma("synchronous") == (2 if durable else 0)
     assert link.pragma("foreign_keys") == 1
@@ -85,7 +85,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
     with database.writing() as tx:
         tx.run("create table t (a {text})")
         tx.run("insert into t values ('kept')")
-    link = database.writer.link
+    link = database.writer.connection
     link.pragma("max_page_count", link.pragma("page_count"))  # SQLite's own way to run out of space
     with pytest.raises(Unavailable) as refused, database.writing() as tx:
         tx.run("insert into t values (:a)", a="x" * 100_000)
@@ -99,7 +99,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
 
 def test_a_lock_that_is_held_for_too_long_is_said(tmp_path):
     database = SqliteDatabase(tmp_path / "x.db", durable=False)
-    database.writer.link._wait = 0.0
+    database.writer.connection._wait = 0.0
     other = apsw.Connection(str(tmp_path / "x.db"))
     other.execute("begin immediate")
     with pytest.raises(Unavailable) as refused, database.writing():
@@ -117,13 +117,13 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
     other = apsw.Connection(str(tmp_path / "x.db"))
     other.execute("begin immediate")
     waited = threading.Event()
-    busy = database.writer.link._busy
+    busy = database.writer.connection._busy
 
     def watched(tries: int) -> bool:
         waited.set()
         return busy(tries)
 
-    database.writer.link.connection.set_busy_handler(watched)
+    database.writer.connection.raw.set_busy_handler(watched)
 
     def free() -> None:
         waited.wait()

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -165,20 +165,11 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:
                 f"The backup {path} was made by a newer version of Tokonoma. Install that version to restore it.",
                 reason="newer_schema",
             )
-        return Manifest(
-            int(found["format"]),
-            int(found["created_at"]),
-            {str(name): [str(each) for each in names] for name, names in found["migrations"].items()},
-            tuple(_parse_table(each) for each in found["tables"]),
-            tuple(ArchivedSequence(each["table"], each["column"], int(each["next"])) for each in found["sequences"]),
-        )
+        tables = tuple(replace(ArchivedTable(**each), columns=tuple(each["columns"])) for each in found["tables"])
+        sequences = tuple(ArchivedSequence(**each) for each in found["sequences"])
+        return Manifest(int(found["format"]), int(found["created_at"]), dict(found["migrations"]), tables, sequences)
     except _DAMAGE as error:
         raise damaged_backup(path, "its manifest cannot be read") from error
-
-
-def _parse_table(found: dict[str, Any]) -> ArchivedTable:
-    columns = tuple(str(each) for each in found["columns"])
-    return ArchivedTable(str(found["name"]), columns, int(found["rows"]), str(found["sha256"]), str(found["digest"]))
 
 
 def _member_name(table: str) -> str:

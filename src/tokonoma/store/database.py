@@ -3,11 +3,11 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NoReturn, Protocol, TypeVar
 from urllib.parse import unquote
 
 from tokonoma.core.concurrency import CancelToken
-from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Conflict, Invalid, Refusal, Unavailable, Unready
 from tokonoma.store.dialect import DatabaseKind, Dialect
 
@@ -140,9 +140,35 @@ def format_sqlite_url(path: Path) -> str:
     return "sqlite://" + path.absolute().as_uri().removeprefix("file://")
 
 
+class Block:
+    """What reading and writing blocks of both databases share."""
+
+    __slots__ = ("_cancel_token",)
+
+    def __init__(self, cancel_token: CancelToken | None) -> None:
+        self._cancel_token = cancel_token
+
+    def _check_cancelled(self) -> None:
+        if self._cancel_token is not None and self._cancel_token.reason:
+            raise self._cancel_token.to_error()
+
+    def rows(self, sql: str, /, **params: Any) -> list[Row]:
+        raise NotImplementedError
+
+    def row(self, sql: str, /, **params: Any) -> Row | None:
+        rows = self.rows(sql, **params)
+        return rows[0] if rows else None
+
+
 def store_error(reason: ErrorReason, location: str = "", **details: Any) -> Refusal:
     """An error in the same words for both databases. A driver's own text never leaves the store."""
     return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason, **details)
+
+
+def raise_refusal(refusal: BaseException, error: BaseException) -> NoReturn:
+    if refusal is error:
+        raise error
+    raise refusal from error
 
 
 def unknown_outcome_error(location: str) -> Unavailable:

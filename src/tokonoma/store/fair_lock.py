@@ -10,12 +10,8 @@ MAX_WAIT = 30.0
 """Seconds that a write waits for other writers, in this process or another. Long: SQLite's own lock is unfair."""
 
 
-class _Waiter:
-    __slots__ = ("event", "served")
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-        self.served = False
+class _Waiter(threading.Event):
+    served = False
 
 
 class FairLock:
@@ -40,13 +36,13 @@ class FairLock:
     def _wait(self, waiter: _Waiter, cancel_token: CancelToken | None, wait: float) -> None:
         try:
             if cancel_token is None:
-                waiter.event.wait(wait)
+                waiter.wait(wait)
             else:
-                cancel_token.attach(waiter.event.set)
+                cancel_token.attach(waiter.set)
                 try:
-                    waiter.event.wait(wait)
+                    waiter.wait(wait)
                 finally:
-                    cancel_token.detach(waiter.event.set)
+                    cancel_token.detach(waiter.set)
                 cancel_token.check()
         except BaseException:
             self._give_up(waiter)
@@ -71,4 +67,4 @@ class FairLock:
                 return
             waiter = self._waiting.popleft()
             waiter.served = True
-        waiter.event.set()
+        waiter.set()

@@ -20,26 +20,21 @@ from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.connection import SqliteConnection, create_file
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
-CHECKPOINT_PAGES = 1_000
-"""Pages in the log (4 MB) from which it is worth the work."""
-
-BLOCKING_PAGES = 16 * CHECKPOINT_PAGES
-"""Pages from which readers are waited for, and writers with them, so that the log can start again."""
-
-MAX_PAUSE = 0.2
-"""Seconds that such a wait may take."""
+CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
+BLOCKING_PAGES = 16 * CHECKPOINT_PAGES  # from here on it also waits for readers, so that the log can start again
+MAX_PAUSE = 0.2  # seconds that writers may wait for it
 
 
 class Checkpointer:
-    """One daemon thread, started by the first log that has grown."""
+    """Moves commits from the log into the file, on a daemon thread that starts when the log has first grown."""
 
-    def __init__(self, open_link: Callable[[], SqliteConnection], turn: FairLock) -> None:
-        self._open, self._turn = open_link, turn
+    def __init__(self, open_connection: Callable[[], SqliteConnection], writer_lock: FairLock) -> None:
+        self._open, self._writer_lock = open_connection, writer_lock
         self._guard = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
         self._seen, self._due = 0, CHECKPOINT_PAGES
-        self._link: SqliteConnection | None = None
+        self._connection: SqliteConnection | None = None
         self._thread: threading.Thread | None = None
 
     def on_commit(self, pages: int) -> None:
@@ -49,9 +44,7 @@ class Checkpointer:
         self._seen = pages
         if pages < self._due:
             return
-        self._due = (
-            pages + CHECKPOINT_PAGES
-        )  # a reader may keep the log from being emptied: do not ask after every commit
+        self._due = pages + CHECKPOINT_PAGES  # a reader may hold the log: do not try after every commit
         with self._guard:
             if self._closed:
                 return
@@ -69,45 +62,45 @@ class Checkpointer:
             try:
                 self._checkpoint()
             except (apsw.BusyError, apsw.InterruptError, Unavailable):
-                continue  # somebody else is at it, or the house closes; a later commit asks again
+                continue  # another process does it, or the database closes; a later commit tries again
             except apsw.Error as error:
                 log("warning", "store.checkpoint_failed", error=type(error).__name__)
-        if self._link is not None:
-            self._link.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def _checkpoint(self) -> None:
-        if self._link is None:
-            link = self._open()
+        if self._connection is None:
+            opened = self._open()
             with self._guard:
-                self._link = link
-        connection = self._link.connection
-        # Most of the work, beside those who write.
+                self._connection = opened
+        connection = self._connection.raw
+        # Most of the work, in parallel to writers.
         pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        held = moved < pages  # somebody still reads an older state
+        held = moved < pages  # a reader still needs an older state
         if (held and pages < BLOCKING_PAGES) or self._closed:
             return
-        # Then the few pages that came meanwhile, in a turn of its own: a log that was moved to its end starts again
-        # at its beginning, and writing over old pages takes half the time of adding new ones.
-        self._turn.acquire(wait=MAX_PAUSE)
+        # Then the few new pages, with the writer's lock: a log that was moved completely starts again at its beginning,
+        # and overwriting old pages takes half the time of adding new ones.
+        self._writer_lock.acquire(wait=MAX_PAUSE)
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if held else apsw.SQLITE_CHECKPOINT_FULL)
         finally:
-            self._turn.release()
+            self._writer_lock.release()
 
     def close(self) -> None:
         with self._guard:
             self._closed = True
-            thread, link = self._thread, self._link
+            thread, connection = self._thread, self._connection
         self._wake.set()
         if thread is None:
             return
-        if link is not None:
-            link.interrupt()
+        if connection is not None:
+            connection.interrupt()
         thread.join()
 
 
 class SqliteDatabase:
-    """The file is never renamed, remade or deleted: other processes may hold it open."""
+    """The file is never renamed, replaced or deleted: other processes may have it open."""
 
     kind: Literal["sqlite"] = "sqlite"
     dialect: Dialect = SQLITE
@@ -121,9 +114,9 @@ class SqliteDatabase:
         self.writer = SqliteWriter(SqliteConnection(path, "write", durable=durable))
         self._readers = ReaderPool(self.open_reader)
         self._checkpointer = Checkpointer(
-            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.turn
+            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.lock
         )
-        self.writer.link.connection.set_wal_hook(self._on_commit)
+        self.writer.connection.raw.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
     def open_reader(self) -> SqliteConnection:
@@ -131,7 +124,7 @@ class SqliteDatabase:
         return SqliteConnection(self.path, "read", durable=self._durable)
 
     def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
-        # The commit is done: nothing may fail here, not even a thread that cannot be started at the very end.
+        # The commit is done: nothing may fail here, not even a thread that cannot start during shutdown.
         with suppress(RuntimeError):
             self._checkpointer.on_commit(pages)
         return apsw.SQLITE_OK
@@ -160,7 +153,7 @@ class SqliteDatabase:
         total = 0
         for name in (self.location, f"{self.location}-wal"):
             with suppress(FileNotFoundError):
-                total += os.stat(name).st_size  # noqa: PTH116 - never opened here: see sqlite_link.create
+                total += os.stat(name).st_size  # noqa: PTH116 - never opened here: see create_file
         return total
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
@@ -174,7 +167,7 @@ class SqliteDatabase:
         load_sqlite(self, source)
 
     def close(self) -> None:
-        """Quick, and safe to repeat. The last one to close folds the log into the file, which can then be copied."""
+        """Quick, and safe to repeat. The last process to close moves the log into the file, which can be copied."""
         atexit.unregister(self.close)
         self._checkpointer.close()
         self._readers.close()
