@@ -92,9 +92,9 @@ class _Block(Block):
         finally:
             self._lender.release(connection)
 
-    def _to_refusal(self, error: Exception, params: Mapping[str, Any], use: Literal["read", "write"]) -> Exception:
+    def _to_refusal(self, error: Exception, use: Literal["read", "write"], *params: Mapping[str, Any]) -> Exception:
         # The driver has no error of its own for NUL.
-        if isinstance(error, psycopg.DataError) and contains_nul(params):
+        if isinstance(error, psycopg.DataError) and any(map(contains_nul, params)):
             return store_error("text")
         return to_refusal(error, self._lender.location, self._cancel_token, use)
 
@@ -119,7 +119,7 @@ class PostgresReading(_Block):
                 return self._run_first(text, params)
             return _fetch_rows(self._connection, text, params)
         except Exception as error:
-            raise_refusal(self._to_refusal(error, params, "read"), error)
+            raise_refusal(self._to_refusal(error, "read", params), error)
 
     def _run_first(self, text: str, params: Mapping[str, Any]) -> list[Row]:
         try:
@@ -191,8 +191,7 @@ class PostgresWriting(_Block):
         try:
             connection.cursor().executemany(cast(LiteralString, POSTGRESQL.translate(sql)), params)
         except Exception as error:
-            with_nul: dict[str, Any] = next((dict(each) for each in params if contains_nul(each)), {})
-            self._fail(error, with_nul)
+            self._fail(error, *filter(contains_nul, params))
 
     def _require_connection(self, check: bool = True) -> Connection:
         if self._failed is not None:
@@ -202,8 +201,8 @@ class PostgresWriting(_Block):
         assert self._connection is not None, "the block has ended"
         return self._connection
 
-    def _fail(self, error: Exception, params: Mapping[str, Any]) -> NoReturn:
-        self._failed = self._to_refusal(error, params, "write")
+    def _fail(self, error: Exception, *params: Mapping[str, Any]) -> NoReturn:
+        self._failed = self._to_refusal(error, "write", *params)
         raise_refusal(self._failed, error)
 
 
