@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tokonoma.core import namespaces
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid
+from tokonoma.core.reach import Reach
 
-KEY = Principal("key:k", "key", root="/team", default="/team/today")
+KEY = Principal("key:k", "key", Reach(root="/team", default="/team/today"))
 
 
 @pytest.mark.parametrize(

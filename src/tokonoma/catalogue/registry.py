@@ -95,16 +95,19 @@ class Registry:
         return entry
 
     def _visible_tools(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
-        name = info.name
-        if name == GATEWAY or name in self._disabled or name in principal.mask:
+        name, reach = info.name, principal.reach
+        if name == GATEWAY or name in self._disabled or not reach.sees_module(name):
             return ()
-        if principal.modules is not None and name not in principal.modules:
-            return ()
-        return [entry for entry in info.entries if entry.path not in principal.mask] if principal.mask else info.entries
+        tools = [tool for tool in info.entries if reach.sees_tool(tool)]
+        return info.entries if len(tools) == len(info.entries) else tools
 
     def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
         return self._loaded_tools.get(entry.path) or self._bind_tool(entry)
+
+    def parse_params(self, entry: ToolInfo, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The checked arguments of a call."""
+        return self.load_tool(entry).parse(params)
 
     def return_type(self, entry: ToolInfo) -> Any:
         """The return type of a tool."""
