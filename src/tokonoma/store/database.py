@@ -140,7 +140,7 @@ def format_sqlite_url(path: Path) -> str:
     return "sqlite://" + path.absolute().as_uri().removeprefix("file://")
 
 
-class Block:
+class TransactionBlock:
     """What reading and writing blocks of both databases share."""
 
     __slots__ = ("_cancel_token",)

@@ -9,7 +9,7 @@ import psycopg
 
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
-from tokonoma.store.database import Block, contains_nul, raise_refusal, store_error, unknown_outcome_error
+from tokonoma.store.database import TransactionBlock, contains_nul, raise_refusal, store_error, unknown_outcome_error
 from tokonoma.store.dialect import POSTGRESQL
 from tokonoma.store.postgres.connection import Connection, is_lost, to_refusal
 
@@ -57,7 +57,7 @@ class StatementCanceller:
         return True
 
 
-class _Block(Block):
+class _PostgresBlock(TransactionBlock):
     __slots__ = ("_canceller", "_connection", "_lender")
 
     def __init__(self, lender: "ConnectionLender", cancel_token: CancelToken | None) -> None:
@@ -99,7 +99,7 @@ class _Block(Block):
         return to_refusal(error, self._lender.location, self._cancel_token, use)
 
 
-class PostgresReading(_Block):
+class PostgresReading(_PostgresBlock):
     """Begins with the first statement, so that a dead connection can be replaced once."""
 
     __slots__ = ()
@@ -131,7 +131,7 @@ class PostgresReading(_Block):
         return _fetch_rows(self._begin(_READ), text, params)
 
 
-class PostgresWriting(_Block):
+class PostgresWriting(_PostgresBlock):
     __slots__ = ("_failed",)
 
     def __init__(self, lender: "ConnectionLender", cancel_token: CancelToken | None) -> None:

@@ -10,7 +10,7 @@ import apsw
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable
-from tokonoma.store.database import Block, contains_nul, raise_refusal, store_error
+from tokonoma.store.database import TransactionBlock, contains_nul, raise_refusal, store_error
 from tokonoma.store.dialect import SQLITE
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.connection import SqliteConnection, extended_code
@@ -52,7 +52,7 @@ class ReaderPool:
                 self._idle.pop().close()
 
 
-class _Block(Block):
+class _SqliteBlock(TransactionBlock):
     """A block and its rows in one object, because creating two would take longer than a short read."""
 
     __slots__ = ("_attached", "_connection")
@@ -75,7 +75,7 @@ class _Block(Block):
             self._attached = False
 
 
-class SqliteReading(_Block):
+class SqliteReading(_SqliteBlock):
     __slots__ = ("_readers",)
 
     def __init__(self, readers: ReaderPool, cancel_token: CancelToken | None) -> None:
@@ -153,7 +153,7 @@ class SqliteWriter:
             self.lock.release()
 
 
-class SqliteWriting(_Block):
+class SqliteWriting(_SqliteBlock):
     __slots__ = ("_failed", "_writer")
 
     def __init__(self, writer: SqliteWriter, cancel_token: CancelToken | None) -> None:
