@@ -31,7 +31,7 @@ from typing import Any
 from tokonoma.app import App
 from tokonoma.cli import GC_THRESHOLDS
 from tokonoma.core.call import Caller
-from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.core.policy import PolicyProposal
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 _BESIDE = Path(__file__).parents[2] / "shared"

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.catalogue.schemas import build_parser, input_schema, output_schema, read_description
 from tokonoma.catalogue.signature_text import format_signature, format_type
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Tool
 

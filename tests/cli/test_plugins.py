@@ -8,9 +8,7 @@ import pytest
 
 from tokonoma import catalogue
 from tokonoma.catalogue import plugins
-from tokonoma.catalogue.plugins.check import check_unique, describe_plugin
-from tokonoma.catalogue.plugins.discover import PluginOffer, list_offers
-from tokonoma.catalogue.plugins.enable import find_problem
+from tokonoma.catalogue.plugins.enable import PluginOffer, check_unique, describe_plugin, find_problem, list_offers
 from tokonoma.core.errors import Conflict, Invalid, Unready
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing, Unready
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 

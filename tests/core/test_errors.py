@@ -1,7 +1,7 @@
 import pytest
 
 from tokonoma.core import errors
-from tokonoma.core.errors import DEFAULT_CODES, NumberedCode, Refusal, find_error_code
+from tokonoma.core.errors import DEFAULT_CODES, NumberedCode, Refusal, find_error_code, find_nearest
 
 WORDS = ["invalid", "unauthenticated", "denied", "missing", "conflict", "expired", "limited", "unready", "unavailable"]
 
@@ -32,3 +32,9 @@ def test_the_most_exact_word_decides_and_the_module_before_the_house(error, code
 def test_a_numbered_code_is_told_with_its_type():
     code = find_error_code(errors.Missing("x"), {"missing": NumberedCode(1001, "ItemNotFoundError")})
     assert str(code) == "1001 ItemNotFoundError"
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("stauts", "status"), ("relation_save", "relation.save"), ("zzz", None)])
+def test_near_misses_find_the_name(asked, meant):
+    found = find_nearest(asked, ["status", "where", "recent", "relation.save"])
+    assert found[:1] == ([meant] if meant else [])

@@ -1,4 +1,4 @@
-"""A small house for the gateway: the real registry, stages, workers and store around tools that a test steers."""
+"""A small server for the gateway: the real registry, stages, workers and store around tools that a test controls."""
 
 import threading
 from collections import Counter
@@ -182,7 +182,11 @@ class Asked:
         self.progress: list[tuple[float, float | None]] = []
         self.cancel_at: int | None = arguments.pop("cancel_at", None)
         self.call = Call("gateway", name, arguments, Caller("stdio"), progress=self._told)
-        self.call.tool_info = house.registry.find_meta_tool(name)
+        if name == "call":  # as the dispatcher does
+            tool, params = arguments["tool_name"], arguments.get("params", {})
+            self.call = Call(arguments["module"], tool, params, Caller("stdio"), progress=self._told)
+        else:
+            self.call.tool_info = house.registry.find_meta_tool(name)
         self._answered, self._error = threading.Event(), None
         house.run(self.call, self._done)
 

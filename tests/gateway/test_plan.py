@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import ToolInfo
-from tokonoma.gateway.jsonl import BatchLimits
 from tokonoma.gateway.plan import parse_plan
+from tokonoma.gateway.step_parser import BatchLimits
 
 TAKES = {"q": str, "n": int, "any": object, "need": object}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tokonoma.core.call import Call, Caller
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.pipeline.run import run_call
 

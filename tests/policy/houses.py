@@ -3,7 +3,7 @@
 from tokonoma.app import App
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth.api_keys import build_reach
-from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.core.policy import PolicyProposal
 
 MASKING = """
 version: 1

@@ -6,7 +6,7 @@ import threading
 import pytest
 from search.shelf import EVERYWHERE, Shelf, address, names
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module

@@ -15,7 +15,7 @@ from talk import Http, Lines
 from tokonoma.app import App
 from tokonoma.app import reclassify as relabelling
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.core.policy import PolicyProposal
 from tokonoma.core.reach import Reach
 from tokonoma.policy.parse import parse_policy
 

@@ -34,7 +34,7 @@ def test_what_was_saved_comes_back(words, tmp_path):
     restored = restore_backup(words, target, SETS)
     assert restored.contents.tables == made.tables
     assert state(words) == before
-    assert words.check() == []
+    assert words.find_problems() == []
 
 
 def test_numbers_go_on_where_they_were(words, tmp_path):
@@ -135,7 +135,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_changed(words, tmp_path):
             assert dict(found.tables) == {"word": 7, "pair": 7, "empty": 0}
     assert refused > 35
     assert state(words) == before
-    assert words.check() == []
+    assert words.find_problems() == []
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK", b"PK\x05\x06" + bytes(18)])

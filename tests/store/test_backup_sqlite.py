@@ -24,7 +24,7 @@ def test_keeps_its_safety_copy_beside_the_file(sqlite_database, tmp_path):
     create_backup(sqlite_database, tmp_path / "x.backup")
     restored = restore_backup(sqlite_database, tmp_path / "x.backup", SETS)
     assert restored.safety is not None
-    assert restored.safety.parent == Path(sqlite_database.where).parent
+    assert restored.safety.parent == Path(sqlite_database.location).parent
     assert verify_backup(restored.safety).tables == restored.contents.tables
 
 
@@ -50,9 +50,9 @@ def test_the_live_file_stays_the_same_file_for_others_who_have_it_open(sqlite_da
         "print(ask(), flush=True); sys.stdin.readline(); print(ask(), flush=True)\n"
         "with database.writing() as tx: tx.run(\"insert into word (text) values ('other')\")\n"
     )
-    inode = Path(sqlite_database.where).stat().st_ino
+    inode = Path(sqlite_database.location).stat().st_ino
     with subprocess.Popen(
-        [sys.executable, "-c", script, f"sqlite:///{sqlite_database.where}"],
+        [sys.executable, "-c", script, f"sqlite:///{sqlite_database.location}"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as other:  # fmt: skip
         assert other.stdout.readline() == "[('later',)]\n"
@@ -64,7 +64,7 @@ def test_the_live_file_stays_the_same_file_for_others_who_have_it_open(sqlite_da
         other.stdin.flush()
         assert other.stdout.readline() == "[('saved',)]\n"
     assert other.returncode == 0
-    assert Path(sqlite_database.where).stat().st_ino == inode
+    assert Path(sqlite_database.location).stat().st_ino == inode
     with sqlite_database.reading() as tx:
         assert tx.rows("select text from word order by id") == [("saved",), ("other",)]
 
@@ -72,9 +72,9 @@ def test_the_live_file_stays_the_same_file_for_others_who_have_it_open(sqlite_da
 def test_a_restore_waits_for_a_writer_of_another_process(sqlite_database, tmp_path):
     migrate(sqlite_database, "words", STEPS, lambda reason: None)
     create_backup(sqlite_database, tmp_path / "x.backup")
-    other = apsw.Connection(sqlite_database.where)
+    other = apsw.Connection(sqlite_database.location)
     other.execute("begin immediate")
-    link, waited = sqlite_database.writer.link, threading.Event()
+    link, waited = sqlite_database.writer.connection, threading.Event()
 
     def watched(tries: int) -> bool:
         waited.set()
@@ -85,12 +85,12 @@ def test_a_restore_waits_for_a_writer_of_another_process(sqlite_database, tmp_pa
         other.execute("rollback")
         other.close()
 
-    link.connection.set_busy_handler(watched)
+    link.raw.set_busy_handler(watched)
     thread = threading.Thread(target=free)
     thread.start()
     restore_backup(sqlite_database, tmp_path / "x.backup", SETS)
     thread.join()
-    assert sqlite_database.check() == []
+    assert sqlite_database.find_problems() == []
 
 
 def test_a_torn_database_can_be_restored(tmp_path):
@@ -142,4 +142,4 @@ def test_a_backup_is_a_plain_database_and_a_plain_copy_is_a_backup(sqlite_databa
 def test_the_database_is_no_backup_of_itself(sqlite_database):
     migrate(sqlite_database, "words", STEPS, lambda reason: None)
     with pytest.raises(Invalid):
-        restore_backup(sqlite_database, Path(sqlite_database.where), SETS)
+        restore_backup(sqlite_database, Path(sqlite_database.location), SETS)

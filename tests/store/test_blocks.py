@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.store.database import Database, open_database
 
@@ -42,7 +42,7 @@ def test_an_exception_rolls_back(words):
 
 def test_row_counts_are_of_this_statement(words):
     with words.writing() as tx:
-        tx.many(INSERT, [{"text": str(n), "number": n} for n in range(5)])
+        tx.run_many(INSERT, [{"text": str(n), "number": n} for n in range(5)])
         assert tx.run("update word set number = number + 1 where number < :below", below=3) == 3
         assert tx.run("update word set number = 0 where number > 100") == 0
         assert tx.run("create table other (id {identity})") == 0
@@ -53,13 +53,13 @@ def test_row_counts_are_of_this_statement(words):
 
 def test_many_is_all_or_nothing(words):
     with pytest.raises(Conflict), words.writing() as tx:
-        tx.many(INSERT, [{"text": each, "number": 1} for each in ("a", "b", "a")])
+        tx.run_many(INSERT, [{"text": each, "number": 1} for each in ("a", "b", "a")])
     assert texts(words) == []
 
 
 def test_many_of_none_is_nothing(words):
     with words.writing() as tx:
-        tx.many(INSERT, [])
+        tx.run_many(INSERT, [])
     assert texts(words) == []
 
 
@@ -113,7 +113,7 @@ def test_half_of_a_surrogate_pair_is_refused(words):
 
 def test_text_sorts_by_code_point(words):
     with words.writing() as tx:
-        tx.many(INSERT, [{"text": each, "number": 1} for each in ("b", "a", "B", "ä", "あ", "_")])
+        tx.run_many(INSERT, [{"text": each, "number": 1} for each in ("b", "a", "B", "ä", "あ", "_")])
     with words.reading() as tx:
         found = [row[0] for row in tx.rows("select text from word order by text")]
     assert found == sorted(found)
@@ -232,8 +232,8 @@ def test_more_readers_at_once_than_connections(words):
 
 def test_check_and_size(words):
     with words.writing() as tx:
-        tx.many(INSERT, [{"text": str(n), "number": n} for n in range(100)])
-    assert words.check() == []
+        tx.run_many(INSERT, [{"text": str(n), "number": n} for n in range(100)])
+    assert words.find_problems() == []
     assert words.size() > 4_000
 
 
@@ -277,7 +277,7 @@ def test_a_stop_that_was_set_before_stops_at_once(words):
     "use",
     [
         lambda tx: tx.run(INSERT, text="a\0b", number=1),
-        lambda tx: tx.many(INSERT, [{"text": "a", "number": 1}, {"text": "\0", "number": 2}]),
+        lambda tx: tx.run_many(INSERT, [{"text": "a", "number": 1}, {"text": "\0", "number": 2}]),
         lambda tx: tx.rows("select text from word where text = :text", text="\0"),
     ],
     ids=["run", "many", "rows"],

@@ -43,13 +43,13 @@ pieces = st.one_of(
 @given(st.lists(pieces, max_size=12))
 def test_every_piece_is_translated_by_itself(parts):
     text = " ".join(part[0] for part in parts)
-    assert POSTGRESQL.sql(text) == " ".join(part[1] for part in parts)
-    assert SQLITE.sql(text) == " ".join(part[2] for part in parts)
+    assert POSTGRESQL.translate(text) == " ".join(part[1] for part in parts)
+    assert SQLITE.translate(text) == " ".join(part[2] for part in parts)
 
 
 @given(st.lists(pieces, max_size=12))
 def test_the_driver_finds_the_same_parameters_and_percent_signs(parts):
-    text = POSTGRESQL.sql(" ".join(part[0] for part in parts))
+    text = POSTGRESQL.translate(" ".join(part[0] for part in parts))
     asked = {part[0].strip()[1:] for part in parts if part[0].startswith(" :")}
     query = PostgresQuery(Transformer())
     query.convert(text.encode(), dict.fromkeys(asked, "x"))
@@ -62,7 +62,7 @@ def test_the_driver_finds_the_same_parameters_and_percent_signs(parts):
 def test_any_text_is_translated_or_refused_in_words(text):
     for dialect in (SQLITE, POSTGRESQL):
         try:
-            dialect.sql(text)
+            dialect.translate(text)
         except ValueError as error:
             assert "SQL" in str(error)
 
@@ -70,30 +70,30 @@ def test_any_text_is_translated_or_refused_in_words(text):
 @given(st.lists(pieces, max_size=12))
 def test_translation_is_remembered(parts):
     text = " ".join(part[0] for part in parts)
-    assert SQLITE.sql(text) is SQLITE.sql(text)
+    assert SQLITE.translate(text) is SQLITE.translate(text)
 
 
 def test_an_unknown_token_is_refused():
     for dialect in (SQLITE, POSTGRESQL):
         with pytest.raises(ValueError, match="visible"):
-            dialect.sql("select 1 where {visible}")
+            dialect.translate("select 1 where {visible}")
 
 
 @pytest.mark.parametrize("text", ["select 1; select 2", "select 1;\n--x\n drop table t", "a; /* x */ b"])
 def test_two_statements_are_refused(text):
     for dialect in (SQLITE, POSTGRESQL):
         with pytest.raises(ValueError, match="one statement"):
-            dialect.sql(text)
+            dialect.translate(text)
 
 
 @pytest.mark.parametrize("text", ["select 1;", "select 1 ; \n", "select ';' ; -- the end", "select 1;/* ; */;"])
 def test_one_statement_may_end_in_a_semicolon(text):
-    assert SQLITE.sql(text) == text
+    assert SQLITE.translate(text) == text
 
 
 def test_a_trigger_has_statements_of_its_own():
     text = "create trigger t after insert on a begin delete from b; delete from c; end"
-    assert SQLITE.sql(text) == text
+    assert SQLITE.translate(text) == text
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -111,7 +111,7 @@ def test_translated_sql_means_the_same(kind, request):
 def test_a_list_of_numbers_is_one_parameter(database):
     with database.writing() as tx:
         tx.run("create table t (n {big} not null)")
-        tx.many("insert into t (n) values (:n)", [{"n": n} for n in (1, 2, 3, 2**62)])
+        tx.run_many("insert into t (n) values (:n)", [{"n": n} for n in (1, 2, 3, 2**62)])
         told = tx.rows("select n from t where n in ({numbers}) order by n", numbers=f"[3, 9, {2**62}]")
         assert told == [(3,), (2**62,)]
         assert tx.rows("select n from t where n in ({numbers})", numbers="[]") == []

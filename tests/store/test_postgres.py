@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Invalid, Unavailable, Unready
 from tokonoma.store.database import open_database
-from tokonoma.store.postgres.pool import CONNECTIONS
+from tokonoma.store.postgres import CONNECTIONS
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_idle_connections_that_have_died_are_replaced(words, postgres):
         each.start()
     for each in threads:
         each.join()
-    name = words.where.rpartition("/")[2]
+    name = words.location.rpartition("/")[2]
     for _ in range(2):  # first a read finds them dead, then a write
         postgres.execute(f"select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '{name}'")
         assert kept(words) == []
@@ -81,7 +81,7 @@ def test_a_commit_that_loses_its_connection_is_not_repeated_and_says_so(words, p
 def test_nul_is_refused_in_words(words):
     for write in (
         lambda tx: tx.run("insert into word values (:text)", text="a\0b"),
-        lambda tx: tx.many("insert into word values (:text)", [{"text": "a"}, {"text": "\0"}]),
+        lambda tx: tx.run_many("insert into word values (:text)", [{"text": "a"}, {"text": "\0"}]),
         lambda tx: tx.rows("select * from word where text = :text", text="\0"),
     ):
         with pytest.raises(Invalid) as refused, words.writing() as tx:
@@ -116,7 +116,7 @@ def test_more_blocks_than_connections_wait_their_turn_and_can_be_stopped(words):
 
 def test_a_deadlock_is_a_busy_database(words):
     with words.writing() as tx:
-        tx.many("insert into word values (:text)", [{"text": "a"}, {"text": "b"}])
+        tx.run_many("insert into word values (:text)", [{"text": "a"}, {"text": "b"}])
     both = threading.Barrier(2)
     outcomes: list[str] = []
 
@@ -231,4 +231,4 @@ def test_an_invalid_index_is_a_problem(words):
     with words.writing() as tx:
         tx.run("create index word_text on word (text)")
         tx.run("update pg_index set indisvalid = false where indexrelid = 'word_text'::regclass")
-    assert "word_text" in words.check()[0]
+    assert "word_text" in words.find_problems()[0]

@@ -11,10 +11,10 @@ import apsw
 import pytest
 
 from tokonoma.core.errors import Unavailable, Unready
+from tokonoma.store import sqlite
 from tokonoma.store.database import format_sqlite_url, open_database, parse_sqlite_url
-from tokonoma.store.sqlite import checkpoint
+from tokonoma.store.sqlite import Checkpointer, SqliteDatabase
 from tokonoma.store.sqlite import connection as sqlite_link
-from tokonoma.store.sqlite.database import SqliteDatabase
 
 
 def test_file_and_folder_are_their_owners_alone(tmp_path):
@@ -32,7 +32,7 @@ def test_file_and_folder_are_their_owners_alone(tmp_path):
 @pytest.mark.parametrize("durable", [True, False])
 def test_the_settings_that_keep_data_safe(tmp_path, durable):
     database = SqliteDatabase(tmp_path / "x.db", durable=durable)
-    link = database.writer.link
+    link = database.writer.connection
     assert link.pragma("journal_mode") == "wal"
     assert link.pragma("synchronous") == (2 if durable else 0)
     assert link.pragma("foreign_keys") == 1
@@ -85,7 +85,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
     with database.writing() as tx:
         tx.run("create table t (a {text})")
         tx.run("insert into t values ('kept')")
-    link = database.writer.link
+    link = database.writer.connection
     link.pragma("max_page_count", link.pragma("page_count"))  # SQLite's own way to run out of space
     with pytest.raises(Unavailable) as refused, database.writing() as tx:
         tx.run("insert into t values (:a)", a="x" * 100_000)
@@ -99,7 +99,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
 
 def test_a_lock_that_is_held_for_too_long_is_said(tmp_path):
     database = SqliteDatabase(tmp_path / "x.db", durable=False)
-    database.writer.link._wait = 0.0
+    database.writer.connection._wait = 0.0
     other = apsw.Connection(str(tmp_path / "x.db"))
     other.execute("begin immediate")
     with pytest.raises(Unavailable) as refused, database.writing():
@@ -117,13 +117,13 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
     other = apsw.Connection(str(tmp_path / "x.db"))
     other.execute("begin immediate")
     waited = threading.Event()
-    busy = database.writer.link._busy
+    busy = database.writer.connection._busy
 
     def watched(tries: int) -> bool:
         waited.set()
         return busy(tries)
 
-    database.writer.link.connection.set_busy_handler(watched)
+    database.writer.connection.raw.set_busy_handler(watched)
 
     def free() -> None:
         waited.wait()
@@ -141,8 +141,8 @@ def test_a_lock_that_is_freed_is_waited_for(tmp_path):
 @pytest.fixture
 def rounds(monkeypatch):
     """Checkpoints after every ten pages; each round is counted when it is over."""
-    monkeypatch.setattr(checkpoint, "CHECKPOINT_PAGES", 10)
-    done, work = threading.Semaphore(0), checkpoint.Checkpointer._checkpoint
+    monkeypatch.setattr(sqlite, "CHECKPOINT_PAGES", 10)
+    done, work = threading.Semaphore(0), Checkpointer._checkpoint
 
     def watched(self) -> None:
         try:
@@ -150,7 +150,7 @@ def rounds(monkeypatch):
         finally:
             done.release()
 
-    monkeypatch.setattr(checkpoint.Checkpointer, "_checkpoint", watched)
+    monkeypatch.setattr(Checkpointer, "_checkpoint", watched)
     return done
 
 
@@ -182,7 +182,7 @@ def test_the_log_is_folded_in_by_a_thread_of_its_own_and_starts_again(logged, ro
 
 
 def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeypatch):
-    monkeypatch.setattr(checkpoint, "BLOCKING_PAGES", 60)
+    monkeypatch.setattr(sqlite, "BLOCKING_PAGES", 60)
     with logged.reading() as tx:
         assert tx.rows("select count(*) from t") == [(0,)]
         for _ in range(4):  # past the point where readers are waited for, which must not stop the writers
@@ -192,7 +192,7 @@ def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeyp
     add(logged, 100)
     rounds.acquire()
     assert add(logged, 1) < 5
-    assert logged.check() == []
+    assert logged.find_problems() == []
 
 
 def test_closing_ends_a_write_that_does_not_end(tmp_path):

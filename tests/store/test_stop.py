@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
 
 # Neither ends by itself within the life of a test.

@@ -8,7 +8,7 @@ from tokonoma.app.reclassify_job import ReclassifyJob
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Tx
 from tokonoma.core.errors import Denied
-from tokonoma.core.policy_api import (
+from tokonoma.core.policy import (
     AccessEffect,
     Decision,
     Layer,

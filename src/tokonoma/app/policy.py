@@ -10,13 +10,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from tokonoma.app.reclassify import BATCH_SIZE, ClassificationChanges, preview_changes, reclassify_batch
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import Classification, Document, Record, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.core.module import Module
-from tokonoma.core.policy import Policy
-from tokonoma.core.policy_api import PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.core.policy import Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.policy import versions as store
 from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 from tokonoma.policy.rules import PolicyRules

@@ -1,10 +1,11 @@
-"""The catalogue: everything that lists and schemas need, made once from the code, read at start without importing it.
+"""The catalogue: names, descriptions and schemas of all tools, generated from the code and read without importing it.
 
-`python -m tokonoma.catalogue` rewrites `catalogue.json`; a test holds it equal to the code.
+`python -m tokonoma.catalogue` rewrites `catalogue.json`; a test compares it with the code.
 """
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,8 +30,8 @@ def read_catalogue(path: Path) -> list[ModuleInfo]:
     return [_parse_module(each) for each in orjson.loads(path.read_bytes())]
 
 
-def dump_catalogue(shelves: Sequence[ModuleInfo]) -> bytes:
-    return orjson.dumps(shelves, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+def dump_catalogue(modules: Sequence[ModuleInfo]) -> bytes:
+    return orjson.dumps(modules, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def load_module(source: str) -> Module:
@@ -40,7 +41,7 @@ def load_module(source: str) -> Module:
 
 
 def describe_module(module: Module, source: str) -> ModuleInfo:
-    """A module's shelf, made from its code."""
+    """A module as the catalogue knows it, generated from its code."""
     return ModuleInfo(module.name, module.summary, source, [_describe_tool(module, tool) for tool in module.tools])
 
 
@@ -48,20 +49,20 @@ def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
     from tokonoma.catalogue.schemas import input_schema, output_schema, read_description
     from tokonoma.catalogue.signature_text import format_signature
 
-    taken, given, told = input_schema(tool), output_schema(tool), read_description(tool)
+    input, output, description = input_schema(tool), output_schema(tool), read_description(tool)
     return ToolInfo(
         module=module.name,
         name=tool.name,
         listed=tool.listed or f"{module.name}_{tool.name}".replace(".", "_"),
         title=tool.title,
-        description=told,
+        description=description,
         effect=tool.effect,
         outside=tool.outside,
         idempotent=tool.idempotent,
         aliases=tool.aliases,
-        input=taken,
-        output=wrap_in_envelope(given) if module.envelope else given,
-        signature=format_signature(tool.name, taken, given, told),
+        input=input,
+        output=wrap_in_envelope(output) if module.envelope else output,
+        signature=format_signature(tool.name, input, output, description),
         time_limit=tool.time_limit,
         payload=tool.payload,
         raw=tool.sees_secrets,
@@ -71,20 +72,17 @@ def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
 
 
 def wrap_in_envelope(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an answer that travels in an envelope."""
+    """The schema of an answer in an envelope."""
     words = ("policy_version", "request_id", "trace_id")
     properties = {"data": data, **{word: {"type": "string"} for word in words}}
     return {"type": "object", "properties": properties, "required": ["data", *words]}
 
 
 def _parse_module(raw: Mapping[str, Any]) -> ModuleInfo:
-    entries: list[ToolInfo] = []
-    for each in raw["entries"]:
-        each["aliases"] = tuple(each["aliases"])
-        entries.append(ToolInfo(**each))
-    return ModuleInfo(raw["name"], raw["summary"], raw["source"], entries)
+    tools = [replace(ToolInfo(**each), aliases=tuple(each["aliases"])) for each in raw["entries"]]
+    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools)
 
 
 def build_catalogue() -> list[ModuleInfo]:
-    """The shipped catalogue, made from the code."""
+    """The shipped catalogue, generated from the code."""
     return [describe_module(load_module(source), source) for source in BUILT_IN_MODULES.values()]

@@ -1,17 +1,15 @@
-"""The registry: which modules there are, which of them a credential can see, and their code once it is needed."""
+"""The registry: which modules exist, which of them a principal can see, and their code once it is needed."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import Desk, Record, Rows
-from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready
+from tokonoma.core.desk import Desk, Record, Rows, parse_address
+from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
-from tokonoma.core.suggestions import find_nearest
 
 if TYPE_CHECKING:
     from tokonoma.catalogue.schemas import ParamParser
@@ -29,47 +27,46 @@ class LoadedTool:
 
 
 class Registry:
-    """`load` imports a module's value; `prepare` makes its tables ready. Both run once, on the first call."""
+    """`load` imports a `Module` value; `prepare` creates its tables. Both run once per module, on its first call."""
 
     def __init__(
         self,
-        shelves: Iterable[ModuleInfo],
+        infos: Iterable[ModuleInfo],
         load: Callable[[str], Module],
         prepare: Callable[[Module], None],
         off: frozenset[str] = frozenset(),
     ) -> None:
-        self._infos = {shelf.name: shelf for shelf in shelves}
+        self._infos = {info.name: info for info in infos}
         self._load, self._prepare, self._disabled = load, prepare, off
-        self._names = {shelf.name: _index_names(shelf) for shelf in self._infos.values()}
-        self._by_full_name = {
-            name: entry for names in self._names.values() for name, entry in names.items() if _is_full_name(entry, name)
-        }
+        self._names = {info.name: _index_names(info) for info in self._infos.values()}
+        tools = [tool for info in self._infos.values() for tool in info.entries]
+        self._by_full_name = {name: tool for tool in tools for name in full_names(tool)}
         self._modules: dict[str, Module] = {}
         self._loaded_tools: dict[str, LoadedTool] = {}
         self._lock = threading.RLock()
 
-    def visible_modules(self, who: Principal) -> list[ModuleInfo]:
-        """What this principal sees; the gateway itself is not a module to be called."""
+    def visible_modules(self, principal: Principal) -> list[ModuleInfo]:
+        """The modules that this principal sees, without the gateway, each with the tools that it sees."""
         seen: list[ModuleInfo] = []
-        for shelf in self._infos.values():
-            entries = self._visible_tools(shelf, who)
+        for info in self._infos.values():
+            entries = self._visible_tools(info, principal)
             if entries:
-                seen.append(shelf if len(entries) == len(shelf.entries) else replace(shelf, entries=entries))
+                seen.append(info if len(entries) == len(info.entries) else replace(info, entries=entries))
         return seen
 
-    def find_tool(self, module: str, tool: str, who: Principal) -> ToolInfo:
-        """The entry for any spelling of a tool's name; what is masked looks as if it did not exist.
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
+        """The tool with this name or alias; a masked tool fails like one that does not exist.
 
         Without a module the name is one of `tools/call`: `memory_save`, `memory.save`, `create_item`.
         """
         if not module:
-            return self._find_by_full_name(tool, who)
+            return self._find_by_full_name(tool, principal)
         if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        shelf = self._infos.get(module)
-        entries = () if shelf is None else self._visible_tools(shelf, who)
+        info = self._infos.get(module)
+        entries = () if info is None else self._visible_tools(info, principal)
         if not entries:
-            raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(who)])
+            raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(principal)])
         entry = self._names[module].get(_normalize_name(tool))
         if entry is None or entry not in entries:
             raise _unknown_name("tool", f"tool in {module}", tool, [each.name for each in entries])
@@ -80,7 +77,7 @@ class Registry:
         return self._names[GATEWAY][_normalize_name(name)]
 
     def find_owner_tool(self, module: str, name: str) -> ToolInfo:
-        """One of a module's tools for the owner's own commands; `find` never gives one of these."""
+        """A tool for the owner's own commands; `find_tool` never returns one of these."""
         if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
         if module not in self._infos:
@@ -90,79 +87,71 @@ class Registry:
             module, name, "", tool.title, "", tool.effect, False, tool.idempotent, (), {}, {}, name, tool.time_limit
         )
 
-    def _find_by_full_name(self, name: str, who: Principal) -> ToolInfo:
+    def _find_by_full_name(self, name: str, principal: Principal) -> ToolInfo:
         entry = self._by_full_name.get(_normalize_name(name))
-        if entry is None or entry not in self._visible_tools(self._infos[entry.module], who):
-            raise _unknown_name(
-                "tool", "tool", name, [each.listed for shelf in self.visible_modules(who) for each in shelf.entries]
-            )
+        if entry is None or entry not in self._visible_tools(self._infos[entry.module], principal):
+            known = [each.listed for info in self.visible_modules(principal) for each in info.entries]
+            raise _unknown_name("tool", "tool", name, known)
         return entry
 
-    def _visible_tools(self, shelf: ModuleInfo, who: Principal) -> Sequence[ToolInfo]:
-        name = shelf.name
-        if name == GATEWAY or name in self._disabled or not who.reach.sees_module(name):
+    def _visible_tools(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
+        name, reach = info.name, principal.reach
+        if name == GATEWAY or name in self._disabled or not reach.sees_module(name):
             return ()
-        tools = [entry for entry in shelf.entries if who.reach.sees_tool(entry)]
-        return shelf.entries if len(tools) == len(shelf.entries) else tools
+        tools = [tool for tool in info.entries if reach.sees_tool(tool)]
+        return info.entries if len(tools) == len(info.entries) else tools
 
     def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
-        found = self._loaded_tools.get(entry.path)
-        if found is None:
-            found = self._bind_tool(entry)
-        return found
+        return self._loaded_tools.get(entry.path) or self._bind_tool(entry)
 
     def parse_params(self, entry: ToolInfo, params: Mapping[str, Any]) -> dict[str, Any]:
         """The checked arguments of a call."""
         return self.load_tool(entry).parse(params)
 
     def return_type(self, entry: ToolInfo) -> Any:
-        """The type of what a tool gives."""
+        """The return type of a tool."""
         from typing import get_type_hints
 
         return get_type_hints(self.load_tool(entry).tool.run, include_extras=True)["return"]
 
     def get_module(self, name: str) -> Module:
-        found = self._modules.get(name)
-        if found is None:
+        if name not in self._modules:
             with self._lock:
-                found = self._modules.get(name)
-                if found is None:
-                    found = self._import_module(self._infos[name])
-                    self._prepare(found)
-                    self._modules[name] = found
-        return found
+                if name not in self._modules:
+                    module = self._import_module(self._infos[name])
+                    self._prepare(module)
+                    self._modules[name] = module
+        return self._modules[name]
 
     def find_module(self, name: str) -> Module | None:
-        """None for the module of a plugin that is no longer there."""
+        """None for the module of a plugin that was removed."""
         return self.get_module(name) if name in self._infos else None
 
     def load_all(self) -> list[Module]:
-        """All of them, loaded; Unready if one cannot be."""
+        """All modules, loaded; Unready if one cannot be."""
         return [self.get_module(name) for name in self._infos if name != GATEWAY]
 
     def error_codes(self, name: str) -> ErrorCodes:
-        """The error codes of a module; the house's own for one that is not there."""
+        """The error codes of a module; the defaults if there is no such module."""
         if name not in self._infos or name in self._disabled:
             return DEFAULT_CODES
         try:
             return self.get_module(name).codes
-        except Refusal:  # it cannot be loaded, or its tables not be made ready: the error to be told is this one
+        except Refusal:  # it cannot be loaded or prepared: that error is the one to report
             return DEFAULT_CODES
 
     def read_record(self, rows: Rows, address: str) -> Record | None:
-        """The Directory: any address → its record."""
+        """Any address → its record."""
         module = self._owning_module(address)
-        return module.read(rows, address) if module is not None and module.read is not None else None
+        return module.read(rows, address) if module and module.read else None
 
     def refresh(self, desk: Desk, address: str) -> None:
-        module = self._owning_module(address)
-        if module is not None and module.refresh is not None:
+        if (module := self._owning_module(address)) and module.refresh:
             module.refresh(desk, address)
 
     def mark_used(self, desk: Desk, address: str, trace_id: str) -> None:
-        module = self._owning_module(address)
-        if module is not None and module.on_used is not None:
+        if (module := self._owning_module(address)) and module.on_used:
             module.on_used(desk, address, trace_id)
 
     def _owning_module(self, address: str) -> Module | None:
@@ -174,19 +163,18 @@ class Registry:
         return frozenset(table for module in self._modules.values() for table in module.record_tables)
 
     def unclassified_tables(self) -> frozenset[str]:
-        """Their tables whose rows hold texts without a class."""
+        """The tables of the modules loaded so far whose rows hold texts without a classification."""
         return frozenset(table for module in self._modules.values() for table in module.unclassified_tables)
 
-    def _import_module(self, shelf: ModuleInfo) -> Module:
+    def _import_module(self, info: ModuleInfo) -> Module:
         try:
-            return self._load(shelf.source)
+            return self._load(info.source)
         except Refusal:
             raise
         except Exception as error:  # a plugin's package may be gone or broken
-            log("error", "module", module=shelf.name, source=shelf.source, error=type(error).__name__)
-            raise Unready(
-                f"The module {shelf.name!r} cannot be loaded. `tokonoma doctor` tells why.", reason="module"
-            ) from error
+            log("error", "module", module=info.name, source=info.source, error=type(error).__name__)
+            message = f"The module {info.name!r} cannot be loaded. `tokonoma doctor` tells why."
+            raise Unready(message, reason="module") from error
 
     def _bind_tool(self, entry: ToolInfo) -> LoadedTool:
         from tokonoma.catalogue.schemas import build_parser  # pydantic is not needed before the first call
@@ -207,7 +195,7 @@ class Registry:
 
 
 def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
-    """An entry in the shape of MCP's `tools/list`."""
+    """A tool in the shape of MCP's `tools/list`."""
     return {
         "name": entry.listed,
         "title": entry.title,
@@ -223,20 +211,17 @@ def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
     }
 
 
-def _index_names(shelf: ModuleInfo) -> dict[str, ToolInfo]:
+def full_names(tool: ToolInfo) -> set[str]:
+    """Every name that finds a tool without its module; dots and underscores are the same."""
+    return {_normalize_name(name) for name in (f"{tool.module}_{tool.name}", tool.listed, *tool.aliases)}
+
+
+def _index_names(info: ModuleInfo) -> dict[str, ToolInfo]:
     names: dict[str, ToolInfo] = {}
-    for entry in shelf.entries:
-        for name in (entry.name, f"{shelf.name}_{entry.name}", entry.listed, *entry.aliases):
-            names.setdefault(_normalize_name(name), entry)
+    for tool in info.entries:
+        for name in (_normalize_name(tool.name), *full_names(tool)):
+            names.setdefault(name, tool)
     return names
-
-
-def _is_full_name(entry: ToolInfo, key: str) -> bool:
-    """Whether a key names the tool without its module: everything but the short name."""
-    return key != _normalize_name(entry.name) or key in {
-        _normalize_name(entry.listed),
-        *map(_normalize_name, entry.aliases),
-    }
 
 
 def _normalize_name(name: str) -> str:
@@ -246,6 +231,5 @@ def _normalize_name(name: str) -> str:
 def _unknown_name(reason: str, kind: str, name: str, known: Sequence[str]) -> Missing:
     meant = find_nearest(name, known)
     hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else f"There are: {', '.join(known) or 'none'}."
-    return Missing(
-        f"There is no {kind} called {name[:80]!r}. {hint}", reason=reason, nearest=meant, **{f"{reason}s": known}
-    )
+    message = f"There is no {kind} called {name[:80]!r}. {hint}"
+    return Missing(message, reason=reason, nearest=meant, **{f"{reason}s": known})

@@ -1,4 +1,4 @@
-"""What a tool takes and gives, read from its signature: the parser of its parameters and its two schemas."""
+"""The parser of a tool's parameters and its two JSON Schemas, derived from its signature."""
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from typing_extensions import TypedDict
 
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.content import RichResult
-from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Tool
 
@@ -27,7 +27,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def build_parser(tool: Tool, signature: str) -> ParamParser:
-    """A function from raw parameters to checked arguments; it refuses with every problem at once."""
+    """A function from raw parameters to checked arguments; Invalid lists every problem at once."""
     if tool.input_schema is not None:
         return partial(check_params, tool, signature)
     parameters = _read_parameters(tool)
@@ -40,9 +40,8 @@ def build_parser(tool: Tool, signature: str) -> ParamParser:
         try:
             return adapter.validate_python(given, strict=True, extra="forbid")
         except ValidationError as error:
-            problems = [
-                _describe_problem(each, parameters) for each in cast("list[Any]", error.errors(include_url=False))
-            ]
+            errors = cast("list[Any]", error.errors(include_url=False))
+            problems = [_describe_problem(each, parameters) for each in errors]
             raise Invalid(_format_problems(tool, problems), problems=problems, signature=signature) from None
 
     return parse
@@ -53,7 +52,6 @@ def input_schema(tool: Tool) -> Schema:
         return dict(tool.input_schema)
     parameters = _read_parameters(tool)
     schema = _inline_definitions(_build_adapter(tool, parameters).json_schema())
-    schema.pop("title", None)
     properties = schema.setdefault("properties", {})
     for name, (_, default) in parameters.items():
         properties[name] = _without_null(properties[name])
@@ -131,7 +129,7 @@ def _build_adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> Typ
 
 
 def _inline_definitions(schema: Schema) -> Schema:
-    """The schema with its `$ref`s written out and the generated titles left away: clients differ in what they read."""
+    """The schema without `$ref`s and generated titles: not every client reads them."""
     definitions = schema.pop("$defs", {})
 
     def walk(node: Any, seen: tuple[str, ...]) -> Any:
@@ -142,13 +140,11 @@ def _inline_definitions(schema: Schema) -> Schema:
         node = cast("Schema", node)
         if "$ref" in node:
             name = node["$ref"].rsplit("/", 1)[1]
-            if name in seen:  # a type that holds itself: say only that it is an object
+            if name in seen:  # a recursive type: say only that it is an object
                 return {"type": "object"}
             rest = {key: value for key, value in node.items() if key != "$ref"}
             return {**walk(definitions[name], (*seen, name)), **walk(rest, seen)}
-        named = {key: walk(value, seen) for key, value in node.items() if key != "properties"}
-        if isinstance(named.get("title"), str):
-            del named["title"]
+        named = {key: walk(value, seen) for key, value in node.items() if key not in ("properties", "title")}
         if "properties" in node:
             named["properties"] = {key: walk(value, seen) for key, value in node["properties"].items()}
         return named
@@ -157,7 +153,7 @@ def _inline_definitions(schema: Schema) -> Schema:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """An optional parameter may be left out; that it may also be null need not cost the reader anything."""
+    """An optional parameter can be left out; that it may be null too would only make the schema longer."""
     options = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     if len(options) == 1:
@@ -167,17 +163,13 @@ def _without_null(schema: Schema) -> Schema:
 
 def _describe_problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     place = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        problem: dict[str, Any] = {"field": place, "message": "unknown field"}
-        if len(error["loc"]) == 1:
-            problem["allowed"] = list(parameters)
-        return problem
-    if error["type"] == "missing":
-        return {"field": place, "message": "required"}
-    return {"field": place, "message": error["msg"][:1].lower() + error["msg"][1:]}
+    messages = {"extra_forbidden": "unknown field", "missing": "required"}
+    message = messages.get(error["type"]) or error["msg"][:1].lower() + error["msg"][1:]
+    allowed = {"allowed": list(parameters)} if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 else {}
+    return {"field": place, "message": message, **allowed}
 
 
 def _format_problems(tool: Tool, problems: list[dict[str, Any]]) -> str:
-    told = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
+    listed = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    return f"The parameters of {tool.name} are not right: {told}{more}."
+    return f"The parameters of {tool.name} are not right: {listed}{more}."

@@ -1,4 +1,4 @@
-"""Compact signatures: what a JSON Schema says, in a third of the tokens.
+"""Compact signatures: the content of a JSON Schema in a third of the tokens.
 
 recent(limit?: int 1..200 = 20, cursor?: str) -> {items: [{at: str, tool: str}], has_more: bool}
 """
@@ -10,12 +10,12 @@ from typing import Any, cast
 _NAMES = {"string": "str", "integer": "int", "number": "num", "boolean": "bool", "null": "null"}
 
 
-def format_signature(name: str, taken: Mapping[str, Any], given: Mapping[str, Any], description: str) -> str:
-    """One line of types, one of description, then a line for each parameter that has something to say."""
-    required = set(taken.get("required", ()))
-    properties: Mapping[str, Mapping[str, Any]] = taken.get("properties", {})
+def format_signature(name: str, input: Mapping[str, Any], output: Mapping[str, Any], description: str) -> str:
+    """One line of types, one of description, then a line for each parameter with a description."""
+    required = set(input.get("required", ()))
+    properties: Mapping[str, Mapping[str, Any]] = input.get("properties", {})
     fields = ", ".join(_format_field(key, schema, key in required) for key, schema in properties.items())
-    lines = [f"{name}({fields}) -> {format_type(given)}", f"  {description}"]
+    lines = [f"{name}({fields}) -> {format_type(output)}", f"  {description}"]
     lines += [f"  {key}: {schema['description']}" for key, schema in properties.items() if "description" in schema]
     return "\n".join(lines)
 

@@ -19,7 +19,7 @@ from tokonoma.core import clock
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.module import Migration
 from tokonoma.store import backup as saving
-from tokonoma.store.contents import BackupContents
+from tokonoma.store.archive import BackupContents
 from tokonoma.store.database import open_database, parse_sqlite_url
 
 

@@ -12,9 +12,8 @@ from tokonoma.cli.flags import group
 from tokonoma.cli.session import open_app
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
-from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.errors import Invalid, Missing, find_nearest
 from tokonoma.core.reach import parse_mask
-from tokonoma.core.suggestions import find_nearest
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _HEADINGS = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")

@@ -7,9 +7,8 @@ from tokonoma.cli import show
 from tokonoma.cli.flags import command
 from tokonoma.cli.session import open_app
 from tokonoma.core.call import OWNER
-from tokonoma.core.errors import Missing
+from tokonoma.core.errors import Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
-from tokonoma.core.suggestions import find_nearest
 
 
 @command("modules")

@@ -5,10 +5,9 @@ from typing import Any
 import click
 
 from tokonoma.catalogue.plugins import read_plugins
-from tokonoma.catalogue.plugins.discover import PluginOffer, list_offers
+from tokonoma.catalogue.plugins.enable import PluginOffer, find_problem, list_offers
 from tokonoma.catalogue.plugins.enable import disable_plugin as forget
 from tokonoma.catalogue.plugins.enable import enable_plugin as keep
-from tokonoma.catalogue.plugins.enable import find_problem
 from tokonoma.cli import show
 from tokonoma.cli.flags import group
 from tokonoma.cli.session import open_app

@@ -8,8 +8,7 @@ import click
 
 from tokonoma import __version__
 from tokonoma.cli.flags import SettingsGroup, get_flags
-from tokonoma.core.errors import Refusal
-from tokonoma.core.suggestions import find_nearest
+from tokonoma.core.errors import Refusal, find_nearest
 
 # name → where it is, and what it does in a line. `--help` shows these without importing any of them.
 COMMANDS = {

@@ -16,10 +16,9 @@ from tokonoma.cli.flags import command
 from tokonoma.cli.session import open_app
 from tokonoma.cli.where import redact_database_url
 from tokonoma.core.call import OWNER
-from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.errors import Missing, Unavailable
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.errors import Missing, Unavailable, find_nearest
 from tokonoma.core.module import Module
-from tokonoma.core.suggestions import find_nearest
 from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
 
 

@@ -1,4 +1,4 @@
-"""Where the home is, the settings that lie in it, and where spans go."""
+"""The home folder, the settings in it, and the tracer that they ask for."""
 
 import sys
 from collections.abc import Mapping
@@ -13,10 +13,9 @@ from tokonoma.core.tracing import Tracer
 
 def find_home(flag: str | None, environ: Mapping[str, str]) -> Path:
     """TOKONOMA_HOME, or the platform's user data folder."""
-    told = flag or environ.get("TOKONOMA_HOME")
-    if told:
-        return Path(told).expanduser().absolute()
-    if sys.platform.startswith("linux"):  # as platformdirs has it, which costs a fifth of the whole start to ask
+    if given := flag or environ.get("TOKONOMA_HOME"):
+        return Path(given).expanduser().absolute()
+    if sys.platform.startswith("linux"):  # the same as platformdirs, whose import costs a fifth of the start
         return Path(environ.get("XDG_DATA_HOME", "").strip() or Path.home() / ".local" / "share") / "tokonoma"
     from platformdirs import user_data_path
 
@@ -25,26 +24,24 @@ def find_home(flag: str | None, environ: Mapping[str, str]) -> Path:
 
 def load_settings(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     file = home / "tokonoma.toml"
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if file.exists():
-        import tomllib  # only who has a file pays for it
+        import tomllib
 
         try:
-            told = tomllib.loads(file.read_text(encoding="utf-8"))
+            values = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
-    return resolve_settings(flags, environ, told)
+    return resolve_settings(flags, environ, values)
 
 
 def open_tracer(settings: Settings) -> Tracer | None:
-    """Where spans go, if anybody collects them."""
+    """The tracer, if telemetry is switched on."""
     if not settings.get_flag("telemetry"):
         return None
     try:
         from tokonoma.telemetry.otel import OtelSpans
     except ImportError as error:
-        raise Unready(
-            "Telemetry needs packages that are not installed. Install them with: pip install 'tokonoma[otel]'",
-            reason="driver",
-        ) from error
+        message = "Telemetry needs packages that are not installed. Install them with: pip install 'tokonoma[otel]'"
+        raise Unready(message, reason="driver") from error
     return OtelSpans(__version__)

@@ -1,1 +1,1 @@
-"""The words of the house. Everything here is plain Python: no database, no protocol, no third-party package."""
+"""Types and protocols that every room shares. Standard library only: no database, no protocol, no other package."""

@@ -1,4 +1,4 @@
-"""Time as the house writes it: whole milliseconds since the epoch, shown as RFC 3339 in UTC."""
+"""Time: whole milliseconds since the epoch, formatted as RFC 3339 in UTC."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ def format_time(milliseconds: int) -> str:
 
 
 def parse_time(text: str) -> int:
-    """The inverse of `shown`; takes any RFC 3339 time, and a date as its midnight in UTC. Else ValueError."""
+    """Parse any RFC 3339 time; a date means midnight in UTC. ValueError for anything else."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Opaque cursors: where the next page starts, readable by us alone, refused if somebody changed them."""
+"""Opaque cursors: where the next page starts, with a checksum against changes."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ def encode(kind: str, *position: Any) -> str:
 
 
 def decode(kind: str, cursor: str) -> list[Any]:
-    """The position that `encode` was given; Invalid for anything that `encode(kind, …)` did not make."""
+    """The position that `encode` got; Invalid for anything that `encode(kind, …)` did not return."""
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         body, check = raw[:-4], raw[-4:]

@@ -1,40 +1,45 @@
-"""The desk is what a tool receives: the one door for reading and writing, so that no guard can be forgotten."""
+"""The desk is what a tool receives: the only way to read and write, so that no check can be forgotten."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from tokonoma.core.errors import Invalid
+
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
-    from tokonoma.core.policy_api import DeskPolicy
+    from tokonoma.core.module import ServerInfo
+    from tokonoma.core.policy import DeskPolicy
     from tokonoma.core.query import Hits, Query, SearchFilter
-    from tokonoma.core.server_info import ServerInfo
 
 Classification = Literal["public", "internal", "pii", "secret"]
 CLASSIFICATIONS: tuple[Classification, ...] = ("public", "internal", "pii", "secret")  # from open to closed
 
 Row = tuple[Any, ...]
 
+_ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A record's row in the shared index. `facts` are what it can be filtered by: nested keys joined by dots."""
+    """A record's row in the shared index. A search can filter by its `facts`: nested keys are joined by dots."""
 
     address: str
     namespace: str
     text: str
     title: str = ""
     classification: Classification = "internal"
-    facts: Sequence[tuple[str, "str | float | bool"]] = ()  # a key may come several times
-    thread: str = ""  # records of one thread lend each other weight, in the order in which they were first put
+    facts: Sequence[tuple[str, "str | float | bool"]] = ()  # a key may occur several times
+    thread: str = ""  # records of one thread raise each other's score, in the order in which they were first put
     at: int = 0  # the record's own time, in milliseconds; 0: when it was put
-    expires_at: int | None = None  # from then on it is not found
+    expires_at: int | None = None  # from then on no search finds it
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What any address leads to, whichever module owns it."""
+    """A record of any module, as its address leads to it."""
 
     address: str
     module: str
@@ -43,9 +48,7 @@ class Record:
     title: str
     text: str
     revision: int | str | None = None
-    part_classifications: frozenset[Classification] = (
-        frozenset()
-    )  # the classes of its parts, if they have their own: all must be seen
+    part_classifications: frozenset[Classification] = frozenset()  # of its parts; a reader must be cleared for all
 
 
 class Rows(Protocol):
@@ -66,17 +69,17 @@ class Statements(Rows, Protocol):
 
 
 class Tx(Statements, Protocol):
-    """A desk's transaction: also keeps the shared index in step with the module's own tables."""
+    """A desk's transaction: it also updates the shared index with the module's own tables."""
 
     def put(self, document: Document) -> Classification:
-        """The class that it got: at least the one that was said, stricter if the policy says so. The module's own row
-        follows by itself."""
+        """Index the document; returns its classification: the one given, or a stricter one by policy. The module's own
+        row is updated too."""
         ...
 
     def drop(self, address: str) -> None: ...
 
     def classify(self, label: Classification, space: str, *texts: str) -> Classification:
-        """The class of texts that are no document of their own, such as a relation's reason."""
+        """The classification of texts that are no document of their own, such as a relation's reason."""
         ...
 
 
@@ -90,7 +93,7 @@ class Desk(Protocol):
 
     @property
     def policy(self) -> "DeskPolicy":
-        """What the policy in force says."""
+        """The policy in force, for this caller."""
         ...
 
     def write(self) -> AbstractContextManager[Tx]:
@@ -98,8 +101,8 @@ class Desk(Protocol):
         ...
 
     def write_derived(self) -> AbstractContextManager[Tx]:
-        """A transaction beside the call's own, as many as it takes, without an entry: for what is derived from files,
-        and for what became of a file after the call's entry was stored. Nothing that a caller says is written here."""
+        """A transaction without a journal entry, as often as needed: for data derived from files, and for the state of
+        a file after the call's entry was stored. Nothing that a caller sent is written here."""
         ...
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
@@ -113,20 +116,17 @@ class Desk(Protocol):
         ...
 
     def mark_used(self, address: str, trace_id: str) -> None:
-        """The record was used because of this search of its module's; Missing if the module knows no such search."""
-        ...
+        """Note that this search of the record's module led to its use; Missing if the module knows no such search."""
 
     def find(self, query: "Query", where: "SearchFilter") -> "Hits":
-        """Search the shared index; walls, classes and `where` filter before anything is ranked."""
+        """Search the shared index; the caller's scope and `where` filter before anything is ranked."""
         ...
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Progress for the client."""
-        ...
+        """Report progress to the client."""
 
     def check(self) -> None:
         """Raise if the call was cancelled or its time is over."""
-        ...
 
     def now(self) -> int:
         """Milliseconds since the epoch, by the server's clock."""
@@ -163,3 +163,26 @@ class AsyncDesk(Protocol):
     async def read(self, address: str) -> Record: ...
     async def find(self, query: "Query", where: "SearchFilter") -> "Hits": ...
     def write(self) -> AbstractAsyncContextManager[AsyncTx]: ...
+
+
+class Addresses(Protocol):
+    """Leads from any address to its record; implemented by the registry, which asks the owning module."""
+
+    def read_record(self, rows: Rows, address: str) -> Record | None: ...
+
+    def refresh(self, desk: Desk, address: str) -> None:
+        """Let the module update the index if the source of the record has changed."""
+
+    def mark_used(self, desk: Desk, address: str, trace_id: str) -> None: ...
+
+
+def format_address(module: str, name: str) -> str:
+    return f"tokonoma://{module}/{name}"
+
+
+def parse_address(address: str) -> tuple[str, str]:
+    """`tokonoma://items/12` → `("items", "12")`."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise Invalid(f"{address!r} is not an address. One looks like tokonoma://memory/<id>.", field="address")
+    return found[1], found[2]

@@ -1,20 +1,20 @@
-"""The error tree. Inside the house there are nine words; each module maps them to its specification's codes.
+"""The error tree. The server knows nine kinds of errors; each module maps them to the codes of its specification.
 
     Refusal
     ├── Invalid          the caller sent something that cannot be right
-    ├── Unauthenticated  nobody knows who calls
-    ├── Denied           known, and not allowed
+    ├── Unauthenticated  the caller is not known
+    ├── Denied           the caller is known but not allowed to do this
     ├── Missing          there is no such thing, or none that this caller may see
     ├── Conflict         the thing has changed since the caller looked
     ├── Expired          it was there, and its time is over
     ├── Limited          too much, too often; try later
-    ├── Unready          a part of the house is not set up
-    └── Unavailable      a part of the house, or an outside service, does not answer
+    ├── Unready          a part of the server is not set up
+    └── Unavailable      a part of the server, or an outside service, does not answer
 
-A bare exception is none of these: it becomes "internal", and its text never leaves the process.
+Any other exception becomes "internal", and its text never leaves the process.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,9 +26,7 @@ class Refusal(Exception):
 
     def __init__(self, message: str, *, reason: str = "", **details: Any) -> None:
         super().__init__(message)
-        self.message = message
-        self.reason = reason
-        self.details = details
+        self.message, self.reason, self.details = message, reason, details
 
 
 class Invalid(Refusal):
@@ -69,7 +67,7 @@ class Unavailable(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NumberedCode:
-    """A code of a specification that counts its errors: told with `data {type, details, timestamp}`, not `details`."""
+    """A code of a specification with numbered errors: sent with `data {type, details, timestamp}`, not `details`."""
 
     number: int
     type: str
@@ -79,7 +77,7 @@ class NumberedCode:
 
 
 ErrorCodes = Mapping[str, str | int | NumberedCode]
-"""A module's table from `word` or `word.reason` to the code that its specification names."""
+"""A module's table from `kind` or `kind.reason` to the code in its specification"""
 
 DEFAULT_CODES: ErrorCodes = {
     "invalid": "INVALID_ARGUMENT",
@@ -99,12 +97,22 @@ DEFAULT_CODES: ErrorCodes = {
 
 
 def find_error_code(error: BaseException, codes: ErrorCodes) -> str | int | NumberedCode:
-    """The outer code of an error: the module's own word first, then the house's."""
+    """The code that a client sees: from the module's table if it has one, else the default."""
     if not isinstance(error, Refusal):
         return codes.get("internal", DEFAULT_CODES["internal"])
-    exact = f"{error.kind}.{error.reason}"
-    for key in (exact, error.kind):
+    for key in (f"{error.kind}.{error.reason}", error.kind):
         for table in (codes, DEFAULT_CODES):
             if key in table:
                 return table[key]
     return DEFAULT_CODES["internal"]
+
+
+def find_nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that a misspelt one may mean, best first."""
+    import difflib  # 10 ms to import, and only a mistake needs it
+
+    normalized = {each.lower().replace("_", ".").replace("-", "."): each for each in known}
+    wanted = name.lower().replace("_", ".").replace("-", ".")
+    close = difflib.get_close_matches(wanted, normalized, n=most, cutoff=0.5)
+    inside = [each for each in normalized if wanted and (wanted in each or each in wanted) and each not in close]
+    return [normalized[each] for each in (close + sorted(inside))[:most]]

@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from tokonoma.core.clock import format_time, now
@@ -13,7 +14,7 @@ _threshold = 1
 
 
 def set_level(level: str) -> None:
-    """The composition root sets this from the settings."""
+    """Set at start from the settings."""
     global _threshold
     _threshold = _LEVELS[level]
 
@@ -22,12 +23,8 @@ def log(level: str, event: str, **fields: Any) -> None:
     """One line. Never pass bodies or secrets: only names, ids, sizes and codes."""
     if _LEVELS[level] < _threshold:
         return
-    line = json.dumps(
-        {"at": format_time(now()), "level": level, "event": event, **fields}, ensure_ascii=False, default=str
-    )
-    with _lock:
-        try:
-            sys.stderr.write(line + "\n")
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            return  # the other side closed stderr; there is nowhere left to say so
+    entry = {"at": format_time(now()), "level": level, "event": event, **fields}
+    line = json.dumps(entry, ensure_ascii=False, default=str)
+    with _lock, suppress(OSError, ValueError):  # the other side may have closed stderr
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
+from tokonoma.core.call import Principal
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements
 from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes
 
-if TYPE_CHECKING:
-    from tokonoma.core.server_info import ServerInfo
-
 Effect = Literal["read", "write", "destroy"]
 ListDocuments = Callable[[Rows, str | None, int], Sequence[Document]]
-"""A page of a module's records as it would put them: after this address (None: from the first), at most so many, by
-address in the order of code points."""
+"""rows, after, limit: a page of a module's records in the order of their addresses, after one address (None: from the
+first)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
-    sees_secrets: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
+    sees_secrets: bool = False  # it gets secrets unmasked, because it inspects them, and stores nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
     extra: bool = False  # hidden unless a credential's reach names it
     # A tool that is described by data instead of a signature: `run(desk, params)` takes all parameters as one mapping.
@@ -40,12 +38,12 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of one module's tables. `rewrites` says that it touches rows: a backup is made first."""
+    """One step of one module's tables. With `rewrites` it changes rows, and a backup is made first."""
 
     name: str
     statements: tuple[str, ...]
     rewrites: bool = False
-    sqlite: tuple[str, ...] = ()  # what only this database needs, after the statements for both
+    sqlite: tuple[str, ...] = ()  # for this database only, after the statements for both
     postgresql: tuple[str, ...] = ()
 
 
@@ -55,30 +53,18 @@ class Module:
     summary: str
     tools: tuple[Tool, ...]
     tables: tuple[Migration, ...] = ()
-    record_tables: frozenset[str] = (
-        frozenset()
-    )  # tables whose rows carry `space` and `label`: read through {visible} only
+    record_tables: frozenset[str] = frozenset()  # their rows have `space` and `label`: read through {visible} only
     read: Callable[[Rows, str], Record | None] | None = None
     documents: ListDocuments | None = None  # for a reindex; None: it puts nothing into the index
-    unclassified_tables: frozenset[str] = (
-        frozenset()
-    )  # tables with texts but no class, such as older versions of records
-    reclassify: Callable[[Statements, Mapping[str, Classification]], None] | None = (
-        None  # address → the class it has from now on
-    )
-    unindexed_documents: ListDocuments | None = (
-        None  # records that the index does not hold, such as a trash: they have a class too
-    )
-    envelope: bool = False  # its answers travel as {data, policy_version, request_id, trace_id}
+    unclassified_tables: frozenset[str] = frozenset()  # they hold texts without a label, such as older versions
+    reclassify: Callable[[Statements, Mapping[str, Classification]], None] | None = None  # address → classification
+    unindexed_documents: ListDocuments | None = None  # records outside the index, such as a trash: classified too
+    envelope: bool = False  # its answers are sent as {data, policy_version, request_id, trace_id}
     codes: ErrorCodes = field(default_factory=lambda: DEFAULT_CODES)
-    owner_tools: tuple[
-        Tool, ...
-    ] = ()  # for the owner's own commands: in no catalogue, and no name asked for leads there
-    bind: "Callable[[ServerInfo], Module] | None" = None  # this module, told where its house keeps things
-    refresh: "Callable[[Desk, str], None] | None" = (
-        None  # before a record is read: the index follows what it is made of
-    )
-    on_used: "Callable[[Desk, str, str], None] | None" = None  # address, trace: a record that a search led to was used
+    owner_tools: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and not callable by name
+    bind: "Callable[[ServerInfo], Module] | None" = None  # this module, with access to the running server's locations
+    refresh: Callable[[Desk, str], None] | None = None  # called before a record is read: updates it from its source
+    on_used: Callable[[Desk, str, str], None] | None = None  # address, trace: a record that a search found was used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,9 +96,46 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class ModuleInfo:
-    """A module as the catalogue knows it: where its `Module` value lives, and its entries."""
+    """A module as the catalogue knows it: where its `Module` value is, and its tools."""
 
     name: str
     summary: str
     source: str  # "package.module:ATTRIBUTE"
     entries: Sequence[ToolInfo]
+
+
+class ServerInfo(Protocol):
+    """What a module may know of the running server."""
+
+    @property
+    def version(self) -> str: ...
+    @property
+    def started_at(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
+        """The modules that this principal can see, each with the tools that it can see."""
+        ...
+
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
+        """One tool by any of its names; Missing names the nearest ones."""
+        ...
+
+    def health(self) -> Mapping[str, Any]:
+        """Each part of the server with `ok`, and what to do if it is not."""
+        ...
+
+    def locations(self) -> Mapping[str, str]:
+        """Paths and URLs of home, database, settings and workspace, without credentials."""
+        ...
+
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes and rows of what is stored."""
+        ...
+
+    def recent_entries(
+        self, principal: Principal, limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """The newest journal entries of this principal, and the cursor of the next page."""
+        ...

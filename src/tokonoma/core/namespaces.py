@@ -1,48 +1,42 @@
-"""Spaces: namespaces as a tree of folders. A key has a root that it can never leave and a default where it starts."""
+"""Namespaces: a tree of folders. A key has a root that it can never leave and a default where it starts."""
 
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid
 
 
 def normalize_namespace(path: str) -> str:
-    """An absolute path without empty or dotted parts; Invalid for anything above the top."""
-    parts: list[str] = []
+    """An absolute path without empty or dotted parts; Invalid for anything above the root."""
+    if any(ord(letter) < 32 for letter in path):
+        raise Invalid("A namespace cannot hold control characters.", field="namespace")
+    return _join([], path, f"The namespace {path!r} leads above the root.")
+
+
+def is_inside(namespace: str, root: str) -> bool:
+    return root == "/" or namespace == root or namespace.startswith(root + "/")
+
+
+def resolve_namespace(asked: str | None, principal: Principal) -> str:
+    """What `asked` means for this principal: empty → its default, `/x` → from its root, else from its default."""
+    if not asked:
+        return principal.default
+    root = "" if principal.root == "/" else principal.root
+    base = "" if asked.startswith("/") else principal.default.removeprefix(root)
+    start = [part for part in base.split("/") if part]
+    relative = _join(start, asked, f"The namespace {asked!r} leads above the root of this key.")
+    return normalize_namespace(root + relative)
+
+
+def format_namespace(namespace: str, principal: Principal) -> str:
+    """A namespace as this principal knows it: relative to its own root."""
+    return namespace if principal.root == "/" else namespace.removeprefix(principal.root) or "/"
+
+
+def _join(parts: list[str], path: str, above: str) -> str:
     for part in path.split("/"):
-        if part in ("", "."):
-            continue
         if part == "..":
             if not parts:
-                raise Invalid(f"The namespace {path!r} leads above the root.", field="namespace")
+                raise Invalid(above, field="namespace")
             parts.pop()
-            continue
-        if any(ord(letter) < 32 for letter in part):
-            raise Invalid("A namespace cannot hold control characters.", field="namespace")
-        parts.append(part)
-    return "/" + "/".join(parts)
-
-
-def is_inside(space: str, root: str) -> bool:
-    return root == "/" or space == root or space.startswith(root + "/")
-
-
-def resolve_namespace(asked: str | None, who: Principal) -> str:
-    """Where `asked` leads for this principal: empty → default, `/x` → from the root, else from the default."""
-    if not asked:
-        return who.default
-    base = who.root if asked.startswith("/") else who.default
-    depth = [part for part in base.removeprefix("" if who.root == "/" else who.root).split("/") if part]
-    for part in asked.split("/"):
-        if part == "..":
-            if not depth:
-                raise Invalid(f"The namespace {asked!r} leads above the root of this key.", field="namespace")
-            depth.pop()
         elif part not in ("", "."):
-            depth.append(part)
-    return normalize_namespace(who.root + "/" + "/".join(depth))
-
-
-def format_namespace(space: str, who: Principal) -> str:
-    """A space as this principal knows it: relative to its own root."""
-    if who.root == "/":
-        return space
-    return space.removeprefix(who.root) or "/"
+            parts.append(part)
+    return "/" + "/".join(parts)

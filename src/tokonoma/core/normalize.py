@@ -1,14 +1,42 @@
 """Text made comparable. Pure, linear in the text's length, and total: any str goes in, lone surrogates and NULs too.
 
-tidy    width, compatibility forms, accents, dashes, and the spellings of kana and kanji that are one word; case kept
-fold    the first form: tidy, and case folded. What a reader takes for the same text
-loosen  the second form: kana by their sound, okurigana, hyphens, dots, brackets and slashes joined as well
+normalize_case   one spelling for width, compatibility forms, accents, dashes, kana and kanji variants; case kept
+normalize        the first form: normalize_case, then case folded. What a reader takes for the same text
+normalize_loose  the second form: kana by sound, and okurigana, hyphens, dots, brackets and slashes removed as well
 """
 
 import re
 import unicodedata
+from functools import cache
 
-from tokonoma.core.spellings import COMPANIES, KANA, KANJI, LETTERS, SOUNDS, VU
+# Kana that sound alike. One character each, so that a text keeps its length; ヴ with a vowel is handled by _VU.
+KANA = dict(zip("ヂヅヰヱゐゑぢづヷヸヹヺ", "ジズイエいえじずワイエオ", strict=True))
+VU = {"ヴァ": "バ", "ヴィ": "ビ", "ヴェ": "ベ", "ヴォ": "ボ", "ヴュ": "ビュ", "ヴ": "ブ", "ゔ": "ぶ"}
+
+# The second form: hiragana as katakana, small kana as large ones (りんご/リンゴ, キヤノン/キャノン).
+_SMALL, _LARGE = "ァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖ", "アイウエオツヤユヨワカケ" * 2
+SOUNDS = {code: chr(code + 0x60) for code in range(0x3041, 0x3097)} | str.maketrans(_SMALL, _LARGE)
+
+# Old forms of kanji, and forms that live on in names, each before the one in common use.
+_OLD_AND_NEW = """
+亞亜惡悪壓圧圍囲爲為醫医壹壱隱隠榮栄營営衞衛驛駅圓円鹽塩緣縁艷艶應応歐欧毆殴櫻桜奧奥橫横溫温穩穏假仮價価畫画會会壞壊懷懐繪絵槪概擴拡
+殼殻覺覚學学嶽岳樂楽渴渇勸勧卷巻寬寛歡歓罐缶觀観關関陷陥顏顔歸帰氣気龜亀僞偽戲戯犧犠舊旧據拠擧挙虛虚峽峡挾挟狹狭鄕郷曉暁區区驅駆勳勲
+薰薫徑径惠恵溪渓經経繼継莖茎螢蛍輕軽鷄鶏藝芸擊撃缺欠儉倹劍剣圈圏檢検權権獻献縣県硏研險険顯顕驗験嚴厳效効廣広恆恒鑛鉱號号國国黑黒濟済
+碎砕齋斎劑剤册冊雜雑參参慘惨棧桟蠶蚕贊賛殘残絲糸辭辞齒歯兒児實実寫写釋釈壽寿收収從従澁渋獸獣縱縦肅粛處処緖緒敍叙尙尚奬奨將将牀床涉渉
+燒焼稱称證証乘乗剩剰壤壌孃嬢條条淨浄疊畳穰穣讓譲釀醸囑嘱觸触寢寝愼慎晉晋眞真盡尽圖図粹粋醉酔隨随髓髄數数樞枢聲声靜静齊斉攝摂竊窃專専
+戰戦淺浅潛潜纖繊踐践錢銭禪禅雙双壯壮搜捜插挿爭争總総聰聡莊荘裝装騷騒增増臟臓藏蔵屬属續続墮堕體体對対帶帯滯滞臺台瀧滝擇択澤沢單単擔担
+膽胆團団彈弾斷断癡痴遲遅晝昼蟲虫鑄鋳廳庁聽聴鎭鎮遞逓鐵鉄轉転點点傳伝黨党盜盗燈灯當当鬪闘德徳獨独讀読屆届繩縄貳弐腦脳惱悩霸覇廢廃拜拝
+賣売麥麦發発髮髪拔抜蠻蛮祕秘濱浜濵浜甁瓶拂払佛仏竝並邊辺邉辺變変辨弁辯弁瓣弁步歩寶宝豐豊沒没飜翻槇槙萬万滿満默黙彌弥譯訳藥薬與与豫予
+餘余譽誉搖揺樣様謠謡來来賴頼亂乱覽覧龍竜兩両獵猟綠緑壘塁勵励禮礼靈霊齡齢曆暦歷歴戀恋鍊錬爐炉勞労樓楼祿禄灣湾瑤瑶遙遥凜凛髙高﨑崎嶋島
+"""
+_pairs = "".join(_OLD_AND_NEW.split())
+KANJI = dict(zip(_pairs[::2], _pairs[1::2], strict=True))
+
+# Letters that Unicode does not take apart, and the letters that Arabic and Russian writers use for each other.
+_TWO = {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ß": "ss", "ŋ": "ng", "Ŋ": "NG"}
+LETTERS = dict(zip("øØłŁđĐħĦıŧŦðÐёЁأإآىة", "oOlLdDhHitTdDеЕااايه", strict=True)) | _TWO
+
+COMPANIES = {"(株)": "株式会社", "(有)": "有限会社"}
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HIRAGANA = "\u3041-\u3096\u309d-\u309f"
@@ -22,8 +50,8 @@ _MARKS_KEPT = 30
 
 _ODD = re.compile(
     "["
-    "\ud800-\udfff\u0000-\u0008\u000e-\u001f\u007f-\u009f"  # halves of pairs and control characters
-    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"  # what is not seen
+    "\ud800-\udfff\u0000-\u0008\u000e-\u001f\u007f-\u009f"  # lone surrogates and control characters
+    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"  # invisible characters
     "\ufff9-\ufffb\U000e0000-\U000e0fff"
     "\u2010-\u2015\u2043\u2212\u2018\u2019\u201b\u02bc\u2032"  # dashes and apostrophes
     "\u00c0-\u024f\u0300-\u036f\u0370-\u03ff\u1e00-\u1fff"  # Latin and Greek letters, loose accents
@@ -31,8 +59,9 @@ _ODD = re.compile(
     + "".join(KANA | KANJI | LETTERS)
     + "]"
 )
-_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212")
-_APOSTROPHES = frozenset("\u2018\u2019\u201b\u02bc\u2032")
+_DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212", "-")
+_APOSTROPHES = dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032", "'")
+_VARIANTS = KANA | KANJI | LETTERS | _DASHES | _APOSTROPHES
 _VU = re.compile("ヴ[ァィェォュ]?|ゔ")
 _COMPANY = re.compile(r"\([株有]\)")
 
@@ -48,19 +77,10 @@ _SPACES = re.compile(r"\s+")
 _SPACE_BESIDE = re.compile(f" (?=[{HAN}ぁ-ヿ])|(?<=[{HAN}ぁ-ヿ]) ")
 
 
-class _Replacements(dict[str, str]):
-    """Odd character → what stands for it; each is worked out once."""
-
-    def __missing__(self, odd: str) -> str:
-        plain = self[odd] = _find_replacement(odd)
-        return plain
-
-
+@cache
 def _find_replacement(odd: str) -> str:
-    if odd in _DASHES:
-        return "-"
-    if odd in _APOSTROPHES:
-        return "'"
+    if odd in _VARIANTS:
+        return _VARIANTS[odd]
     if odd.isdigit() and not odd.isascii():
         return str(unicodedata.digit(odd))
     kind = unicodedata.category(odd)
@@ -72,15 +92,12 @@ def _find_replacement(odd: str) -> str:
     return LETTERS.get(base, base) if base.isalpha() else odd
 
 
-_replacements = _Replacements(KANA | KANJI | LETTERS)
-
-
 def normalize_case(text: str) -> str:
-    """One spelling for what differs in width, accents, dashes, long vowels, kana and kanji variants. Case is kept."""
+    """One spelling for variants of width, accents, dashes, long vowels, kana and kanji. Case is kept."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", _UNCOMMON.sub(_limit_marks, text))
-    text = _ODD.sub(_replace_match, text)
+    text = _ODD.sub(lambda found: _find_replacement(found[0]), text)
     if "ヴ" in text or "ゔ" in text:
         text = _VU.sub(lambda found: VU[found[0]], text)
     if "(" in text:
@@ -89,10 +106,10 @@ def normalize_case(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """The first form: tidy and without case. fold(fold(text)) == fold(text)."""
+    """The first form: one spelling, without case. Idempotent."""
     if text.isascii():
         return text.lower()
-    # Folding case can undo a composition and composing can bring a capital back: both settle within a few rounds.
+    # Folding case can undo a composition and composing can bring a capital back: both end within a few rounds.
     for _ in range(4):
         before, text = text, normalize_case(text).casefold()
         if text == before:
@@ -101,14 +118,10 @@ def normalize(text: str) -> str:
 
 
 def normalize_loose(text: str) -> str:
-    """The second form: what a patient reader still takes for the same word. loosen(loosen(text)) == loosen(text)."""
+    """The second form: variants that a reader may still take for the same word. Idempotent."""
     text = _SPACES.sub(" ", _PUNCTUATION.sub("", normalize(text))).strip()
     text = _OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
     return _LONG_END.sub("", text.translate(SOUNDS))
-
-
-def _replace_match(found: re.Match[str]) -> str:
-    return _replacements[found[0]]
 
 
 def _limit_marks(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Paths as callers write them, made safe before any of them touches a disk. Pure.
 
-A path is relative to a root that it cannot leave. What could mean one thing to us and another to a file system, a
-terminal or a reader (control characters, what is not seen, names that Windows keeps for itself) is refused, not mended.
+A path is relative to a root that it cannot leave. Names that a file system, a terminal or a reader may understand
+differently (control and invisible characters, names that Windows reserves) are refused, not repaired.
 """
 
 import re
@@ -32,16 +32,15 @@ def split_path(path: str, field: str = "path") -> PathParts:
         raise _invalid_path("begins with a drive or a scheme; give it relative to the root, like notes/today.md", field)
     parts = tuple(unicodedata.normalize("NFC", part) for part in path.split("/") if part not in ("", "."))
     for place, part in enumerate(parts):
-        trouble = _find_problem(part, first=place == 0)
-        if trouble:
-            raise _invalid_path(trouble, field)
+        if problem := _find_problem(part, first=place == 0):
+            raise _invalid_path(problem, field)
     if len(parts) > MAX_PATH_DEPTH:
         raise _invalid_path(f"has more than {MAX_PATH_DEPTH} parts", field)
     return parts
 
 
 def split_file_path(path: str, field: str = "path") -> PathParts:
-    """`parted`, of what must name a file: at least one part, and no slash at the end."""
+    """`split_path` for a path that must name a file: at least one part, and no slash at the end."""
     parts = split_path(path, field)
     if not parts or path.replace("\\", "/").endswith(("/", "/.")):
         raise _invalid_path("names no file; name one, like notes/today.md", field)
@@ -62,8 +61,7 @@ def rule_keys(parts: PathParts) -> PathParts:
     return tuple(name_key(unicodedata.normalize("NFKC", part)) for part in parts)
 
 
-@lru_cache(maxsize=65_536)  # a walk meets the same names again and again
-@lru_cache(maxsize=32_768)  # a folder's names are looked at before every answer
+@lru_cache(maxsize=65_536)  # a folder's names are looked at before every answer
 def is_acceptable_name(name: str) -> bool:
     """Whether a name that lies on a disk could also be asked for."""
     return "/" not in name and "\\" not in name and name not in ("", ".") and not _find_problem(name, first=False)
@@ -85,5 +83,5 @@ def _find_problem(part: str, *, first: bool) -> str:
     return ""
 
 
-def _invalid_path(trouble: str, field: str) -> Invalid:
-    return Invalid(f"The path in `{field}` {trouble}.", reason="path", field=field)
+def _invalid_path(problem: str, field: str) -> Invalid:
+    return Invalid(f"The path in `{field}` {problem}.", reason="path", field=field)

@@ -1,23 +1,99 @@
-"""What the guard and the desk ask of a policy. The rooms that need one receive one that keeps these promises."""
+"""The policy as the guard and the desk use it (Policy), and as a module sees it through its desk (DeskPolicy)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Tx
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ToolInfo
+
+Layer = Literal["session", "project", "principle"]
+LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
+Verdict = Literal["deny", "redact", "allow"]
+AccessEffect = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRule:
+    ttl: int | None  # milliseconds; None: for ever
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    alpha: float | None = None  # None: by the look of the query
+    k_txt: int = 48
+    k_vec: int = 96
+    k_final: int = 12
+    use_quality: bool = False
+    half_life_days: float = 30.0
+    half_life_by_kind: Mapping[str, float] = field(
+        default_factory=lambda: {"fact": 120.0, "task": 14.0, "preference": 90.0, "policy_hint": 365.0}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVersion:
+    """Number 0 is the policy in force before any was applied."""
+
+    number: int
+    version: str
+    yaml: str
+    applied_at: int
+    applied_by: str
+    approver: str
+    rolled_back_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyProposal:
+    """A policy to be applied."""
+
+    yaml: str
+    expected_version: str | None = None
+    approver: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReclassifyProgress:
+    """How many records were reclassified. Before a policy is in force, records become stricter where they must; after
+    that, milder where they may."""
+
+    version: str
+    in_force: bool
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPreview:
+    """What a policy would change: its lines, and how many records change classification or visibility."""
+
+    version: str
+    diff: Sequence[str]
+    records: int
+    relabelled: Mapping[str, int]  # `internal → pii`: how many
+    appear: int
+    vanish: int
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyView:
-    """What one caller may see. Of the classes in `plain` it sees all; of the others some kinds are masked."""
+    """What one caller may see. Classifications in `unmasked` are shown whole; in the others some kinds are masked."""
 
     tags: tuple[str, ...]
     classifications: tuple[Classification, ...]
     unmasked: tuple[Classification, ...]
-    other_view: "PolicyView | None" = None  # while records follow a new policy: what the other of the two lets it see
+    other_view: "PolicyView | None" = None  # during a change of policy: what the other policy allows
 
     @property
     def is_partly_masked(self) -> bool:
@@ -25,21 +101,21 @@ class PolicyView:
 
 
 UNRESTRICTED_VIEW = PolicyView(("*",), CLASSIFICATIONS, CLASSIFICATIONS)
-"""For the owner's own commands: a backup or an export that leaves things out is none."""
+"""For the owner's own commands: a backup or an export must be complete"""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentScan:
-    """What was found in a document, by which detectors, and the class that it therefore has."""
+    """What was found in a document, by which detectors, and the resulting classification."""
 
     kinds: str  # joined by spaces
     detectors_version: str
-    classify: Callable[[Classification], Classification]  # from what its writer said
+    classify: Callable[[Classification], Classification]  # from the one that its writer gave
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenedValue:
-    """A value that was looked through: what is left of it, what was found (kind:hash), and why it must not pass."""
+    """A scanned value: what may pass of it, what was found (kind:hash), and the refusal if nothing may."""
 
     value: Any
     detections: Sequence[str] = ()
@@ -49,27 +125,72 @@ class ScreenedValue:
 class Policy(Protocol):
     @property
     def version(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """Increases with every policy that is applied."""
+        ...
 
     def view_for(self, who: Principal) -> PolicyView: ...
-
     def allows(self, who: Principal, entry: ToolInfo) -> bool: ...
+    def scan_document(self, document: Document) -> DocumentScan: ...
 
     def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
-        """What may be written of these, or the refusal if nothing may. Of what is only asked secrets are masked: a
-        question may be kept too, in a trail or a cache."""
+        """What of these may be written, or the refusal. In a query secrets are masked: it may be stored too, in a trail
+        or a cache."""
         ...
 
     def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
-        """What may leave of a value; strings that `hint` types as Plain are left alone."""
-        ...
-
-    def scan_document(self, document: Document) -> DocumentScan: ...
-
-    @property
-    def number(self) -> int:
-        """Counts up with every policy that is applied."""
+        """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
         ...
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
-        """The class of texts that are kept there."""
+        """The classification of texts that are stored there."""
         ...
+
+
+class DeskPolicy(Protocol):
+    @property
+    def version(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the caller holds."""
+        ...
+
+    @property
+    def retrieval(self) -> RetrievalSettings: ...
+    def layer_rule(self, layer: Layer) -> LayerRule: ...
+
+    def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
+        """Those of `tags` that the caller does not hold."""
+        ...
+
+    def decide(
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
+    ) -> Decision: ...
+
+    def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
+        """The text with every detection masked; their number by kind; the resulting classification."""
+        ...
+
+    def check(self, yaml: str) -> str:
+        """The version in this YAML; Invalid lists every problem with its place."""
+        ...
+
+    def preview(self, proposal: PolicyProposal) -> PolicyPreview: ...
+    def prepare(self) -> None:
+        """Call this before the transaction that applies a policy."""
+
+    def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion: ...
+    def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion: ...
+    def reclassify_records(self) -> ReclassifyProgress | None:
+        """After the commit of `apply` or `rollback`: reclassify records for as long as a caller can wait. Returns the
+        progress if that was not long enough; the rest happens in the background."""
+        ...
+
+    def progress(self) -> ReclassifyProgress | None:
+        """Progress of the reclassification; None when it is complete."""
+        ...
+
+    def current_version(self) -> PolicyVersion: ...
+    def find_version(self, version: str) -> PolicyVersion: ...
+    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]: ...

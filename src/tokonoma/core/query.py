@@ -1,7 +1,9 @@
-"""What one asks the shared index, and what it answers."""
+"""Queries to the shared index, their hits, and the snippet of a text that answers a query."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 from tokonoma.core.desk import Classification
@@ -10,6 +12,9 @@ Mode = Literal["hybrid", "text", "vector"]
 Metric = Literal["cosine", "l2"]
 Operator = Literal["is", "in", "contains", "prefix", "between", "exists"]
 Scalar = str | float | bool
+
+_QUERY_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_SNIPPET_STEP = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class NoneOf:
-    """The opposite: a record that lacks the fact altogether passes, too."""
+    """The opposite: a record without the fact passes too."""
 
     part: "Predicate"
 
@@ -47,35 +52,35 @@ Predicate = Condition | AllOf | AnyOf | NoneOf
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """Filtered inside the query, before anything is ranked. The caller's root and classes are added by the desk."""
+    """Filters inside the query, before anything is ranked. The desk adds the caller's scope."""
 
     modules: tuple[str, ...] = ()  # none: all
     namespace: str | None = None  # this one and those below it
     conditions: tuple[Predicate, ...] = ()
     since: int | None = None  # milliseconds, of the record's own time
     until: int | None = None
-    classifications: tuple[Classification, ...] | None = None  # of the classes that the caller sees, only these
+    classifications: tuple[Classification, ...] | None = None  # None: all that the caller may see
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     text: str = ""
-    pivot: str | None = None  # the address of a record whose vector is asked with, instead of a text
+    pivot: str | None = None  # search with the vector of the record at this address, instead of a text
     mode: Mode = "hybrid"
     metric: Metric = "cosine"
     limit: int = 10
     min_similarity: float | None = None  # similarity below which a vector hit does not count
-    neighbours: bool = True  # two records on each side in the same thread lend weight
-    boost_dates: bool = False  # a time that the text names is looked for in the records' own time
+    neighbours: bool = True  # two records on each side in the same thread raise the score
+    boost_dates: bool = False  # prefer records whose own time is named in the text
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
-    wait_for_embedding: bool = True  # what was saved a moment ago is embedded first, if that is soon done
-    explain: bool = False  # say how each score came about
-    expect: str | None = None  # an address: if it is not among the hits, say why not
+    wait_for_embedding: bool = True  # first embed what was just saved, if that is quick
+    explain: bool = False  # return the parts of each score
+    expect: str | None = None  # an address: if it is not among the hits, return the reason
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The walls around the caller: its root, and the classes that the policy lets it see."""
+    """What the caller may search: namespaces below its root, and the classifications that the policy allows."""
 
     root: str
     classifications: tuple[Classification, ...]
@@ -89,13 +94,53 @@ class Hit:
     title: str
     score: float  # 0..1; what the order follows
     text_score: float | None = None
-    similarity: float | None = None  # of the vectors, by the metric asked for
+    similarity: float | None = None  # of the vectors, by the query's metric
     score_parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # with `explain`
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
     items: Sequence[Hit]
-    mode: Mode  # the legs that were really used: hybrid becomes text where there are no vectors
+    mode: Mode  # as executed: hybrid becomes text where there are no vectors
     why_not: str | None = None  # with `expect`: not indexed, filtered (by what), not yet embedded, below the line
-    pending_vectors: int = 0  # records whose vector is still to be made
+    pending_vectors: int = 0  # records that have no vector yet
+
+
+def extract_snippet(text: str, query: str, size: int) -> tuple[str, bool]:
+    """The text and whether it was cut: short texts whole, else the window of `size` characters that fits best."""
+    if len(text) <= size:
+        return text, False
+    terms = _split_query(query)
+    if not terms:
+        return text[:size], True
+    folded = text.casefold()
+    if len(folded) != len(text):  # a few letters grow when folded: then positions would not match
+        folded = text.lower() if len(text.lower()) == len(text) else text
+    start = _find_window(folded, terms, size)
+    return text[start : start + size], True
+
+
+def _split_query(query: str) -> set[str]:
+    """Search terms: whole words in ASCII, else pairs of characters, because words may not be separated."""
+    terms: set[str] = set()
+    for word in _QUERY_WORDS.findall(query.casefold()[:2000]):
+        terms.update([word] if word.isascii() or len(word) <= 2 else map("".join, pairwise(word)))
+    return terms
+
+
+def _find_window(text: str, terms: set[str], size: int) -> int:
+    """The start of the window with the most different terms; the first of equals."""
+    matches = ((found.start(), term) for term in terms for found in re.finditer(re.escape(term), text))
+    places = sorted(islice(matches, 20_000))
+    best, most, low, inside = 0, 0, 0, dict[str, int]()
+    for place, term in places:
+        inside[term] = inside.get(term, 0) + 1
+        while places[low][0] < place - size + _SNIPPET_STEP:
+            left = places[low][1]
+            inside[left] -= 1
+            if not inside[left]:
+                del inside[left]
+            low += 1
+        if len(inside) > most:
+            best, most = places[low][0], len(inside)
+    return max(0, min(best - _SNIPPET_STEP // 4, len(text) - size))

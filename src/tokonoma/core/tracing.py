@@ -1,6 +1,6 @@
-"""Spans: what is timed for OpenTelemetry when that extra is switched on. Without it nothing here costs anything.
+"""Spans for OpenTelemetry, if that extra is switched on; otherwise they cost nothing.
 
-A span names its parent outright instead of finding one on the thread: a call may end on another thread than it began.
+A span gets its parent as an argument and not from the thread: a call may end on another thread than it began.
 """
 
 from collections.abc import Generator
@@ -17,8 +17,7 @@ class Span(Protocol):
     def set(self, key: str, value: str | int) -> None: ...
 
     def rename(self, name: str) -> None:
-        """What it is called after all: a name that nobody knows is a caller's text, and stays out of a trace."""
-        ...
+        """Set the final name. An unknown tool name is text of the caller, and must not appear in a trace."""
 
     def end(self, error: BaseException | None = None) -> None: ...
 
@@ -29,8 +28,7 @@ class Tracer(Protocol):
         ...
 
     def close(self) -> None:
-        """Send what has not been sent."""
-        ...
+        """Send the spans that are not yet sent."""
 
 
 def format_traceparent(trace_id: str, span_id: str) -> str:
@@ -38,8 +36,8 @@ def format_traceparent(trace_id: str, span_id: str) -> str:
 
 
 @contextmanager
-def record_span(spans: Tracer, name: str, parent: str | None) -> Generator[Span]:
-    span = spans.start(name, parent)
+def record_span(tracer: Tracer, name: str, parent: str | None) -> Generator[Span]:
+    span = tracer.start(name, parent)
     try:
         yield span
     except BaseException as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tokonoma.core.addresses import format_address
+from tokonoma.core.desk import format_address
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import PathParts, join_path
 

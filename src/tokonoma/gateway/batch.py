@@ -1,44 +1,37 @@
-"""The coordinator of one batch. It holds no worker: it moves only when a step ends, on the thread that ended it.
+"""The coordinator of one batch. It holds no worker: it runs only when a step ends, on the thread of that step.
 
-Every event goes through one pump: whichever thread brings an event works off all that have come in, one after another,
-while the others leave theirs and go. So the board needs no lock, progress is told in order, and nothing recurses.
+One thread at a time handles events: the first handles all that come in, the others only append theirs to the list.
+So the schedule needs no lock, progress is reported in order, and nothing recurses.
 """
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import orjson
 
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.tracing import format_traceparent
-from tokonoma.gateway.expand import expand
-from tokonoma.gateway.plan import BatchPlan, BatchStep
+from tokonoma.gateway.plan import BatchPlan
+from tokonoma.gateway.references import expand
 from tokonoma.gateway.results import BatchResult, StepReport, build_result, report_failure, shape_result
 from tokonoma.gateway.schedule import Schedule
+from tokonoma.gateway.step_parser import BatchStep
 
 SubmitCall = Callable[[Call, Callable[[Call, BaseException | None], None]], None]
-"""Put a call on a worker, where it walks the whole pipeline; `done(call, error)` is called exactly once"""
+"""Run a call on a worker, through the whole pipeline; `done(call, error)` is called exactly once"""
 DescribeFailure = Callable[[Call, BaseException], Mapping[str, Any]]
-"""An error as a single call would tell it: `{error: {code, message, details}, request_id, trace_id}`"""
+"""An error as a single call returns it: `{error: {code, message, details}, request_id, trace_id}`"""
 
-GRACE = 2.0  # seconds that steps have to end after they were told to; then the answer goes without them
+StepEnded = tuple[BatchStep, Call, BaseException | None]
+"""An event; None instead of it: check the schedule"""
 
-
-@dataclass(frozen=True, slots=True)
-class StepEnded:
-    """An event: a step has ended. Without a step: look at the board."""
-
-    step: BatchStep | None = None
-    call: Call | None = None
-    error: BaseException | None = None
+GRACE = 2.0  # seconds that cancelled steps have to end; then the result is sent without them
 
 
 class Batch:
@@ -48,20 +41,14 @@ class Batch:
         desk: Desk,
         submit: SubmitCall,
         failure: DescribeFailure,
-        keep: Callable[[BatchResult], None],
+        save: Callable[[BatchResult], None],
         *,
         at_once: int,
         seconds: float,
     ) -> None:
         self.answer: Deferred[BatchResult] = Deferred()
-        self._plan, self._desk, self._submit, self._describe_failure, self._save_result = (
-            plan,
-            desk,
-            submit,
-            failure,
-            keep,
-        )
-        self._seconds = seconds
+        self._plan, self._desk, self._submit, self._seconds = plan, desk, submit, seconds
+        self._describe_failure, self._save_result = failure, save
         self._schedule = Schedule(plan, at_once)
         self._reader_counts = {step.id: 0 for step in plan.steps}  # how many steps will still read its value
         for step in plan.steps:
@@ -73,22 +60,22 @@ class Batch:
         self._time_limit_reason = ""  # `timeout` once the batch's own time is over
         self._given_up = self._is_resolved = False
 
-        self._lock = threading.Lock()  # guards what is below, which other threads touch too
-        self._events: list[StepEnded] = []
+        self._lock = threading.Lock()  # guards the attributes below, which other threads use too
+        self._events: list[StepEnded | None] = []
         self._is_handling = False
         self._calls: dict[str, Call] = {}
         self._timer: threading.Timer | None = None
 
     def start(self) -> Deferred[BatchResult]:
         self._desk.call.cancel_token.on_cancel(self._cancel_steps)
-        self._handle_event(StepEnded())
+        self._handle_event(None)
         self._set_timer(self._seconds, self._on_time_limit, first=True)
         return self.answer
 
     # From other threads
 
     def _cancel_steps(self) -> None:
-        """Tell the running steps to end. Runs under the lock of the batch's own Stop, so it only passes the word on."""
+        """Cancel the running steps. Runs under the lock of the batch's own cancel token, so it must be quick."""
         with self._lock:
             calls = list(self._calls.values())
         for call in calls:
@@ -101,19 +88,16 @@ class Batch:
 
     def _give_up(self) -> None:
         self._given_up = True
-        self._handle_event(StepEnded())
-
-    def _on_step_done(self, step: BatchStep, call: Call, error: BaseException | None) -> None:
-        self._handle_event(StepEnded(step, call, error))
+        self._handle_event(None)
 
     @property
     def _stop_reason(self) -> str:
         """Why nothing more may start: `cancelled`, `timeout`, or empty."""
         return self._desk.call.cancel_token.reason or self._time_limit_reason
 
-    def _set_timer(self, seconds: float, ring: Callable[[], None], first: bool = False) -> None:
-        """One timer at a time: a new one takes the place of the old, but the first never that of another."""
-        timer = threading.Timer(seconds, ring)
+    def _set_timer(self, seconds: float, action: Callable[[], None], first: bool = False) -> None:
+        """One timer at a time: a new one replaces the old, but with `first` it replaces none."""
+        timer = threading.Timer(seconds, action)
         timer.daemon = True
         with self._lock:
             if self._is_resolved or (first and self._timer is not None):
@@ -123,9 +107,9 @@ class Batch:
             self._timer = timer
             timer.start()
 
-    # The pump
+    # One thread at a time
 
-    def _handle_event(self, event: StepEnded) -> None:
+    def _handle_event(self, event: StepEnded | None) -> None:
         with self._lock:
             self._events.append(event)
             if self._is_handling:
@@ -134,28 +118,28 @@ class Batch:
         try:
             while events := self._next_events():
                 for each in events:
-                    self._record_end(each)
+                    if each is not None:
+                        self._record_end(*each)
                 self._advance()
-        except BaseException as error:  # a fault of ours must not leave the caller waiting for ever
+        except BaseException as error:  # a bug here must not leave the caller waiting for ever
             log("error", "batch", request_id=self._desk.call.request_id, error=type(error).__name__)
             self._time_limit_reason = self._time_limit_reason or "cancelled"
             self._resolve(error=error)
             self._cancel_steps()
 
-    def _next_events(self) -> list[StepEnded]:
-        """What has come in since; an empty list ends the pumping, in one move with the next arrival's look."""
+    def _next_events(self) -> list[StepEnded | None]:
+        """New events; an empty list ends the handling, atomically with the check of the next event's thread."""
         with self._lock:
             events, self._events = self._events, []
             self._is_handling = bool(events)
             return events
 
-    def _record_end(self, event: StepEnded) -> None:
-        step, call = event.step, event.call
-        if step is None or call is None or step.id not in self._schedule.running:
+    def _record_end(self, step: BatchStep, call: Call, error: BaseException | None) -> None:
+        if step.id not in self._schedule.running:
             return
         with self._lock:
             self._calls.pop(step.id, None)
-        self._schedule.record_end(step.id, self._build_report(step, call, event.error))
+        self._schedule.record_end(step.id, self._build_report(step, call, error))
 
     def _build_report(self, step: BatchStep, call: Call, error: BaseException | None) -> StepReport:
         if error is not None:
@@ -169,15 +153,14 @@ class Batch:
         return report
 
     def _advance(self) -> None:
-        """Start what can start, end what must end, tell how far it is."""
+        """Start what can start, end what must end, report progress."""
         while not self._stop_reason and (steps := self._schedule.take_ready()):
             for step in steps:
                 self._start_step(step)
         if self._stop_reason:
             words = {"timeout": f"The batch's time limit of {self._seconds:g} s was over before this step could start."}
-            self._schedule.skip_waiting(
-                words.get(self._stop_reason, "The batch was cancelled before this step could start.")
-            )
+            cancelled = "The batch was cancelled before this step could start."
+            self._schedule.skip_waiting(words.get(self._stop_reason, cancelled))
         if self._given_up:
             self._abandon_running()
         count = len(self._schedule.reports)
@@ -199,12 +182,12 @@ class Batch:
         call.bytes_in = len(orjson.dumps(call.params))
         with self._lock:
             self._calls[step.id] = call
-        if self._stop_reason:  # asked to end between the look at the board and now: _halt may not have seen this call
+        if self._stop_reason:  # cancelled meanwhile: _cancel_steps may not have seen this call
             call.cancel_token.cancel(self._stop_reason)
         try:
-            self._submit(call, partial(self._on_step_done, step))
+            self._submit(call, lambda call, error: self._handle_event((step, call, error)))
         except Exception as error:
-            self._on_step_done(step, call, error)
+            self._handle_event((step, call, error))
 
     def _build_call(self, step: BatchStep) -> Call:
         parent = self._desk.call
@@ -221,7 +204,7 @@ class Batch:
         )
 
     def _release_values(self, step: BatchStep) -> None:
-        """A value is kept only as long as somebody will read it."""
+        """Drop the values that no later step reads."""
         for id in {reference.id for reference in step.references}:
             self._reader_counts[id] -= 1
             if not self._reader_counts[id]:

@@ -1,20 +1,20 @@
-"""An idempotency key: the same batch asked for twice runs once, across restarts and processes, for a day.
+"""Idempotency keys: a batch that is sent twice with one key runs once, across restarts and processes, for a day.
 
-The claim is committed before the first step runs and the answer after the last, so a batch never runs twice. Where the
-process dies in between, the claim outlives it: who asks again is told that the outcome is not known.
+The claim is committed before the first step runs and the result after the last, so a batch never runs twice. If the
+process dies in between, the claim remains: a repeated request fails with the message that the outcome is unknown.
 """
 
 import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import orjson
 
 from tokonoma.core.call import Principal
-from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.clock import format_time, now
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Conflict
 from tokonoma.core.module import Migration
@@ -51,12 +51,12 @@ _CLAIM = """
     values (:scope, :name, :digest, :request_id, :at, :over_at) on conflict (scope, name) do nothing
 """
 _READ = "select digest, request_id, claimed_at, over_at, answer from batch_key where scope = :scope and name = :name"
-_KEEP = "update batch_key set answer = :answer where scope = :scope and name = :name and request_id = :request_id"
+_SAVE = "update batch_key set answer = :answer where scope = :scope and name = :name and request_id = :request_id"
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """Whose key it is, for which text, claimed by which request."""
+    """A key of one principal, for one text, claimed by one request."""
 
     scope: str
     name: str
@@ -64,55 +64,44 @@ class IdempotencyKey:
     request_id: str
 
 
-def build_key(who: Principal, name: str, text: str, request_id: str) -> IdempotencyKey:
-    """The namespaces belong to the scope: after they change, the same text means something else."""
-    scope = orjson.dumps([who.kind, who.name, who.root, who.default]).decode()
+def build_key(principal: Principal, name: str, text: str, request_id: str) -> IdempotencyKey:
+    """The scope includes the namespaces: if they change, the same text means something else."""
+    scope = orjson.dumps([principal.kind, principal.name, principal.root, principal.default]).decode()
     name = orjson.dumps(name).decode()  # PostgreSQL holds no NUL in a text
     return IdempotencyKey(scope, name, hashlib.sha256(text.encode()).hexdigest(), request_id)
 
 
 def claim_key(writing: OpenTransaction, key: IdempotencyKey, seconds: float, stop: CancelToken) -> BatchResult | None:
-    """None: the key is ours, run it. Else the answer of the first time; Conflict if there is none to give."""
+    """None: this request has the key and runs the batch. Else the first result; Conflict if there is none."""
     at = now()
     with writing(stop) as statements:
         statements.run(_FORGET, before=at - RETENTION)
-        claimed = statements.run(
-            _CLAIM,
-            scope=key.scope,
-            name=key.name,
-            digest=key.digest,
-            request_id=key.request_id,
-            at=at,
-            over_at=at + int(seconds * 1000),
-        )
+        claimed = statements.run(_CLAIM, **asdict(key), at=at, over_at=at + int(seconds * 1000))
         found = None if claimed else statements.row(_READ, scope=key.scope, name=key.name)
-    if found is None:
-        return None
-    return _replay_or_refuse(key, at, *found)
+    return None if found is None else _replay_or_refuse(key, at, *found)
 
 
-def save_result(writing: OpenTransaction, key: IdempotencyKey, answer: BatchResult) -> None:
-    """Store the answer. No stop is given: the steps have run, and that must be known even if nobody waits any more."""
+def save_result(writing: OpenTransaction, key: IdempotencyKey, result: BatchResult) -> None:
+    """Store the result, also if the call was cancelled: the steps have run, and that must be known."""
     with writing(None) as statements:
-        statements.run(
-            _KEEP, scope=key.scope, name=key.name, request_id=key.request_id, answer=orjson.dumps(answer).decode()
-        )
+        values = {"scope": key.scope, "name": key.name, "request_id": key.request_id}
+        statements.run(_SAVE, **values, answer=orjson.dumps(result).decode())
 
 
 def _replay_or_refuse(
     key: IdempotencyKey, at: int, digest: str, request_id: str, claimed_at: int, over_at: int, answer: str | None
 ) -> Any:
-    told = {"request_id": request_id, "started_at": format_time(claimed_at)}
+    details = {"request_id": request_id, "started_at": format_time(claimed_at)}
     if digest != key.digest:
         message = f"The idempotency key {key.name} belongs to another batch of the last 24 hours. Use a new key."
-        raise Conflict(message, reason="other_text", **told)
+        raise Conflict(message, reason="other_text", **details)
     if answer is not None:
         return {**orjson.loads(answer), "repeated": True}
     if at <= over_at:
         message = "The batch with this idempotency key is still running. Ask again later with the same key."
-        raise Conflict(message, reason="running", **told)
+        raise Conflict(message, reason="running", **details)
     message = (
         "The batch with this idempotency key was interrupted, so which of its steps took effect is not known here: "
         "the journal lists them under its request_id. Use a new key to run it again."
     )
-    raise Conflict(message, reason="interrupted", **told)
+    raise Conflict(message, reason="interrupted", **details)

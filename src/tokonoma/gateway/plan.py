@@ -1,34 +1,28 @@
-"""plan: the text of a batch becomes steps that wait for each other, or the list of everything that is wrong with it.
+"""The plan of a batch: its steps and their order, or Invalid with everything that is wrong with the text.
 
-Pure: which tools exist and what they take is asked of two functions that are handed in. Nothing runs before the whole
-text has been found sound.
+Pure: two functions passed in tell which tools exist and what they take. Nothing runs before the whole text is valid.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 
-from tokonoma.core.module import ToolInfo
-from tokonoma.gateway.graph import find_cycles, group_levels
-from tokonoma.gateway.jsonl import BatchLimits, JsonLine, read_lines
-from tokonoma.gateway.problems import BatchProblems
-from tokonoma.gateway.reference import StepReference, shorten
-from tokonoma.gateway.step_parser import CheckParams, FindTool, ParsedStep, StepParser
+from tokonoma.gateway.references import shorten
+from tokonoma.gateway.step_parser import (
+    BatchLimits,
+    BatchProblems,
+    BatchStep,
+    CheckParams,
+    FindTool,
+    JsonLine,
+    StepParser,
+    read_lines,
+)
+
+Dependencies = Mapping[str, Sequence[str]]
+"""id → the ids that it waits for; an id that is no key waits for nothing"""
 
 _MAX_CYCLE_STEPS = 8  # steps of a cycle that its message names
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStep:
-    line: int
-    id: str
-    tool: ToolInfo
-    params: Mapping[str, Any]  # references not yet filled in
-    after: tuple[str, ...]  # everything that it waits for: what `after` names, then what its references name
-    references: tuple[StepReference, ...]
-    output: bool = False
-    fields: tuple[str, ...] | None = None
-    time_limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,73 +31,98 @@ class BatchPlan:
     levels: tuple[tuple[str, ...], ...]  # ids in waves
 
 
-def parse_plan(text: str, lookup: FindTool, check: CheckParams, limits: BatchLimits | None = None) -> BatchPlan:
-    """The plan that a JSONL text holds. Invalid lists every fault with its line."""
+def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimits | None = None) -> BatchPlan:
+    """The plan in a JSONL text. Invalid lists every problem with its line."""
     limits = limits or BatchLimits()
-    faults = BatchProblems()
-    lines = read_lines(text, faults, limits)
-    reader = StepParser(faults, lookup, check, limits)
-    drafts = [reader.parse_step(line.number, line.value) for line in lines if line.value is not None]
-    known = _index_ids(lines, drafts, faults)
-    needs = [_find_dependencies(draft, known, faults) for draft in drafts]
-    after = {draft.id: needed for draft, needed in zip(drafts, needs, strict=True) if known.get(draft.id) == draft.line}
+    problems = BatchProblems()
+    lines = read_lines(text, problems, limits)
+    parser = StepParser(problems, find, check, limits)
+    steps = [parser.parse_step(line.number, line.value) for line in lines if line.value is not None]
+    known = _index_ids(lines, steps, problems)
+    steps = [replace(step, after=_find_dependencies(step, known, problems)) for step in steps]
+    after = {step.id: step.after for step in steps if known.get(step.id) == step.line}
     for cycle in find_cycles(after):
-        _add_cycle(cycle, known[cycle[0]], faults)
-    if faults:
-        raise faults.to_refusal(len(lines))
-    return BatchPlan(
-        tuple(_build_step(draft, after[draft.id]) for draft in drafts), tuple(map(tuple, group_levels(after)))
-    )
+        _add_cycle(cycle, known[cycle[0]], problems)
+    if problems:
+        raise problems.to_refusal(len(lines))
+    return BatchPlan(tuple(steps), group_levels(after))
 
 
-def _index_ids(lines: Sequence[JsonLine], drafts: Sequence[ParsedStep], faults: BatchProblems) -> dict[str, int]:
-    """id → its line. A broken line still lends its id, so that one fault is not told as many."""
+def _index_ids(lines: Sequence[JsonLine], steps: Sequence[BatchStep], problems: BatchProblems) -> dict[str, int]:
+    """id → its line. The id of a broken line counts too, so that one problem is not reported as many."""
     found: dict[str, int] = {}
-    for draft in drafts:
-        first = found.setdefault(draft.id, draft.line) if draft.id else draft.line
-        if first != draft.line:
-            message = f"The id {draft.id!r} is already that of line {first}."
-            faults.add(draft.line, message, id=draft.id, field="id")
+    for step in steps:
+        first = found.setdefault(step.id, step.line) if step.id else step.line
+        if first != step.line:
+            message = f"The id {step.id!r} is already that of line {first}."
+            problems.add(step.line, message, id=step.id, field="id")
     for line in lines:
         if line.id:
             found.setdefault(line.id, line.number)
     return found
 
 
-def _find_dependencies(draft: ParsedStep, known: Mapping[str, int], faults: BatchProblems) -> tuple[str, ...]:
-    """What the step waits for: a reference implies it. Unknown steps and the step itself are faults."""
-    asked = dict.fromkeys(draft.after, "after")
-    for each in draft.references:
+def _find_dependencies(step: BatchStep, known: Mapping[str, int], problems: BatchProblems) -> tuple[str, ...]:
+    """What the step waits for, by `after` or by a reference. Unknown steps and the step itself are problems."""
+    asked = dict.fromkeys(step.after, "after")
+    for each in step.references:
         asked.setdefault(each.id, each.text)
     needed: list[str] = []
     for id, place in asked.items():
         field = "after" if place == "after" else "params"
-        if id == draft.id:
-            faults.add(draft.line, f"The step waits for itself ({shorten(place)}).", id=draft.id, field=field)
+        if id == step.id:
+            problems.add(step.line, f"The step waits for itself ({shorten(place)}).", id=step.id, field=field)
         elif id not in known:
             message = f"{shorten(place)} names the step {shorten(id)!r}, which this batch does not have."
-            faults.add(draft.line, message, id=draft.id, field=field, nearest=faults.find_near(id, known))
+            problems.add(step.line, message, id=step.id, field=field, nearest=problems.find_near(id, known))
         else:
             needed.append(id)
     return tuple(needed)
 
 
-def _build_step(draft: ParsedStep, after: tuple[str, ...]) -> BatchStep:
-    assert draft.tool is not None, "a line without a tool is a fault"
-    return BatchStep(
-        line=draft.line,
-        id=draft.id,
-        tool=draft.tool,
-        params=draft.params,
-        after=after,
-        references=draft.references,
-        output=draft.output,
-        fields=draft.fields,
-        time_limit=draft.time_limit,
-    )
-
-
-def _add_cycle(cycle: Sequence[str], line: int, faults: BatchProblems) -> None:
+def _add_cycle(cycle: Sequence[str], line: int, problems: BatchProblems) -> None:
     shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
     message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
-    faults.add(line, message, id=cycle[0], field="after", cycle=list(cycle[:100]))
+    problems.add(line, message, id=cycle[0], field="after", cycle=list(cycle[:100]))
+
+
+def find_cycles(after: Dependencies) -> list[list[str]]:
+    """One cycle per group of steps in a circle: each waits for the next, and the last for the first."""
+    found: list[list[str]] = []
+    done: set[str] = set()
+    named: set[str] = set()
+    for start in after:
+        if start not in done:
+            for cycle in _search_cycles(start, after, done):
+                if named.isdisjoint((cycle[0], cycle[-1])):
+                    named.update(cycle)
+                    found.append(cycle)
+    return found
+
+
+def group_levels(after: Dependencies) -> tuple[tuple[str, ...], ...]:
+    """The steps in waves: a step is one wave after the last that it waits for. There must be no cycle."""
+    sorter = TopologicalSorter(after)
+    sorter.prepare()
+    waves: list[tuple[str, ...]] = []
+    while sorter.is_active():
+        waves.append(sorter.get_ready())
+        sorter.done(*waves[-1])
+    return tuple(waves)
+
+
+def _search_cycles(start: str, after: Dependencies, done: set[str]) -> Iterator[list[str]]:
+    """Depth first from `start`, without recursion; every edge back onto the path is a cycle."""
+    path, place, ahead = [start], {start: 0}, [iter(after[start])]
+    while path:
+        step = next((each for each in ahead[-1] if each not in done), None)
+        if step is None:
+            done.add(path[-1])
+            del place[path.pop()]
+            ahead.pop()
+        elif step in place:
+            yield path[place[step] :]
+        else:
+            place[step] = len(path)
+            path.append(step)
+            ahead.append(iter(after.get(step, ())))

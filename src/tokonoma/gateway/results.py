@@ -1,15 +1,22 @@
-"""What a batch answers: how each step ended, in the order of the lines, and the results that were asked for."""
+"""The result of a batch: how each step ended, in the order of the lines, and the results with `output`.
 
-from collections.abc import Mapping, Sequence
+`fields` selects parts of a result and keeps its shape and order. A path is keys joined by dots, and goes through lists:
+`items.id` turns `{"items": [{"id": 1, "text": …}, …], "total": 2}` into `{"items": [{"id": 1}, …]}`. A value that ends
+before its path is left out (null in a list); a null stays null.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, cast
 
 import orjson
 from typing_extensions import TypedDict
 
-from tokonoma.gateway.plan import BatchPlan, BatchStep
-from tokonoma.gateway.projection import project
+from tokonoma.gateway.plan import BatchPlan
+from tokonoma.gateway.references import parse_field_path
+from tokonoma.gateway.step_parser import BatchStep
 
-MAX_RESULTS = 4 * 1024 * 1024  # bytes of all results together; they travel twice, as structure and as text
+FieldTree = dict[str, "FieldTree"]  # an empty tree keeps everything
+MAX_RESULTS = 4 * 1024 * 1024  # bytes of all results together; they are sent twice, as structure and as text
 
 
 class StepEnding(TypedDict):
@@ -17,10 +24,10 @@ class StepEnding(TypedDict):
     status: Literal["ok", "error", "skipped", "timeout", "planned"]
 
 
-# Kept out of the output schema, which every agent pays for: an ending explains itself when it is read.
+# Not in the output schema, which every client reads: a report explains itself.
 class StepReport(StepEnding):
     error: NotRequired[dict[str, Any]]  # with request_id and trace_id beside it, as in every failure
-    cause: NotRequired[str]  # the step whose failure made this one be skipped
+    cause: NotRequired[str]  # the failed step because of which this one was skipped
     message: NotRequired[str]
     missing_fields: NotRequired[list[str]]
 
@@ -33,7 +40,7 @@ class BatchResult(TypedDict):
 
 
 def describe_plan(plan: BatchPlan) -> BatchResult:
-    """The answer of a dry run: what would run, in which wave, and what each step waits for and reads."""
+    """The result of a dry run: what would run, in which wave, and what each step waits for and reads."""
     wave = {id: number for number, ids in enumerate(plan.levels, 1) for id in ids}
     steps = [
         {
@@ -50,22 +57,20 @@ def describe_plan(plan: BatchPlan) -> BatchResult:
     return {"ok": True, "steps": cast(list[StepReport], steps), "results": {}}
 
 
-def report_failure(step: BatchStep, told: Mapping[str, Any], timeout: bool) -> StepReport:
-    """`told` is the failure as a single call would tell it."""
-    return cast(StepReport, {"id": step.id, "status": "timeout" if timeout else "error", **told})
+def report_failure(step: BatchStep, failure: Mapping[str, Any], timeout: bool) -> StepReport:
+    """`failure` is the error as a single call returns it."""
+    return cast(StepReport, {"id": step.id, "status": "timeout" if timeout else "error", **failure})
 
 
 def report_skip(id: str, message: str, cause: str = "") -> StepReport:
     report: StepReport = {"id": id, "status": "skipped", "message": message}
-    if cause:
-        report["cause"] = cause
-    return report
+    return {**report, "cause": cause} if cause else report
 
 
 def build_result(plan: BatchPlan, reports: Mapping[str, StepReport], results: Mapping[str, bytes]) -> BatchResult:
-    """The whole answer. A result that would make it too large is left out, and its step says so."""
+    """The whole result. Results above the limit are left out, and their steps say so."""
     steps = [reports[step.id] for step in plan.steps]
-    told: dict[str, Any] = {}
+    included: dict[str, Any] = {}
     left = MAX_RESULTS
     for report in steps:
         encoded = results.get(report["id"])
@@ -73,20 +78,73 @@ def build_result(plan: BatchPlan, reports: Mapping[str, StepReport], results: Ma
             continue
         if len(encoded) <= left:
             left -= len(encoded)
-            told[report["id"]] = orjson.loads(encoded)
+            included[report["id"]] = orjson.loads(encoded)
         else:
             report["message"] = (
                 f"It ran, but its result of {len(encoded)} bytes is left out: "
                 f"all results together may take {MAX_RESULTS}. Ask for fewer fields."
             )
-    return {"ok": all(report["status"] == "ok" for report in steps), "steps": steps, "results": told}
+    return {"ok": all(report["status"] == "ok" for report in steps), "steps": steps, "results": included}
 
 
 def shape_result(step: BatchStep, body: bytes, report: StepReport) -> bytes:
-    """A result as the step's `fields` ask for it; the fields that it does not have go into the report."""
+    """A result with the step's `fields` only; fields that it does not have are added to the report."""
     if step.fields is None:
         return body
     value, missing = project(orjson.loads(body), step.fields)
     if missing:
         report["missing_fields"] = missing
     return orjson.dumps(value)
+
+
+def project(value: Any, fields: Sequence[str]) -> tuple[Any, list[str]]:
+    """The value with only these fields, and the fields that it does not have."""
+    paths = {field: parse_field_path(field) for field in fields}
+    missing = [field for field, path in paths.items() if _is_missing(value, path)]
+    return _prune(value, _build_tree(paths.values())), missing
+
+
+def _build_tree(paths: Iterable[tuple[str, ...]]) -> FieldTree:
+    tree: FieldTree = {}
+    for path in sorted(paths, key=len):  # the shorter first: a whole value includes its parts
+        node = tree
+        for key in path:
+            if key in node and not node[key]:
+                break
+            node = node.setdefault(key, {})
+    return tree
+
+
+def _prune(value: Any, tree: FieldTree) -> Any:
+    if not tree:
+        return value
+    if isinstance(value, list):
+        return [_prune(each, tree) for each in cast(list[Any], value)]
+    if not isinstance(value, dict):
+        return None
+    held = cast(dict[str, Any], value)
+    return {key: _prune(each, tree[key]) for key, each in held.items() if key in tree and _can_descend(each, tree[key])}
+
+
+def _can_descend(value: Any, tree: FieldTree) -> bool:
+    return not tree or value is None or isinstance(value, dict | list)
+
+
+def _is_missing(value: Any, path: tuple[str, ...]) -> bool:
+    """Whether the value has nothing at this path; an empty list or a null on the way is not missing."""
+    level = [value]
+    for key in path:
+        level = _flatten_lists(level)
+        if all(each is None for each in level):
+            return False
+        objects = cast(list[dict[str, Any]], [each for each in level if isinstance(each, dict)])
+        level = [each[key] for each in objects if key in each]
+        if not level:
+            return True
+    return False
+
+
+def _flatten_lists(values: list[Any]) -> list[Any]:
+    while any(isinstance(each, list) for each in values):
+        values = [inner for each in values for inner in (cast(list[Any], each) if isinstance(each, list) else [each])]
+    return values

@@ -1,9 +1,10 @@
-"""The board of a running batch: which steps may start, which run, how the others ended. Pure: it knows no threads."""
+"""The schedule of a running batch: which steps may start, which run, how the others ended. Pure, without threads."""
 
 from collections import Counter
 
-from tokonoma.gateway.plan import BatchPlan, BatchStep
+from tokonoma.gateway.plan import BatchPlan
 from tokonoma.gateway.results import StepReport, report_skip
+from tokonoma.gateway.step_parser import BatchStep
 
 
 class Schedule:
@@ -37,7 +38,7 @@ class Schedule:
         return taken
 
     def record_end(self, id: str, report: StepReport) -> None:
-        """A running step has ended. What waits for a failed one is skipped, and so is what waits for that."""
+        """Record the end of a running step. Steps that depend on a failed one are skipped, directly or not."""
         step = self.running.pop(id)
         self._busy[step.tool.module] -= 1
         self.reports[id] = report
@@ -55,7 +56,7 @@ class Schedule:
                 affected.extend(self._dependents[each])
 
     def skip_waiting(self, why: str) -> None:
-        """Nothing more is started."""
+        """Skip all steps that have not started."""
         for id in self._waiting:
             self.reports[id] = report_skip(id, why)
         self._waiting.clear()

@@ -1,48 +1,168 @@
-"""One line of a batch, read field by field: whatever can be told about it is told, even if something else is wrong."""
+"""Parsing a batch: JSONL lines become steps. All problems of all lines are collected before anything runs.
 
-from collections.abc import Callable, Mapping, Sequence
+JSONL is read strictly: one object a line, no comments, no NaN, no duplicate keys, bounded in size and depth. Pure.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
-from tokonoma.core.errors import Refusal
+import orjson
+
+from tokonoma.core.errors import Invalid, Refusal, find_nearest
 from tokonoma.core.module import ToolInfo
-from tokonoma.gateway.expand import expand, find_references
-from tokonoma.gateway.jsonl import BatchLimits
-from tokonoma.gateway.problems import BatchProblems
-from tokonoma.gateway.reference import STEP_ID, InvalidPath, StepReference, parse_field_path, shorten
+from tokonoma.gateway.references import (
+    MAX_DEPTH,
+    STEP_ID,
+    FoundReference,
+    InvalidPath,
+    StepReference,
+    expand,
+    find_references,
+    measure_depth,
+    parse_field_path,
+    shorten,
+)
 
 FindTool = Callable[[str, str], ToolInfo]
-"""module, tool → the entry that this caller can see; a Refusal says what is near"""
+"""module, tool → the tool that this caller can see; a Refusal names the nearest ones"""
 CheckParams = Callable[[ToolInfo, Mapping[str, Any]], object]
 """Refuses bad parameters with `problems`, each with `field` and `message`, and the `signature`"""
 
 FIELDS = ("id", "module", "tool", "params", "after", "output", "fields", "time_limit")
 _MAX_FIELDS = 100
 _MAX_REFERENCES = 1000
+MAX_PROBLEMS = 100  # reported; the rest are only counted
+_MAX_COMPARED = 20  # problems with a search for near names: each costs a comparison with every known name
+_ID = re.compile(r'"id"\s*:\s*"([\w-]{1,64})"')
+
+
+class BatchProblems:
+    """What is wrong with a batch, line by line."""
+
+    def __init__(self) -> None:
+        self._problems: list[dict[str, Any]] = []
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def add(self, line: int, message: str, *, id: str = "", field: str = "", **more: Any) -> None:
+        """Add one problem. `more` may hold `allowed`, `nearest`, `signature`, …; empty values are left out."""
+        self._count += 1
+        if len(self._problems) < MAX_PROBLEMS:
+            problem = {"line": line, "id": id, "field": field, "message": message, **more}
+            self._problems.append({key: value for key, value in problem.items() if value not in (None, "", [])})
+
+    def find_near(self, name: str, known: Iterable[str]) -> list[str]:
+        """The known names that may have been meant."""
+        return find_nearest(name, islice(known, 1000)) if self._count < _MAX_COMPARED else []
+
+    def to_refusal(self, lines: int) -> Invalid:
+        errors = sorted(self._problems, key=lambda problem: problem["line"])
+        first = f"Line {errors[0]['line']}: {errors[0]['message']}"
+        count = f"{self._count} faults in {lines} lines" if self._count > 1 else "a fault"
+        details: dict[str, Any] = {"errors": errors}
+        if self._count > len(errors):
+            details["errors_total"] = self._count
+        return Invalid(f"Nothing was run: the batch has {count}. {first}", reason="plan", **details)
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedStep:
+class BatchLimits:
+    steps: int = 100
+    characters: int = 4 * 1024 * 1024
+    seconds: float = 600  # the longest time limit that may be asked for
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLine:
+    """One line that is not blank. A broken line keeps its id, so that others may name it."""
+
+    number: int
+    value: dict[str, Any] | None
+    id: str = ""
+
+
+def read_lines(text: str, problems: BatchProblems, limits: BatchLimits) -> list[JsonLine]:
+    """The lines, each with its number. Above a limit that is the only problem: the rest was not read."""
+    if len(text) > limits.characters:
+        problems.add(1, f"The batch has {len(text)} characters; at most {limits.characters} are allowed.")
+        return []
+    # U+2028 and its kind may stand inside a JSON string: only a line feed ends a line.
+    written = [(number, raw) for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if raw.strip()]
+    if not written:
+        problems.add(1, "The batch is empty. Write one JSON object a line, each with id, module and tool.")
+    elif len(written) > limits.steps:
+        number = written[limits.steps][0]
+        problems.add(number, f"The batch has {len(written)} steps; at most {limits.steps} are allowed.")
+        return []
+    return [_parse_line(number, raw, problems) for number, raw in written]
+
+
+def _parse_line(number: int, raw: str, problems: BatchProblems) -> JsonLine:
+    messages = list(_find_problems(raw))
+    id = found[1] if messages and (found := _ID.search(raw)) else ""
+    for message in messages:
+        problems.add(number, message, id=id)
+    return JsonLine(number, None if messages else orjson.loads(raw), id)
+
+
+def _find_problems(raw: str) -> Iterator[str]:
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        is_comment = raw.lstrip().startswith(("//", "#", "/*"))
+        other = f"{error.msg} (column {error.colno}). Each line is one whole JSON object."
+        yield f"Not JSON: {'comments are not allowed.' if is_comment else other}"
+        return
+    if not isinstance(value, dict):
+        kind = "a list" if isinstance(value, list) else f"only {raw.strip()[:40]}"
+        yield f"This line is {kind}. Each line is one JSON object, without brackets or commas around the lines."
+    elif measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
+        yield f"The objects of this line nest deeper than {MAX_DEPTH}."
+    else:
+        yield from (f"The key {key!r} stands twice in one object." for key in _find_duplicate_keys(raw))
+
+
+def _find_duplicate_keys(raw: str) -> list[str]:
+    """The keys that occur twice in one object: a parser would silently keep the last."""
+    doubled: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        if len(pairs) != len(dict(pairs)):
+            doubled.extend(key[:60] for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+
+    # The values are not used, so numbers need not be parsed.
+    json.loads(raw, object_pairs_hook=look, parse_int=len, parse_float=len)
+    return doubled
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStep:
     line: int
-    id: str  # empty where it cannot be used
-    tool: ToolInfo | None
-    params: Mapping[str, Any]
-    after: tuple[str, ...]  # as asked for
+    id: str  # empty only in a batch that is refused
+    tool: ToolInfo
+    params: Mapping[str, Any]  # references not yet expanded
+    after: tuple[str, ...]  # the steps that it waits for: from `after`, then (in a plan) from its references
     references: tuple[StepReference, ...]
-    output: bool
-    fields: tuple[str, ...] | None
-    time_limit: float | None
+    output: bool = False
+    fields: tuple[str, ...] | None = None
+    time_limit: float | None = None
 
 
 class StepParser:
-    """Reads the lines of one batch; the faults that it finds go into `faults`."""
+    """Parses the lines of one batch, field by field, and adds every problem to `problems`."""
 
-    def __init__(self, faults: BatchProblems, lookup: FindTool, check: CheckParams, limits: BatchLimits) -> None:
-        self._problems, self._find, self._check, self._limits = faults, lookup, check, limits
+    def __init__(self, problems: BatchProblems, lookup: FindTool, check: CheckParams, limits: BatchLimits) -> None:
+        self._problems, self._find, self._check, self._limits = problems, lookup, check, limits
         self._line, self._id = 0, ""
 
-    def parse_step(self, line: int, given: Mapping[str, Any]) -> ParsedStep:
+    def parse_step(self, line: int, given: Mapping[str, Any]) -> BatchStep:
         self._line, self._id = line, ""
         raw = {key: value for key, value in given.items() if value is not None}  # null means absent
         self._id = self._parse_id(raw)
@@ -50,21 +170,23 @@ class StepParser:
             if key not in FIELDS:
                 near = self._problems.find_near(key, FIELDS)
                 self._add_problem(key[:60], f"Unknown field {shorten(key)!r}.", allowed=FIELDS, nearest=near)
-        entry = self._find_tool(raw)
+        tool = self._find_tool(raw)
         params = self._parse_params(raw)
         found = list(islice(find_references(params or {}), _MAX_REFERENCES + 1))
-        if entry is not None and params is not None:
-            self._check_params(entry, params, bool(found))
-        output = self._parse_flag(raw, "output")
-        return ParsedStep(
+        if tool is not None and params is not None:
+            self._check_params(tool, params, bool(found))
+        output = raw.get("output", False)
+        if not isinstance(output, bool):
+            self._add_problem("output", "output must be true or false.")
+        return BatchStep(
             line=line,
             id=self._id,
-            tool=entry,
+            tool=cast(ToolInfo, tool),  # None only in a batch that is refused
             params=params or {},
             after=self._parse_after(raw),
             references=self._collect_references(found),
-            output=output,
-            fields=self._parse_fields(raw, output),
+            output=output is True,
+            fields=self._parse_fields(raw, output is True),
             time_limit=self._parse_time_limit(raw),
         )
 
@@ -103,9 +225,7 @@ class StepParser:
         self._add_problem("params", "params must be an object.")
         return None
 
-    def _collect_references(
-        self, found: Sequence[tuple[str, StepReference | InvalidPath]]
-    ) -> tuple[StepReference, ...]:
+    def _collect_references(self, found: Sequence[FoundReference]) -> tuple[StepReference, ...]:
         if len(found) > _MAX_REFERENCES:
             self._add_problem("params", f"The step holds more than {_MAX_REFERENCES} references.")
         named: dict[str, StepReference] = {}
@@ -116,23 +236,23 @@ class StepParser:
                 named.setdefault(each.text, each)
         return tuple(named.values())
 
-    def _check_params(self, entry: ToolInfo, params: Mapping[str, Any], referring: bool) -> None:
-        """A parameter that holds a reference is judged when its value is known; its name can be judged now."""
+    def _check_params(self, tool: ToolInfo, params: Mapping[str, Any], has_references: bool) -> None:
+        """The value of a parameter with a reference is checked when it is known; its name is checked now."""
         try:
-            self._check(entry, params if referring else expand(params, {}))
+            self._check(tool, params if has_references else expand(params, {}))
         except Refusal as refusal:
             problems = cast(list[Mapping[str, Any]], refusal.details.get("problems", []))
-            open_ = {key for key, value in params.items() if next(find_references({key: value}), None)}
-            known: Mapping[str, Any] = entry.input.get("properties", {})
-            told = {"signature": entry.signature}  # once a line
+            unknown = {key for key, value in params.items() if next(find_references({key: value}), None)}
+            known: Mapping[str, Any] = tool.input.get("properties", {})
+            signature = {"signature": tool.signature}  # once a line
             for problem in problems or [{"field": "", "message": refusal.message}]:
                 name = str(problem["field"]).partition(".")[0]
-                if (name in open_ and name in known) or (not name and referring):
+                if (name in unknown and name in known) or (not name and has_references):
                     continue
                 field = f"params.{problem['field']}" if name else "params"
                 more = {key: value for key, value in problem.items() if key not in ("field", "message")}
-                self._add_problem(field, f"{field}: {problem['message']}", **more, **told)
-                told = {}
+                self._add_problem(field, f"{field}: {problem['message']}", **more, **signature)
+                signature = {}
 
     def _parse_after(self, raw: Mapping[str, Any]) -> tuple[str, ...]:
         given = raw.get("after", [])
@@ -141,12 +261,6 @@ class StepParser:
             return tuple(dict.fromkeys(cast(list[str], listed)))
         self._add_problem("after", "after must be the id of a step or a list of ids.")
         return ()
-
-    def _parse_flag(self, raw: Mapping[str, Any], key: str) -> bool:
-        value = raw.get(key, False)
-        if not isinstance(value, bool):
-            self._add_problem(key, f"{key} must be true or false.")
-        return value is True
 
     def _parse_fields(self, raw: Mapping[str, Any], output: bool) -> tuple[str, ...] | None:
         if "fields" not in raw:
@@ -157,9 +271,8 @@ class StepParser:
             return None
         listed = tuple(dict.fromkeys(cast(list[str], given)))
         if not output:
-            self._add_problem(
-                "fields", 'fields shapes what comes back, and this step gives nothing back: add "output": true.'
-            )
+            message = 'fields shapes what comes back, and this step gives nothing back: add "output": true.'
+            self._add_problem("fields", message)
         if not 0 < len(listed) <= _MAX_FIELDS:
             self._add_problem("fields", f"fields must name 1 to {_MAX_FIELDS} paths; leave it out for everything.")
         for path in listed:
@@ -173,8 +286,7 @@ class StepParser:
         value = raw.get("time_limit")
         if value is None:
             return None
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and 0 < value <= self._limits.seconds:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= self._limits.seconds:
             return float(value)
         self._add_problem("time_limit", f"time_limit is in seconds: more than 0 and at most {self._limits.seconds:g}.")
         return None

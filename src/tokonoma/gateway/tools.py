@@ -1,80 +1,91 @@
-"""The gateway as a module: the three meta-tools, joined to the house by functions that are handed in."""
+"""The gateway as a module: the three meta-tools. Functions of the running server are passed in."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from tokonoma.core.call import Call
-from tokonoma.core.deferred import Deferred
+from tokonoma.catalogue.registry import to_mcp_tool
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.desk import Desk
-from tokonoma.core.errors import Refusal, Unready
+from tokonoma.core.errors import Invalid, Missing, Refusal, Unready, find_nearest
 from tokonoma.core.log import log
-from tokonoma.core.module import Module, Tool, ToolInfo
-from tokonoma.core.tracing import format_traceparent
+from tokonoma.core.module import Module, ModuleInfo, Tool
 from tokonoma.gateway.batch import Batch, DescribeFailure, SubmitCall
 from tokonoma.gateway.idempotency import TABLES, IdempotencyKey, OpenTransaction, build_key, claim_key, save_result
-from tokonoma.gateway.jsonl import BatchLimits
-from tokonoma.gateway.plan import BatchPlan, parse_plan
+from tokonoma.gateway.plan import parse_plan
 from tokonoma.gateway.results import BatchResult, describe_plan
-from tokonoma.gateway.schema import get_module_schema
-from tokonoma.gateway.step_parser import CheckParams
+from tokonoma.gateway.step_parser import BatchLimits, CheckParams
 
 LIMITS = BatchLimits()
+_MAX_MODULES = 50
+_ALL = "*"
 _LEASE = 60.0  # seconds after its time limit in which a batch must have stored its answer
 
 
-def build_gateway(
-    submit: SubmitCall, check: CheckParams, failure: DescribeFailure, writing: OpenTransaction, at_once: int = 4
-) -> Module:
-    """`check(entry, params)` refuses bad parameters; `failure(call, error)` words an error; `at_once` is per module."""
-    last = LIMITS.seconds + _LEASE  # the batch ends itself before the pipeline would
-    return Module(
-        name="gateway",
-        summary="Reach every module through three tools.",
-        tools=(
-            Tool("get_module_schema", get_module_schema, "Tools of a module", listed="get_module_schema"),
-            Tool("call", build_call_tool(submit), "Call one tool", effect="destroy", listed="call", time_limit=last),
-            Tool(
-                "batch",
-                build_batch_tool(submit, check, failure, writing, at_once),
-                "Call many tools",
-                effect="destroy",
-                listed="batch",
-                time_limit=last,
-            ),
-        ),
-        tables=TABLES,
-    )
+class ModuleSchema(TypedDict):
+    name: str
+    summary: str
+    tools: list[Any]
 
 
-def build_call_tool(submit: SubmitCall) -> Callable[..., Deferred[dict[str, Any]]]:
-    def call(
-        desk: Desk,
-        module: Annotated[str, Field(description="such as system")],
-        tool_name: Annotated[str, Field(description="such as status")],
-        params: Annotated[dict[str, Any] | None, Field(description="as its signature says")] = None,
-    ) -> Deferred[dict[str, Any]]:
-        """Run one tool of a module. Names and parameters come from get_module_schema; a wrong one is answered with
-        the nearest names or the signature, and nothing is run."""
-        entry = desk.server.find_tool(module, tool_name, desk.principal)
-        outer, later = desk.call, Deferred[dict[str, Any]]()
-        inner = Call(
-            entry.module,
-            entry.name,
-            params or {},
-            outer.caller,
-            trace_parent=format_traceparent(outer.trace_id, outer.span_id),
-            progress=outer.progress,
-            parent=outer.request_id,
-            bytes_in=outer.bytes_in,
-        )
-        outer.cancel_token.on_cancel(lambda: inner.cancel_token.cancel(outer.cancel_token.reason))
-        submit(inner, lambda call, error: later.resolve(call.value, error))
-        return later
+class ModuleSchemas(TypedDict):
+    modules: list[ModuleSchema]
 
-    return call
+
+def get_module_schema(
+    desk: Desk,
+    module: Annotated[str | list[str], Field(description='a name, a list of names, or "*"')],
+    format: Annotated[Literal["signature", "json"], Field(description="json: full JSON Schemas, 3-5 times longer")] = (
+        "signature"
+    ),
+) -> ModuleSchemas:
+    """What the tools of a module take and give, as compact signatures. Read it once before you use a module, and
+    remember it. "*" lists all modules with the bare names of their tools."""
+    modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
+    names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
+    if names == [_ALL]:
+        return {"modules": [_build_schema(info, [tool.name for tool in info.entries]) for info in modules.values()]}
+    _check_names(names, modules)
+    return {"modules": [_build_schema(modules[name], _describe_tools(modules[name], format)) for name in names]}
+
+
+def _check_names(names: list[str], modules: Mapping[str, ModuleInfo]) -> None:
+    there = list(modules)
+    if not 0 < len(names) <= _MAX_MODULES:
+        raise Invalid(f"Name 1 to {_MAX_MODULES} modules. There are: {', '.join(there) or 'none'}.", modules=there)
+    unknown = [name for name in names if name not in modules]
+    if not unknown:
+        return
+    near = list(dict.fromkeys(each for name in unknown for each in find_nearest(name, there)))
+    hint = f"Did you mean {' or '.join(map(repr, near[:3]))}?" if near else f"There are: {', '.join(there) or 'none'}."
+    called = ", ".join(repr(name[:64]) for name in unknown[:5])
+    raise Missing(f"There is no module called {called}. {hint}", reason="module", nearest=near[:3], modules=there)
+
+
+def _build_schema(info: ModuleInfo, tools: list[Any]) -> ModuleSchema:
+    return {"name": info.name, "summary": info.summary, "tools": tools}
+
+
+def _describe_tools(info: ModuleInfo, format: str) -> list[Any]:
+    if format == "signature":
+        return [tool.signature for tool in info.entries]
+    # `call` takes the short name; the listed one is an alias of it.
+    return [{**to_mcp_tool(tool), "name": tool.name} for tool in info.entries]
+
+
+def call(
+    desk: Desk,
+    module: Annotated[str, Field(description="such as system")],
+    tool_name: Annotated[str, Field(description="such as status")],
+    params: Annotated[dict[str, Any] | None, Field(description="as its signature says")] = None,
+) -> dict[str, Any]:
+    """Run one tool of a module. Names and parameters come from get_module_schema; a wrong one is answered with
+    the nearest names or the signature, and nothing is run."""
+    # The dispatcher replaces a valid `call` by the tool that it names: only bad parameters come as far as the pipeline.
+    raise AssertionError("a valid `call` was not unwrapped")
 
 
 def build_batch_tool(
@@ -97,36 +108,25 @@ def build_batch_tool(
         "time_limit":5. "${a.items[0].id}" in params reads step a's result and waits for a; "$${" is a literal "${".
         Steps that wait for nothing run side by side. Only output:true results, cut down to their fields, and all
         errors come back. Every line is checked before any runs; steps that need a failed one are skipped."""
-        plan = parse_plan(jsonl, partial(_find_tool, desk), check, LIMITS)
-        if dry_run:
-            return _resolve_at_once(describe_plan(plan))
+        plan = parse_plan(jsonl, lambda name, tool: desk.server.find_tool(name, tool, desk.principal), check, LIMITS)
         seconds = time_limit or LIMITS.seconds
-        key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id) if idempotency_key else None
-        if key is not None:
-            earlier = claim_key(writing, key, seconds + _LEASE, desk.call.cancel_token)
-            if earlier is not None:
-                return _resolve_at_once(earlier)
-        return _started(plan, desk, seconds, key)
-
-    def _started(plan: BatchPlan, desk: Desk, seconds: float, key: IdempotencyKey | None) -> Deferred[BatchResult]:
-        kept = partial(_save_answer, writing, key)
-        return Batch(plan, desk, submit, failure, kept, at_once=at_once, seconds=seconds).start()
+        key: IdempotencyKey | None = None
+        result = describe_plan(plan) if dry_run else None
+        if idempotency_key and not dry_run:
+            key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id)
+            result = claim_key(writing, key, seconds + _LEASE, desk.call.cancel_token)
+        if result is not None:
+            deferred = Deferred[BatchResult]()
+            deferred.resolve(result)
+            return deferred
+        save = partial(_save_answer, writing, key)
+        return Batch(plan, desk, submit, failure, save, at_once=at_once, seconds=seconds).start()
 
     return batch
 
 
-def _find_tool(desk: Desk, module: str, tool: str) -> ToolInfo:
-    return desk.server.find_tool(module, tool, desk.principal)
-
-
-def _resolve_at_once(answer: BatchResult) -> Deferred[BatchResult]:
-    later: Deferred[BatchResult] = Deferred()
-    later.resolve(answer)
-    return later
-
-
 def _save_answer(writing: OpenTransaction, key: IdempotencyKey | None, answer: BatchResult) -> None:
-    """The steps have run: if their answer cannot be stored, the caller still gets it, and the claim still holds."""
+    """The steps have run: if the result cannot be stored, the caller still gets it, and the key stays claimed."""
     if key is None:
         return
     try:
@@ -135,13 +135,33 @@ def _save_answer(writing: OpenTransaction, key: IdempotencyKey | None, answer: B
         log("error", "batch_key", request_id=key.request_id, reason=error.reason)
 
 
+def build_gateway(
+    submit: SubmitCall, check: CheckParams, failure: DescribeFailure, writing: OpenTransaction, at_once: int = 4
+) -> Module:
+    """`check` refuses bad parameters, `failure` describes an error; `at_once` steps of a module run in parallel."""
+    last = LIMITS.seconds + _LEASE  # the batch ends itself before the pipeline would
+    return Module(
+        name="gateway",
+        summary="Reach every module through three tools.",
+        tools=(
+            Tool("get_module_schema", get_module_schema, "Tools of a module", listed="get_module_schema"),
+            Tool("call", call, "Call one tool", effect="destroy", listed="call", time_limit=last),
+            Tool(
+                "batch",
+                build_batch_tool(submit, check, failure, writing, at_once),
+                "Call many tools",
+                effect="destroy",
+                listed="batch",
+                time_limit=last,
+            ),
+        ),
+        tables=TABLES,
+    )
+
+
 def _refuse_unbound(*_: Any) -> NoReturn:
     raise Unready("This gateway is not joined to a house.")
 
 
-def _refuse_failure(call: Call, error: BaseException) -> Mapping[str, Any]:
-    _refuse_unbound(call, error)
-
-
-MODULE = build_gateway(_refuse_unbound, _refuse_unbound, _refuse_failure, _refuse_unbound)
-"""The gateway as the catalogue describes it. A running house makes its own with `gateway_module`."""
+MODULE = build_gateway(_refuse_unbound, _refuse_unbound, _refuse_unbound, _refuse_unbound)
+"""The gateway as the catalogue describes it. A running server builds its own with `build_gateway`."""

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 
 from tokonoma.core.call import Call
-from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.clock import now
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from tokonoma.core.call import Call, Principal
-from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import CancelToken, Deferred
 from tokonoma.core.desk import AsyncTx, Classification, Desk, Document, Record, Row, Tx
 from tokonoma.core.query import Hits, Query, SearchFilter
 

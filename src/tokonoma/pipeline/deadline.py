@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Call
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 
 
 class DeadlineWatch:

@@ -5,16 +5,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from tokonoma.core.addresses import Addresses
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements, Tx
+from tokonoma.core.desk import Addresses, Classification, Document, Record, Row, Rows, Statements, Tx
 from tokonoma.core.errors import Missing
+from tokonoma.core.module import ServerInfo
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.policy import Policy
-from tokonoma.core.policy_api import DeskPolicy
+from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hits, Query, SearchFilter
-from tokonoma.core.server_info import ServerInfo
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
 from tokonoma.store.database import Database

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.catalogue.registry import LoadedTool
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.module import ToolInfo
 from tokonoma.pipeline.desk import CallDesk, DeskParts
 

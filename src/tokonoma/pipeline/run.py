@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 from tokonoma.core.call import Call
-from tokonoma.core.deferred import Deferred
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.log import log
 from tokonoma.pipeline.worker_pool import WorkerPool
 

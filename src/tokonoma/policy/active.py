@@ -5,13 +5,11 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_address
 from tokonoma.core.errors import Conflict, Denied, Refusal
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.policy import DocumentScan, PolicyView, ScreenedValue
-from tokonoma.core.policy_api import AccessEffect, Decision, Layer
+from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
 from tokonoma.policy.decide import classify_kind, classify_record, decide, find_hidden_kinds, find_tags
 from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, WriteRules, strictest
 

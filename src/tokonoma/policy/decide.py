@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.policy_api import AccessEffect, Decision, Layer
+from tokonoma.core.policy import AccessEffect, Decision, Layer
 from tokonoma.policy.rules import DEFAULT_TAGS, MaskRule, PlacementRule, PolicyRules, strictest
 
 

@@ -4,8 +4,8 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, Required, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
-from tokonoma.core.deferred import Deferred
-from tokonoma.core.opaque import OPAQUE
+from tokonoma.core.concurrency import Deferred
+from tokonoma.core.ids import OPAQUE
 from tokonoma.policy.detections import format_for_journal, mask_text
 from tokonoma.policy.scan import Scanner
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
-from tokonoma.core.policy_api import LAYERS, Layer, LayerRule, RetrievalSettings
-from tokonoma.core.suggestions import find_nearest
+from tokonoma.core.errors import find_nearest
+from tokonoma.core.policy import LAYERS, Layer, LayerRule, RetrievalSettings
 from tokonoma.policy.rules import (
     CLASS_RULES,
     DAY,

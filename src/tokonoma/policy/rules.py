@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
-from tokonoma.core.policy_api import AccessEffect, Layer, LayerRule, RetrievalSettings
+from tokonoma.core.policy import AccessEffect, Layer, LayerRule, RetrievalSettings
 
 Escalation = Literal["none", "human_review", "deny"]
 WriteAction = Literal["allow", "redact", "refuse"]

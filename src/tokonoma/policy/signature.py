@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Sequence
 
 from tokonoma.core.errors import Denied, Unready
-from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.core.policy import PolicyProposal
 
 
 def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:

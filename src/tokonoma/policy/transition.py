@@ -10,8 +10,7 @@ from collections.abc import Collection
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Classification, Document
-from tokonoma.core.policy import DocumentScan, PolicyView
-from tokonoma.core.policy_api import AccessEffect, Decision, Layer
+from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView
 from tokonoma.policy.active import ActivePolicy
 from tokonoma.policy.rules import PolicyRules, strictest
 

@@ -7,7 +7,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.core.module import Migration
-from tokonoma.core.policy_api import PolicyVersion
+from tokonoma.core.policy import PolicyVersion
 from tokonoma.policy.rules import DEFAULT_RULES, DEFAULT_TEXT
 
 TABLES = (

@@ -8,9 +8,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Document, Row, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, parse_address
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
 from tokonoma.search.facts import build_fact_rows

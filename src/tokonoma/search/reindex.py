@@ -11,7 +11,7 @@ somebody else has locked are left to them, for they are being written anew anywa
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Classification, Document, Statements
 from tokonoma.core.module import ListDocuments, Module
 from tokonoma.core.policy import DocumentScan

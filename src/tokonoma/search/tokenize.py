@@ -11,8 +11,7 @@ from itertools import chain
 from operator import add
 from typing import NamedTuple
 
-from tokonoma.core.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, normalize_case
-from tokonoma.core.spellings import SOUNDS
+from tokonoma.core.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, SOUNDS, normalize_case
 from tokonoma.search.scripts import Token, tokenize_word, tokenize_word_texts
 
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces

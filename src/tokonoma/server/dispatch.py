@@ -5,10 +5,10 @@ from typing import Any
 
 from tokonoma.catalogue.registry import GATEWAY, Registry, to_mcp_tool
 from tokonoma.core.call import Call, Caller, Principal
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing
 from tokonoma.core.tracing import Tracer, format_traceparent
-from tokonoma.gateway.instructions import INSTRUCTIONS, META_TOOLS, describe_modules
+from tokonoma.gateway import INSTRUCTIONS, META_TOOLS, describe_modules
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 from tokonoma.server.results import build_result
 

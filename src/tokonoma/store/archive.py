@@ -1,4 +1,4 @@
-"""A backup of PostgreSQL is an archive: a zip with one COPY stream a table, and a manifest. No driver is needed."""
+"""Contents of a backup, and the archive of PostgreSQL: a zip with a COPY stream per table and a manifest; no driver."""
 
 import hashlib
 import json
@@ -7,12 +7,12 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from tokonoma.core.errors import Unready
-from tokonoma.store.contents import BackupContents, damaged_backup, not_a_backup
+from tokonoma.core.errors import Invalid, Unready
+from tokonoma.store.dialect import DatabaseKind
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -29,6 +29,18 @@ _DAMAGE = (
     RuntimeError,
     OSError,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class BackupContents:
+    """A backup that was read through and found sound."""
+
+    path: Path
+    kind: DatabaseKind
+    created_at: int  # milliseconds since the epoch
+    size: int  # bytes
+    tables: Mapping[str, int]  # rows of each
+    migrations: Mapping[str, Sequence[str]]  # names of each set, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +165,20 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:
                 f"The backup {path} was made by a newer version of Tokonoma. Install that version to restore it.",
                 reason="newer_schema",
             )
-        return Manifest(
-            int(found["format"]),
-            int(found["created_at"]),
-            {str(name): [str(each) for each in names] for name, names in found["migrations"].items()},
-            tuple(_parse_table(each) for each in found["tables"]),
-            tuple(ArchivedSequence(each["table"], each["column"], int(each["next"])) for each in found["sequences"]),
-        )
+        tables = tuple(replace(ArchivedTable(**each), columns=tuple(each["columns"])) for each in found["tables"])
+        sequences = tuple(ArchivedSequence(**each) for each in found["sequences"])
+        return Manifest(int(found["format"]), int(found["created_at"]), dict(found["migrations"]), tables, sequences)
     except _DAMAGE as error:
         raise damaged_backup(path, "its manifest cannot be read") from error
 
 
-def _parse_table(found: dict[str, Any]) -> ArchivedTable:
-    columns = tuple(str(each) for each in found["columns"])
-    return ArchivedTable(str(found["name"]), columns, int(found["rows"]), str(found["sha256"]), str(found["digest"]))
-
-
 def _member_name(table: str) -> str:
     return f"tables/{table}.copy"
+
+
+def damaged_backup(path: Path, what: str) -> Invalid:
+    return Invalid(f"The backup {path} is damaged ({what}). Nothing was changed. Use another backup.", reason="damaged")
+
+
+def not_a_backup(path: Path) -> Invalid:
+    return Invalid(f"{path} is not a backup of Tokonoma. Nothing was changed.", reason="not_a_backup")

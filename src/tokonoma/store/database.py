@@ -1,20 +1,42 @@
-"""The store as the rest of the house sees it: blocks that read and blocks that write, the same on both databases."""
+"""The store as other rooms see it: reading and writing blocks and errors, the same on both databases."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Literal, NoReturn, Protocol, TypeVar
 from urllib.parse import unquote
 
-from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.desk import Rows, Statements
-from tokonoma.core.errors import Unready
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.errors import Conflict, Invalid, Refusal, Unavailable, Unready
 from tokonoma.store.dialect import DatabaseKind, Dialect
 
 SpanFactory = Callable[[str], AbstractContextManager[None]]
-"""Wraps a block, for those who trace: called with `store.read` or `store.write`."""
+"""Wraps a block in a span, for tracing: called with `store.read` or `store.write`"""
 
 BlockT = TypeVar("BlockT")
+
+ErrorReason = Literal[
+    "busy", "disk_full", "closed", "read_only", "corrupt", "disk", "database", "exists", "linked", "text", "number"
+]
+_ERRORS: Mapping[ErrorReason, str] = {
+    "busy": "The database was busy with other writers for too long; nothing was changed. Try again.",
+    "disk_full": "The disk of the database is full; nothing was changed. Free some space and try again.",
+    "closed": "The database was closed; nothing was changed.",
+    "read_only": "The database at {location} can be read but not written; nothing was changed."
+    " Check the permissions of the file and its folder, or connect to the primary server.",
+    "corrupt": "The database at {location} is damaged. Stop all processes that use it, keep a copy of it,"
+    " run `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`.",
+    "disk": "The disk under {location} does not read or write as it should; nothing was changed. Check the disk,"
+    " then run `tokonoma doctor`.",
+    "database": "The connection to the database at {location} was lost; nothing was changed. Try again.",
+    "exists": "There is already one with this key; nothing was changed.",
+    "linked": "Another record refers to this one, or the one referred to is not there; nothing was changed.",
+    "text": "A text holds a character that the database cannot store (NUL, or half of a surrogate pair)."
+    " Take it out and try again.",
+    "number": "A number is too large: whole numbers must fit into 64 bits.",
+}
+_KINDS: Mapping[str, type[Refusal]] = {"exists": Conflict, "linked": Conflict, "text": Invalid, "number": Invalid}
 
 
 class Database(Protocol):
@@ -22,45 +44,52 @@ class Database(Protocol):
     def kind(self) -> DatabaseKind: ...
     @property
     def location(self) -> str:
-        """Shown to people: a path, or an address without credentials."""
+        """For messages: a path, or a URL without credentials."""
         ...
 
     @property
     def dialect(self) -> Dialect: ...
 
-    def reading(self, stop: CancelToken | None = None) -> AbstractContextManager[Rows]:
-        """One snapshot: what others commit meanwhile is not seen until the block is left."""
+    def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
+        """One snapshot: the block does not see later commits."""
         ...
 
-    def writing(self, stop: CancelToken | None = None) -> AbstractContextManager[Statements]:
-        """One transaction: committed on leaving, rolled back on an exception. Blocks of one thread do not nest.
+    def writing(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Statements]:
+        """One transaction: committed at the end of the block, rolled back on an exception. Blocks do not nest.
 
-        A statement that fails spoils the transaction, also if its error was caught: leaving the block raises it again.
+        A statement that fails ends the transaction, also if its error was caught: the block raises it again at its end.
         """
         ...
 
     def find_problems(self) -> list[str]:
-        """What is wrong inside, in words; empty when sound."""
+        """What is wrong with the database, in words; empty if nothing is."""
         ...
 
     def size(self) -> int:
         """Bytes on disk."""
         ...
 
+    def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
+        """Copy everything into an empty file; the rows of each table. `sound=False` copies damaged data as it is."""
+        ...
+
+    def load_copy(self, source: Path) -> None:
+        """Replace everything by a verified copy."""
+
     def close(self) -> None: ...
 
 
 def open_database(url: str, *, durable: bool = True, span: SpanFactory | None = None) -> Database:
     """Open `sqlite:///path` or `postgresql://…`. Only `durable=False`, for tests, may lose commits in a power cut."""
-    # The drivers are imported here, and not before: the start of a process must not pay for one that it does not use.
+    # The drivers are imported here, so that the start does not pay for one that it does not use.
     scheme = url.partition(":")[0].lower()
     if scheme == "sqlite":
-        from tokonoma.store.sqlite.database import SqliteDatabase
+        from tokonoma.store.sqlite import SqliteDatabase
 
         return SqliteDatabase(parse_sqlite_url(url), durable=durable, span=span)
     if scheme in ("postgresql", "postgres"):
         try:
-            from tokonoma.store.postgres.database import PostgresDatabase
+            from tokonoma.store.postgres import PostgresDatabase
         except ImportError as error:
             raise Unready(
                 "PostgreSQL needs a driver that is not installed. Install it with: pip install 'tokonoma[postgres]'",
@@ -76,13 +105,13 @@ def open_database(url: str, *, durable: bool = True, span: SpanFactory | None = 
 
 @contextmanager
 def trace_block(span: SpanFactory, name: str, block: AbstractContextManager[BlockT]) -> Generator[BlockT]:
-    """The block inside a span, so that one that nobody traces pays nothing."""
+    """The block inside a span; without tracing this is not called."""
     with span(name), block as inside:
         yield inside
 
 
 def parse_sqlite_url(url: str) -> Path:
-    """The file that a `sqlite:` URL names. Paths are absolute: a server is started from folders that nobody knows."""
+    """The file of a `sqlite:` URL. Paths are absolute, because a server may be started from any folder."""
     start, _, rest = url.partition("://")
     path = unquote(rest)
     while path.startswith("//"):  # sqlite:////srv/x, as other programs write an absolute path
@@ -100,12 +129,60 @@ def parse_sqlite_url(url: str) -> Path:
 
 
 def read_sqlite_info() -> tuple[str, bool]:
-    """The version of the SQLite that the driver brings, and whether it can search by words."""
+    """The SQLite version of the driver, and whether it has full-text search."""
     import apsw
 
     return apsw.sqlite_lib_version(), "ENABLE_FTS5" in apsw.compile_options
 
 
 def format_sqlite_url(path: Path) -> str:
-    """The URL of a file: the inverse of `sqlite_path`, for every name that a file can have."""
+    """The URL of a file: the inverse of `parse_sqlite_url`, for every possible file name."""
     return "sqlite://" + path.absolute().as_uri().removeprefix("file://")
+
+
+class TransactionBlock:
+    """What reading and writing blocks of both databases share."""
+
+    __slots__ = ("_cancel_token",)
+
+    def __init__(self, cancel_token: CancelToken | None) -> None:
+        self._cancel_token = cancel_token
+
+    def _check_cancelled(self) -> None:
+        if self._cancel_token is not None and self._cancel_token.reason:
+            raise self._cancel_token.to_error()
+
+    def rows(self, sql: str, /, **params: Any) -> list[Row]:
+        raise NotImplementedError
+
+    def row(self, sql: str, /, **params: Any) -> Row | None:
+        rows = self.rows(sql, **params)
+        return rows[0] if rows else None
+
+
+def store_error(reason: ErrorReason, location: str = "", **details: Any) -> Refusal:
+    """An error in the same words for both databases. A driver's own text never leaves the store."""
+    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason, **details)
+
+
+def raise_refusal(refusal: BaseException, error: BaseException) -> NoReturn:
+    if refusal is error:
+        raise error
+    raise refusal from error
+
+
+def unknown_outcome_error(location: str) -> Unavailable:
+    return Unavailable(
+        f"The connection to the database at {location} was lost during the commit: it is not known whether the change"
+        " was kept. Read before you repeat it.",
+        reason="database",
+        outcome="unknown",
+    )
+
+
+def contains_nul(params: Mapping[str, Any]) -> bool:
+    """PostgreSQL stores no NUL, and both databases refuse the same texts."""
+    for value in params.values():  # noqa: SIM110 - a loop is fastest, and this runs before every statement
+        if type(value) is str and "\0" in value:
+            return True
+    return False

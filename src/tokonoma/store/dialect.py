@@ -38,17 +38,17 @@ _TRIGGER = re.compile(r"\s*create\s+(?:temp(?:orary)?\s+)?trigger\b", re.IGNOREC
 
 
 class Dialect:
-    """How one database wants SQL to be written. `sql` translates a text; the same text is translated once."""
+    """How one database writes SQL. `translate` caches its results."""
 
-    __slots__ = ("_tokens", "kind", "migration_lock", "sql", "tables")
+    __slots__ = ("_tokens", "kind", "migration_lock", "tables", "translate")
 
     def __init__(self, kind: DatabaseKind, tokens: Mapping[str, str], tables: str, migration_lock: str) -> None:
         self.kind: DatabaseKind = kind
         self._tokens = tokens
-        self.tables = tables  # lists the names of the tables that hold our rows
-        self.migration_lock = migration_lock  # taken before migrations are looked at; empty where BEGIN already locks
-        # Texts are constants of the code, so few; the bound is for the ones that a filter writes.
-        self.sql: Callable[[str], str] = lru_cache(maxsize=2048)(self._translate)
+        self.tables = tables  # a query for the names of our tables
+        self.migration_lock = migration_lock  # run before migrations are read; empty where BEGIN already locks
+        # Most texts are constants of the code; the bound is for those that a filter generates.
+        self.translate: Callable[[str], str] = lru_cache(maxsize=2048)(self._translate)
 
     def _translate(self, text: str) -> str:
         written: list[str] = []

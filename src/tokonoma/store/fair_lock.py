@@ -1,25 +1,21 @@
-"""Turns: a fair lock. Whoever asked first goes first; somebody who waits can be told to stop."""
+"""A fair lock: first come, first served; waiting can be cancelled."""
 
 import threading
 from collections import deque
 
-from tokonoma.core.cancellation import CancelToken
-from tokonoma.store import errors as refusals
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.store.database import store_error
 
 MAX_WAIT = 30.0
-"""Seconds that a write waits for other writers, in this process or another. SQLite's own lock is unfair: be patient."""
+"""Seconds that a write waits for other writers, in this process or another. Long: SQLite's own lock is unfair."""
 
 
-class _Waiter:
-    __slots__ = ("event", "served")
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-        self.served = False
+class _Waiter(threading.Event):
+    served = False
 
 
 class FairLock:
-    """`places` callers may be inside at once. The place is handed over, so nobody who comes later slips in between."""
+    """Up to `places` holders at a time. `release` hands the place to the first waiter, so that none is overtaken."""
 
     __slots__ = ("_free", "_guard", "_waiting")
 
@@ -28,23 +24,26 @@ class FairLock:
         self._free = places
         self._waiting: deque[_Waiter] = deque()
 
-    def acquire(self, stop: CancelToken | None = None, wait: float = MAX_WAIT) -> None:
+    def acquire(self, cancel_token: CancelToken | None = None, wait: float = MAX_WAIT) -> None:
         with self._guard:
             if self._free and not self._waiting:
                 self._free -= 1
                 return
             waiter = _Waiter()
             self._waiting.append(waiter)
-        self._wait(waiter, stop, wait)
+        self._wait(waiter, cancel_token, wait)
 
-    def _wait(self, waiter: _Waiter, stop: CancelToken | None, wait: float) -> None:
+    def _wait(self, waiter: _Waiter, cancel_token: CancelToken | None, wait: float) -> None:
         try:
-            if stop is None:
-                waiter.event.wait(wait)
+            if cancel_token is None:
+                waiter.wait(wait)
             else:
-                with stop.attach_during(waiter.event.set):
-                    waiter.event.wait(wait)
-                stop.check()
+                cancel_token.attach(waiter.set)
+                try:
+                    waiter.wait(wait)
+                finally:
+                    cancel_token.detach(waiter.set)
+                cancel_token.check()
         except BaseException:
             self._give_up(waiter)
             raise
@@ -52,14 +51,14 @@ class FairLock:
             if waiter.served:
                 return
             self._waiting.remove(waiter)
-        raise refusals.busy_error()
+        raise store_error("busy")
 
     def _give_up(self, waiter: _Waiter) -> None:
         with self._guard:
             if not waiter.served:
                 self._waiting.remove(waiter)
                 return
-        self.release()  # it was handed over at the last moment: pass it on
+        self.release()  # it got the place at the last moment: pass it on
 
     def release(self) -> None:
         with self._guard:
@@ -68,4 +67,4 @@ class FairLock:
                 return
             waiter = self._waiting.popleft()
             waiter.served = True
-        waiter.event.set()
+        waiter.set()

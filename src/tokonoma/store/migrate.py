@@ -1,13 +1,13 @@
 """Migrations: named sets of ordered steps, each applied with its record in one transaction.
 
-`migration(module, name, applied_at)` says what was done. Within a set, `applied_at` counts up strictly, so that it also
-says in which order.
+The table `migration(module, name, applied_at)` holds the records. Within a set `applied_at` increases strictly, so that
+it is also the order.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
 from tokonoma.core.module import Migration
@@ -23,33 +23,36 @@ _CREATE = (
 
 
 def migrate(database: Database, name: str, steps: Sequence[Migration], backup: Callable[[str], None]) -> list[str]:
-    """Apply the steps of the set `name` that are missing; their names. `backup` is called, with a word on why, before
-    the first one that rewrites rows. Several processes may do this at once: each step is done by one of them."""
+    """Apply the missing steps of the set `name`; their names. `backup(reason)` is called before the first step that
+    rewrites rows. Several processes may do this in parallel: each step is done by one of them."""
     with database.reading() as tx:
         done = read_applied(database, tx).get(name, [])
     check_order(name, steps, done)
     saved = False
-    made: list[str] = []
+    applied: list[str] = []
     for step in steps[len(done) :]:
         with database.writing() as tx:
             if not _claim_step(database, tx, name, steps, step):
                 continue
-            # Inside the transaction, so that on SQLite nobody writes between the backup and the change.
+            # Inside the transaction, so that on SQLite no other process writes between the backup and the change.
             if step.rewrites and not saved and not _is_empty(database, tx):
                 backup(f"{name}-{step.name}")
                 saved = True
             _apply_step(database, tx, name, step)
-        made.append(step.name)
+        applied.append(step.name)
         log("info", "store.migrated", set=name, step=step.name)
-    return made
+    return applied
 
 
 def read_applied(database: Database, tx: Rows) -> dict[str, list[str]]:
     """What was applied to a database: the names of each set, in their order."""
-    if (MIGRATION_TABLE,) not in tx.rows(database.dialect.tables):
-        return {}
+    return group_migrations(tx.rows) if (MIGRATION_TABLE,) in tx.rows(database.dialect.tables) else {}
+
+
+def group_migrations(rows: Callable[[str], Sequence[Row]]) -> dict[str, list[str]]:
+    """The rows of the table `migration`: the names of each set, in their order."""
     found: dict[str, list[str]] = {}
-    for module, name in tx.rows("select module, name from migration order by module, applied_at, name"):
+    for module, name in rows("select module, name from migration order by module, applied_at, name"):
         found.setdefault(module, []).append(name)
     return found
 
@@ -79,7 +82,7 @@ def check_order(name: str, steps: Sequence[Migration], done: Sequence[str]) -> N
 
 
 def _claim_step(database: Database, tx: Statements, name: str, steps: Sequence[Migration], step: Migration) -> bool:
-    """Look again, now that nobody else can migrate: another process may have been quicker."""
+    """Check again with the lock: another process may have applied the step."""
     if database.dialect.migration_lock:
         tx.rows(database.dialect.migration_lock)
     tx.run(_CREATE)
@@ -102,11 +105,11 @@ def _apply_step(database: Database, tx: Statements, name: str, step: Migration) 
 
 
 def _is_empty(database: Database, tx: Rows) -> bool:
-    """No rows but the records of migrations."""
+    """Whether there are no rows except the records of migrations."""
     tables = [row[0] for row in tx.rows(database.dialect.tables) if row[0] != MIGRATION_TABLE]
     return not any(tx.row(f"select 1 from {quote_name(table)} limit 1") for table in tables)  # noqa: S608 - our own names
 
 
 def quote_name(name: str) -> str:
-    """A name as SQL wants it, whatever it is made of."""
+    """An SQL identifier, for any name."""
     return '"' + name.replace('"', '""') + '"'

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from tokonoma.core.addresses import format_address, parse_address
-from tokonoma.core.desk import Document, Record, Row, Rows
+from tokonoma.core.desk import Document, Record, Row, Rows, format_address, parse_address
 from tokonoma.core.module import Migration
 
 TABLES = (

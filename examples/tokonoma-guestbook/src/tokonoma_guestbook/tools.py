@@ -6,10 +6,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as pages
-from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import format_time as time_shown
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, format_address
 from tokonoma.core.ids import uuid7
 from tokonoma.core.namespaces import format_namespace as space_shown
 from tokonoma.core.namespaces import resolve_namespace

@@ -1,4 +1,4 @@
-"""Plugins: modules of other packages. Enabling one (plugins/enabling.py) keeps its catalogue in the home.
+"""Plugins: modules of other packages. Enabling one (enable.py) stores its catalogue in the home.
 
 A start reads that file and nothing else: entry points cost 50 ms, and a plugin's code is imported when it is called.
 """
@@ -30,13 +30,13 @@ def read_plugins(home: Path) -> list[ModuleInfo]:
 
 
 def read_usable_plugins(home: Path) -> list[ModuleInfo]:
-    """The enabled plugins, for a start: what cannot be used is said in the log, and the house opens without it."""
+    """The enabled plugins, at start: the server logs what it cannot use, and starts without it."""
     try:
-        shelves = read_plugins(home)
+        modules = read_plugins(home)
     except Unready as error:
         log("error", "plugins", message=error.message)
         return []
-    for shelf in shelves:
-        if shelf.name in catalogue.BUILT_IN_MODULES:
-            log("warning", "plugins", message=f"The plugin {shelf.name!r} is left out: that name is built in by now.")
-    return [shelf for shelf in shelves if shelf.name not in catalogue.BUILT_IN_MODULES]
+    for module in modules:
+        if module.name in catalogue.BUILT_IN_MODULES:
+            log("warning", "plugins", message=f"The plugin {module.name!r} is left out: that name is built in by now.")
+    return [module for module in modules if module.name not in catalogue.BUILT_IN_MODULES]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
-from tokonoma.catalogue.plugins.discover import list_offers
-from tokonoma.catalogue.plugins.enable import find_problem
+from tokonoma.catalogue.plugins.enable import find_problem, list_offers
 from tokonoma.cli.doctor.finding import Finding
 from tokonoma.core.errors import Unready
 

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Record
 from tokonoma.core.errors import Denied, Invalid
+from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.opaque import Opaque
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.folder import MAX_FILE_BYTES, open_root
 from tokonoma.files.rules import canonicalize_path

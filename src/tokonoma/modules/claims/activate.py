@@ -9,9 +9,8 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Expired, Missing
-from tokonoma.core.ids import uuid7
-from tokonoma.core.opaque import Opaque
-from tokonoma.core.policy_api import LAYERS
+from tokonoma.core.ids import Opaque, uuid7
+from tokonoma.core.policy import LAYERS
 from tokonoma.modules.claims.claim import to_response
 from tokonoma.modules.claims.recall import (
     Allow,

@@ -11,12 +11,11 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row, format_address
 from tokonoma.core.errors import Invalid
-from tokonoma.core.opaque import Opaque
-from tokonoma.core.policy_api import LAYERS, Layer
+from tokonoma.core.ids import Opaque
+from tokonoma.core.policy import LAYERS, Layer
 
 MODULE_NAME = "claims"
 Kind = Literal["fact", "preference", "task", "policy_hint"]

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims.claim import ClaimId
 from tokonoma.modules.claims.events import add_event
 from tokonoma.modules.claims.ranking import apply_signal

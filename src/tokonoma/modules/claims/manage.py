@@ -12,7 +12,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims.claim import (
     Claim,
     ClaimId,

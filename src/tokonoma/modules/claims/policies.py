@@ -9,8 +9,8 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
-from tokonoma.core.opaque import Opaque
-from tokonoma.core.policy_api import PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.core.ids import Opaque
+from tokonoma.core.policy import PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.modules.claims.claim import Scope, parse_scope
 from tokonoma.modules.claims.recall import Allow
 

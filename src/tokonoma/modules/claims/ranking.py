@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.policy_api import RetrievalSettings
+from tokonoma.core.policy import RetrievalSettings
 from tokonoma.modules.claims.claim import Claim
 
 MIN_SCORE = 0.15

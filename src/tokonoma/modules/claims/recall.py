@@ -9,12 +9,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, parse_address
 from tokonoma.core.errors import Denied, Invalid
-from tokonoma.core.opaque import Opaque
-from tokonoma.core.policy_api import LAYERS, Layer, RetrievalSettings
+from tokonoma.core.ids import Opaque
+from tokonoma.core.policy import LAYERS, Layer, RetrievalSettings
 from tokonoma.core.query import Condition, Hit, Query, SearchFilter
 from tokonoma.modules.claims.claim import (
     MODULE_NAME,

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Document, Record, Rows, Statements, Tx
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements, Tx, parse_address
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.claim import Claim, row_to_claim, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS

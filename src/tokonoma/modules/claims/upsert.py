@@ -10,9 +10,8 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import format_time, now, parse_time
 from tokonoma.core.desk import Classification, Desk, Tx
 from tokonoma.core.errors import Invalid
-from tokonoma.core.ids import uuid7
-from tokonoma.core.opaque import Opaque
-from tokonoma.core.policy_api import Layer
+from tokonoma.core.ids import Opaque, uuid7
+from tokonoma.core.policy import Layer
 from tokonoma.modules.claims.claim import (
     BoundaryClass,
     Claim,

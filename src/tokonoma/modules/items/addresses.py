@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tokonoma.core.addresses import parse_address
+from tokonoma.core.desk import parse_address
 from tokonoma.core.errors import Invalid
 from tokonoma.modules.items.constants import MODULE_NAME
 

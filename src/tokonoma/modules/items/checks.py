@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokonoma.core.clock import parse_time
-from tokonoma.core.suggestions import find_nearest
+from tokonoma.core.errors import find_nearest
 from tokonoma.modules.items.constants import (  # fmt: skip
     MAX_CATEGORY,
     MAX_RELATED,

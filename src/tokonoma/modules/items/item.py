@@ -6,9 +6,8 @@ from typing import NamedTuple, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Classification, Document, Record, Row
+from tokonoma.core.desk import Classification, Document, Record, Row, format_address
 from tokonoma.core.query import Scalar
 from tokonoma.modules.items.addresses import format_short_address
 from tokonoma.modules.items.constants import CLOSED, MODULE_NAME, OPEN, PRIORITIES, is_open

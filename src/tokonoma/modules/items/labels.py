@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from tokonoma.core.addresses import format_address, parse_address
-from tokonoma.core.desk import Classification, Document, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Rows, Statements, format_address, parse_address
 from tokonoma.modules.items.item import MODULE_NAME, to_document, to_item
 from tokonoma.modules.items.tables import COLUMNS
 

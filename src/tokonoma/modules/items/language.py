@@ -9,8 +9,7 @@ OR binds less than AND; NOT and - turn what follows around; parentheses group.
 import re
 from dataclasses import dataclass, replace
 
-from tokonoma.core.errors import Invalid
-from tokonoma.core.suggestions import find_nearest
+from tokonoma.core.errors import Invalid, find_nearest
 
 QUERY_FIELDS = (
     "type",

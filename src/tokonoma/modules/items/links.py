@@ -4,8 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import Desk, Record, Rows, Tx
+from tokonoma.core.desk import Desk, Record, Rows, Tx, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items.addresses import LinkTarget, format_short_address, parse_target
 from tokonoma.modules.items.constants import MODULE_NAME, OPPOSITE_KIND

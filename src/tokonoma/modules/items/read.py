@@ -1,7 +1,6 @@
 """get_item_detail, and how other modules and a reindex read items."""
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import Desk, Document, Record, Rows
+from tokonoma.core.desk import Desk, Document, Record, Rows, parse_address
 from tokonoma.modules.items.find import require_item
 from tokonoma.modules.items.item import ItemDetail, to_document, to_item, to_record
 from tokonoma.modules.items.tables import COLUMNS

@@ -5,11 +5,9 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.normalize import normalize
-from tokonoma.core.query import Condition, Hits, Mode, Query, SearchFilter
-from tokonoma.core.snippets import extract_snippet
+from tokonoma.core.query import Condition, Hits, Mode, Query, SearchFilter, extract_snippet
 from tokonoma.modules.items.constants import MODULE_NAME
 from tokonoma.modules.items.item import Item, ItemSummary, build_text, to_item, to_summary
 from tokonoma.modules.items.language import parse_query

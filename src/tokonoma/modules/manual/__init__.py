@@ -3,8 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from tokonoma.core.module import Module, Tool
-from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.hits import list_hits, on_record_used

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
 from tokonoma.core.query import Condition, Query, SearchFilter

@@ -13,9 +13,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.manual.hooks import open_source_file
 from tokonoma.modules.manual.model import MAX_HITS, CutoffReason, ManualRef, SectionKey, parse_section_name

@@ -6,11 +6,10 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Rows, Statements
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Denied, Missing, Refusal
 from tokonoma.core.ids import uuid7
-from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.module import ServerInfo
 from tokonoma.files.folder import open_root
 from tokonoma.files.text import Section, parse_markdown, section_text, single_section, split_lines
 from tokonoma.modules.manual.corpus import build_search_texts

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Statements
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Statements, parse_address
 
 _RANK = "case {} " + " ".join(f"when '{label}' then {place}" for place, label in enumerate(CLASSIFICATIONS)) + " end"
 # A relation's own reason may have made it stricter than its ends: it is never made less strict than it was.

@@ -7,11 +7,10 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import format_address
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Classification, Document, Record, Row
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.desk import Classification, Document, Record, Row, format_address
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.memory.metadata import Metadata, build_facts
 
 MODULE_NAME = "memory"

@@ -4,9 +4,8 @@
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, format_address
 from tokonoma.modules.memory.memo import MODULE_NAME
 
 _PAGE = 500  # memos in one transaction: others wait for no longer than that takes

@@ -7,9 +7,8 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Document, Record, Rows
+from tokonoma.core.desk import Desk, Document, Record, Rows, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.memory.memo import Memo, MemoSummary, to_document, to_memo, to_record, to_summary
 from tokonoma.modules.memory.save import Namespace

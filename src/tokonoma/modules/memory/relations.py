@@ -10,7 +10,7 @@ from tokonoma.core import namespaces as spaces
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Row, Tx
 from tokonoma.core.errors import Conflict, Invalid, Missing
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.memory.memo import Memo
 from tokonoma.modules.memory.read import PageCursor
 from tokonoma.modules.memory.save import Namespace, Version, require_memo

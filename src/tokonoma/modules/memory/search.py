@@ -6,12 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import format_address, parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, format_address, parse_address
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.query import Hit, Hits, Query, SearchFilter
-from tokonoma.core.snippets import extract_snippet
+from tokonoma.core.query import Hit, Hits, Query, SearchFilter, extract_snippet
 from tokonoma.modules.memory.memo import MODULE_NAME, Memo, MemoSummary, to_memo, to_summary
 from tokonoma.modules.memory.metadata import build_conditions
 from tokonoma.modules.memory.save import Namespace

@@ -6,9 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import namespaces as spaces
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Document, Rows
+from tokonoma.core.desk import Desk, Document, Rows, parse_address
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.memory.memo import MemoSummary, to_document, to_memo, to_summary
 from tokonoma.modules.memory.save import Namespace, Version, require_memo

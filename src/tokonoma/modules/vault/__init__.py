@@ -3,8 +3,7 @@
 import dataclasses
 from functools import partial
 
-from tokonoma.core.module import Module, Tool
-from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.files.index_sync import TextFile
 from tokonoma.files.text import take_lines
 from tokonoma.modules.vault.model import (

@@ -11,9 +11,8 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing, Refusal
-from tokonoma.core.ids import uuid7
+from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.normalize import normalize
-from tokonoma.core.opaque import Opaque
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder

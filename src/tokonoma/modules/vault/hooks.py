@@ -6,12 +6,11 @@ from itertools import islice
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parse_address
 from tokonoma.core.clock import now
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Refusal
+from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
-from tokonoma.core.server_info import ServerInfo
 from tokonoma.files.atomic import delete_version, has_version, write_lock
 from tokonoma.files.folder import open_root
 from tokonoma.files.index_sync import list_documents, read_text_file

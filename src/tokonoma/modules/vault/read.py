@@ -10,8 +10,8 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
-from tokonoma.core.opaque import Opaque
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import decode_text, file_address, split_lines, take_lines

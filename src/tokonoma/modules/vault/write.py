@@ -13,7 +13,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Invalid, Missing
-from tokonoma.core.opaque import Opaque
+from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
 from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import FileContent, file_missing_error

@@ -9,7 +9,7 @@ from typing import Any, cast
 import orjson
 
 from tokonoma.core.call import Caller
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
 from tokonoma.server.mcp.message import Message

@@ -1,1 +1,155 @@
-"""PostgreSQL, through psycopg."""
+"""PostgreSQL, through psycopg: a pool of connections, the tables in the connection's own schema."""
+
+import atexit
+import threading
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal, LiteralString
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.store.database import SpanFactory, store_error, trace_block
+from tokonoma.store.dialect import POSTGRESQL, Dialect
+from tokonoma.store.fair_lock import FairLock
+from tokonoma.store.postgres.connection import (
+    Connection,
+    PostgresAddress,
+    check_server,
+    configure_connection,
+    is_lost,
+    to_refusal,
+)
+from tokonoma.store.postgres.transaction import PostgresReading, PostgresWriting
+
+CONNECTIONS = 8
+_ANSWER = 10.0  # seconds that a new connection may take
+_SIZE = (
+    "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"
+    " where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'"
+)
+_INVALID = (
+    "select c.relname::text from pg_index i join pg_class c on c.oid = i.indexrelid"
+    " where c.relnamespace = quote_ident(current_schema())::regnamespace and not i.indisvalid order by 1"
+)
+_DAMAGED = "select coalesce(checksum_failures, 0) from pg_stat_database where datname = current_database()"
+
+
+class ConnectionLender:
+    """Who waits for a connection can be told to stop. `writing` remembers which threads are in a writing block."""
+
+    def __init__(self, pool: ConnectionPool[Connection], location: str, begin_write: LiteralString) -> None:
+        self.location = location
+        self.begin_write: LiteralString = begin_write
+        self.writing = threading.local()
+        self._pool = pool
+        self._gate = FairLock(CONNECTIONS)
+
+    def begin_transaction(self, words: LiteralString, cancel_token: CancelToken | None) -> Connection:
+        """A connection with a transaction. One that has died while idle is replaced: nothing was sent on it."""
+        self._gate.acquire(cancel_token)
+        try:
+            try:
+                return self._begin(words)
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise
+                self._pool.check()  # the others have most likely gone too
+            return self._begin(words)
+        except BaseException as error:
+            self._gate.release()
+            if isinstance(error, psycopg.Error):
+                raise to_refusal(error, self.location, cancel_token, "write") from error
+            raise
+
+    def _begin(self, words: LiteralString) -> Connection:
+        try:
+            connection = self._pool.getconn(timeout=_ANSWER)
+        except PoolClosed as error:
+            raise store_error("closed") from error
+        except PoolTimeout as error:
+            raise store_error("database", self.location) from error
+        try:
+            connection.execute(words, prepare=False)
+        except BaseException:
+            connection.close()
+            self._pool.putconn(connection)
+            raise
+        return connection
+
+    def release(self, connection: Connection) -> None:
+        self._pool.putconn(connection)
+        self._gate.release()
+
+
+class PostgresDatabase:
+    kind: Literal["postgresql"] = "postgresql"
+    dialect: Dialect = POSTGRESQL
+
+    def __init__(self, url: str, *, durable: bool = True, span: SpanFactory | None = None) -> None:
+        self.address = PostgresAddress(url)
+        self.location = self.address.display
+        self._span = span
+        # The first connection is made here, outside the pool, because the pool does not say why one fails.
+        with self.address.connect() as connection:
+            found = check_server(connection, self.location)
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            kwargs=self.address.options,
+            min_size=0,
+            max_size=CONNECTIONS,
+            open=True,
+            configure=configure_connection,
+            reconnect_timeout=30.0,
+            num_workers=1,
+            name="tokonoma",
+        )
+        self._lender = ConnectionLender(self._pool, self.location, _begin_write(durable, found))
+        atexit.register(self.close)
+
+    def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
+        block = PostgresReading(self._lender, cancel_token)
+        return block if self._span is None else trace_block(self._span, "store.read", block)
+
+    def writing(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Statements]:
+        block = PostgresWriting(self._lender, cancel_token)
+        return block if self._span is None else trace_block(self._span, "store.write", block)
+
+    def find_problems(self) -> list[str]:
+        with self.reading() as tx:
+            invalid = [str(row[0]) for row in tx.rows(_INVALID)]
+            damaged = tx.row(_DAMAGED)
+        problems = [f"the index {name} is not valid: run `reindex index {name}`" for name in invalid]
+        if damaged is not None and damaged[0]:
+            problems.append(f"the server has seen {damaged[0]} damaged pages in this database: restore a backup")
+        return problems
+
+    def size(self) -> int:
+        with self.reading() as tx:
+            row = tx.row(_SIZE)
+        return int(row[0]) if row is not None else 0
+
+    def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
+        from tokonoma.store.postgres.backup import save_postgres
+
+        del sound  # PostgreSQL has no copy of damaged data
+        return save_postgres(self, target)
+
+    def load_copy(self, source: Path) -> None:
+        from tokonoma.store.postgres.backup import load_postgres
+
+        load_postgres(self, source)
+
+    def close(self) -> None:
+        """Quick, and safe to repeat."""
+        atexit.unregister(self.close)
+        self._pool.close(timeout=1.0)
+
+
+def _begin_write(durable: bool, found: dict[str, Any]) -> LiteralString:
+    begin: LiteralString = "begin isolation level read committed, read write; set local lock_timeout = '30s'"
+    if not durable:
+        return begin + "; set local synchronous_commit = off"
+    # A server that acknowledges before it has written would lose what we have acknowledged in turn.
+    return begin + "; set local synchronous_commit = on" if found["synchronous_commit"] == "off" else begin

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, LiteralString, cast
 
@@ -13,9 +14,9 @@ from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store import archive
 from tokonoma.store.archive import ArchivedSequence, ArchivedTable, Manifest, RowDigest
 from tokonoma.store.dialect import POSTGRESQL
-from tokonoma.store.migrate import MIGRATION_TABLE, quote_name
+from tokonoma.store.migrate import MIGRATION_TABLE, group_migrations, quote_name
+from tokonoma.store.postgres import PostgresDatabase
 from tokonoma.store.postgres.connection import Connection, to_refusal
-from tokonoma.store.postgres.database import PostgresDatabase
 
 _CHUNK = 1 << 18
 # Rows are compared as text, so the settings that shape the text are fixed.
@@ -47,7 +48,7 @@ def save_postgres(database: PostgresDatabase, target: Path) -> dict[str, int]:
         for name in _list_tables(connection):
             columns = _list_columns(connection, name)
             counts[name] = out.add_table(name, columns, _copy_rows(connection, name, columns))
-        out.finish(now(), read_migrations(connection), _read_sequences(connection))
+        out.finish(now(), _read_migrations(connection), _read_sequences(connection))
     return counts
 
 
@@ -65,17 +66,13 @@ def load_postgres(database: PostgresDatabase, source: Path) -> None:
         _execute(connection, "commit")
 
 
-def read_migrations(connection: Connection) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    if (MIGRATION_TABLE,) not in _execute(connection, POSTGRESQL.tables):
-        return found
-    for module, name in _execute(connection, "select module, name from migration order by module, applied_at"):
-        found.setdefault(module, []).append(name)
-    return found
+def _read_migrations(connection: Connection) -> dict[str, list[str]]:
+    tables = _execute(connection, POSTGRESQL.tables)
+    return group_migrations(partial(_execute, connection)) if (MIGRATION_TABLE,) in tables else {}
 
 
 def _check_schema(connection: Connection, manifest: Manifest) -> None:
-    found, wanted = read_migrations(connection), manifest.migrations
+    found, wanted = _read_migrations(connection), manifest.migrations
     changed = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
     if changed:
         raise Unready(

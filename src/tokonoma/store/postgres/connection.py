@@ -9,10 +9,10 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable, Unready
-from tokonoma.store import errors as refusals
+from tokonoma.store.database import ErrorReason, store_error
 
 Connection = psycopg.Connection[Row]
 
@@ -95,32 +95,36 @@ class PostgresAddress:
         return connection
 
 
-def check_server(connection: Connection, where: str) -> dict[str, Any]:
+def check_server(connection: Connection, location: str) -> dict[str, Any]:
     """Refuse a server that cannot hold our data; the settings of one that can."""
     version = connection.info.server_version
     if version < _OLDEST:
-        raise Unready(f"{where} is PostgreSQL {version // 10_000}; 14 or newer is needed.", reason="database_version")
+        message = f"{location} is PostgreSQL {version // 10_000}; 14 or newer is needed."
+        raise Unready(message, reason="database_version")
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise Unready(f"The database at {where} holds {encoding}; create one with encoding UTF8.", reason="encoding")
+        raise Unready(f"The database at {location} holds {encoding}; create one with encoding UTF8.", reason="encoding")
     found = connection.execute("select current_schema()::text, current_setting('synchronous_commit')").fetchone()
     assert found is not None
     if found[0] is None:
-        raise Unready(f"No schema of the search path exists at {where}. Create one first.", reason="schema")
+        raise Unready(f"No schema of the search path exists at {location}. Create one first.", reason="schema")
     return {"schema": found[0], "synchronous_commit": found[1]}
 
 
-_STATES = {
-    "23505": refusals.already_exists_error,
-    "23503": refusals.reference_error,
-    "40001": refusals.busy_error,  # serialization failure
-    "40P01": refusals.busy_error,  # deadlock
-    "55P03": refusals.busy_error,  # lock timeout
-    "53300": refusals.busy_error,  # too many connections
-    "53100": refusals.disk_full_error,
-    "22003": refusals.unstorable_number_error,
-    "22021": refusals.unstorable_text_error,
-    "22P05": refusals.unstorable_text_error,
+_STATES: dict[str, ErrorReason] = {
+    "25006": "read_only",
+    "XX001": "corrupt",
+    "XX002": "corrupt",
+    "23505": "exists",
+    "23503": "linked",
+    "40001": "busy",  # serialization failure
+    "40P01": "busy",  # deadlock
+    "55P03": "busy",  # lock timeout
+    "53300": "busy",  # too many connections
+    "53100": "disk_full",
+    "22003": "number",
+    "22021": "text",
+    "22P05": "text",
 }
 
 
@@ -132,19 +136,13 @@ def is_lost(error: Exception) -> bool:
     return state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
-def to_refusal(error: Exception, where: str, stop: CancelToken | None, use: Literal["read", "write"]) -> Exception:
+def to_refusal(error: Exception, location: str, token: CancelToken | None, use: Literal["read", "write"]) -> Exception:
     """What a driver's error means for the caller."""
     if isinstance(error, UnicodeEncodeError):
-        return refusals.unstorable_text_error()
-    if is_lost(error):
-        return stop.to_error() if stop is not None and stop.reason else refusals.connection_lost_error(where)
-    if not isinstance(error, psycopg.Error):
-        return error
-    state = error.sqlstate or ""
-    if state == "57014":
-        return stop.to_error() if stop is not None and stop.reason else refusals.connection_lost_error(where)
-    if state == "25006":
-        return refusals.read_only_error(where) if use == "write" else RuntimeError("a reading block cannot write")
-    if state in ("XX001", "XX002"):
-        return refusals.corrupt_error(where)
-    return _STATES[state]() if state in _STATES else error
+        return store_error("text")
+    state = (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
+    if is_lost(error) or state == "57014":
+        return token.to_error() if token is not None and token.reason else store_error("database", location)
+    if state == "25006" and use == "read":
+        return RuntimeError("a reading block cannot write")
+    return store_error(_STATES[state], location) if state in _STATES else error

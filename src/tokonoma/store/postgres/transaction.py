@@ -1,45 +1,84 @@
-"""Blocks that read from and write to PostgreSQL."""
+"""Reading and writing blocks of PostgreSQL, and the cancellation of their statements."""
 
+import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, LiteralString, NoReturn, Self, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, LiteralString, NoReturn, Self, cast
 
 import psycopg
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
-from tokonoma.store import errors as refusals
+from tokonoma.store.database import TransactionBlock, contains_nul, raise_refusal, store_error, unknown_outcome_error
 from tokonoma.store.dialect import POSTGRESQL
-from tokonoma.store.errors import contains_nul
-from tokonoma.store.postgres.cancel import StatementCanceller
 from tokonoma.store.postgres.connection import Connection, is_lost, to_refusal
-from tokonoma.store.postgres.pool import ConnectionLender
+
+if TYPE_CHECKING:
+    from tokonoma.store.postgres import ConnectionLender
 
 _READ: LiteralString = "begin isolation level repeatable read, read only"
+_FIRST, _LONGEST = 0.05, 1.0  # seconds between two cancel requests
 
 
-class _Block:
-    __slots__ = ("_cancel", "_connection", "_lender", "_stop")
+class StatementCanceller:
+    """Cancels the statements of one block. The server ignores a cancel request that arrives just before a statement
+    starts, so it is repeated until the block ends."""
 
-    def __init__(self, lender: ConnectionLender, stop: CancelToken | None) -> None:
+    __slots__ = ("_cancel_token", "_connection", "_done", "_thread")
+
+    def __init__(self, connection: Connection, cancel_token: CancelToken) -> None:
+        self._connection = connection
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._cancel_token = cancel_token
+        cancel_token.attach(self._start)
+
+    def _start(self) -> None:
+        # A thread, because CancelToken.cancel must not wait for the server.
+        self._thread = threading.Thread(target=self._run, name="tokonoma-cancel", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        wait = _FIRST
+        while not self._done.is_set():
+            with suppress(psycopg.Error, OSError):
+                self._connection.cancel_safe(timeout=5.0)
+            if self._done.wait(wait):
+                return
+            wait = min(wait * 2, _LONGEST)
+
+    def detach(self) -> bool:
+        """True if a cancel was sent; then the connection must not be used again."""
+        self._cancel_token.detach(self._start)
+        if self._thread is None:
+            return False
+        self._done.set()
+        self._thread.join()
+        return True
+
+
+class _PostgresBlock(TransactionBlock):
+    __slots__ = ("_canceller", "_connection", "_lender")
+
+    def __init__(self, lender: "ConnectionLender", cancel_token: CancelToken | None) -> None:
+        super().__init__(cancel_token)
         self._lender = lender
-        self._stop = stop
         self._connection: Connection | None = None
-        self._cancel: StatementCanceller | None = None
+        self._canceller: StatementCanceller | None = None
 
-    def _begin(self, words: LiteralString) -> Connection:
-        connection = self._connection = self._lender.begin_transaction(words, self._stop)
-        if self._stop is not None:
-            self._cancel = StatementCanceller(connection, self._stop)
+    def _begin(self, statement: LiteralString) -> Connection:
+        connection = self._connection = self._lender.begin_transaction(statement, self._cancel_token)
+        if self._cancel_token is not None:
+            self._canceller = StatementCanceller(connection, self._cancel_token)
         return connection
 
-    def _unhook(self) -> bool:
-        cancel, self._cancel = self._cancel, None
-        return cancel is not None and cancel.detach()
+    def _detach(self) -> bool:
+        canceller, self._canceller = self._canceller, None
+        return canceller is not None and canceller.detach()
 
     def _leave(self) -> None:
-        """Give the connection back with nothing open on it; one that was cancelled, or is broken, is thrown away."""
-        cancelled = self._unhook()
+        """Return the connection with no open transaction; close it if it was cancelled or is broken."""
+        cancelled = self._detach()
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -53,34 +92,34 @@ class _Block:
         finally:
             self._lender.release(connection)
 
-    def _check(self) -> None:
-        if self._stop is not None and self._stop.reason:
-            raise self._stop.to_error()
+    def _to_refusal(self, error: Exception, use: Literal["read", "write"], *params: Mapping[str, Any]) -> Exception:
+        # The driver has no error of its own for NUL.
+        if isinstance(error, psycopg.DataError) and any(map(contains_nul, params)):
+            return store_error("text")
+        return to_refusal(error, self._lender.location, self._cancel_token, use)
 
 
-class PostgresReading(_Block):
-    """Begins with the first statement, so that a connection which turns out to be dead can be replaced once."""
+class PostgresReading(_PostgresBlock):
+    """Begins with the first statement, so that a dead connection can be replaced once."""
 
     __slots__ = ()
 
     def __enter__(self) -> Self:
-        self._check()
+        self._check_cancelled()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leave()
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        self._check()
-        text = POSTGRESQL.sql(sql)
+        self._check_cancelled()
+        text = POSTGRESQL.translate(sql)
         try:
             if self._connection is None:
                 return self._run_first(text, params)
             return _fetch_rows(self._connection, text, params)
         except Exception as error:
-            _raise_refusal(to_refusal(_detect_nul(error, params), self._lender.location, self._stop, "read"), error)
+            raise_refusal(self._to_refusal(error, "read", params), error)
 
     def _run_first(self, text: str, params: Mapping[str, Any]) -> list[Row]:
         try:
@@ -91,16 +130,12 @@ class PostgresReading(_Block):
             self._leave()
         return _fetch_rows(self._begin(_READ), text, params)
 
-    def row(self, sql: str, /, **params: Any) -> Row | None:
-        rows = self.rows(sql, **params)
-        return rows[0] if rows else None
 
-
-class PostgresWriting(_Block):
+class PostgresWriting(_PostgresBlock):
     __slots__ = ("_failed",)
 
-    def __init__(self, lender: ConnectionLender, stop: CancelToken | None) -> None:
-        super().__init__(lender, stop)
+    def __init__(self, lender: "ConnectionLender", cancel_token: CancelToken | None) -> None:
+        super().__init__(lender, cancel_token)
         self._failed: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -114,9 +149,7 @@ class PostgresWriting(_Block):
         self._lender.writing.now = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lender.writing.now = False
         try:
             if error is None:
@@ -125,72 +158,54 @@ class PostgresWriting(_Block):
             self._leave()
 
     def _commit(self) -> None:
-        if self._failed is not None:
-            raise self._failed
-        if self._unhook():  # from here on the outcome is ours to know: nobody cancels a commit
-            assert self._connection is not None
-            self._connection.close()
-        self._check()
-        assert self._connection is not None
+        connection = self._require_connection(check=False)
+        if self._detach():  # a commit is not cancelled, so that its outcome is known
+            connection.close()
+        self._check_cancelled()
         try:
-            self._connection.execute("commit", prepare=False)
+            connection.execute("commit", prepare=False)
         except psycopg.Error as error:
             if is_lost(error):
-                raise refusals.unknown_outcome_error(self._lender.location) from error
-            _raise_refusal(to_refusal(error, self._lender.location, None, "write"), error)
+                raise unknown_outcome_error(self._lender.location) from error
+            raise_refusal(to_refusal(error, self._lender.location, None, "write"), error)
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         connection = self._require_connection()
         try:
-            return _fetch_rows(connection, POSTGRESQL.sql(sql), params)
+            return _fetch_rows(connection, POSTGRESQL.translate(sql), params)
         except Exception as error:
-            self._fail_transaction(_detect_nul(error, params), error)
-
-    def row(self, sql: str, /, **params: Any) -> Row | None:
-        rows = self.rows(sql, **params)
-        return rows[0] if rows else None
+            self._fail(error, params)
 
     def run(self, sql: str, /, **params: Any) -> int:
         connection = self._require_connection()
         try:
-            cursor = connection.execute(cast(LiteralString, POSTGRESQL.sql(sql)), params)
+            cursor = connection.execute(cast(LiteralString, POSTGRESQL.translate(sql)), params)
         except Exception as error:
-            self._fail_transaction(_detect_nul(error, params), error)
-        # A select has rows, too, but it changed none.
+            self._fail(error, params)
+        # A select has a row count too, but it changed none.
         selected = (cursor.statusmessage or "").startswith("SELECT")
         return 0 if selected else max(cursor.rowcount, 0)
 
     def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
         connection = self._require_connection()
         try:
-            connection.cursor().executemany(cast(LiteralString, POSTGRESQL.sql(sql)), params)
+            connection.cursor().executemany(cast(LiteralString, POSTGRESQL.translate(sql)), params)
         except Exception as error:
-            first = next(filter(contains_nul, params), None)
-            self._fail_transaction(_detect_nul(error, first or {}), error)
+            self._fail(error, *filter(contains_nul, params))
 
-    def _require_connection(self) -> Connection:
+    def _require_connection(self, check: bool = True) -> Connection:
         if self._failed is not None:
             raise self._failed
-        self._check()
-        assert self._connection is not None, "the block was left"
+        if check:
+            self._check_cancelled()
+        assert self._connection is not None, "the block has ended"
         return self._connection
 
-    def _fail_transaction(self, found: Exception, error: Exception) -> NoReturn:
-        self._failed = to_refusal(found, self._lender.location, self._stop, "write")
-        _raise_refusal(self._failed, error)
+    def _fail(self, error: Exception, *params: Mapping[str, Any]) -> NoReturn:
+        self._failed = self._to_refusal(error, "write", *params)
+        raise_refusal(self._failed, error)
 
 
 def _fetch_rows(connection: Connection, text: str, params: Mapping[str, Any]) -> list[Row]:
     cursor = connection.execute(cast(LiteralString, text), params)
     return cursor.fetchall() if cursor.description is not None else []
-
-
-def _detect_nul(error: Exception, params: Mapping[str, Any]) -> Exception:
-    # The driver has no code of its own for NUL; no other refusal of its carries a text with one.
-    return refusals.unstorable_text_error() if isinstance(error, psycopg.DataError) and contains_nul(params) else error
-
-
-def _raise_refusal(found: Exception, error: Exception) -> NoReturn:
-    if found is error:
-        raise error
-    raise found from error

@@ -1,1 +1,174 @@
-"""SQLite, through apsw."""
+"""SQLite: one file, one writer connection per process, a pool of readers, checkpoints on a thread of their own."""
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.errors import Unavailable
+from tokonoma.core.log import log
+from tokonoma.store.database import SpanFactory, trace_block
+from tokonoma.store.dialect import SQLITE, Dialect
+from tokonoma.store.fair_lock import FairLock
+from tokonoma.store.sqlite.connection import SqliteConnection, create_file
+from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
+
+CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
+BLOCKING_PAGES = 16 * CHECKPOINT_PAGES  # from here on it also waits for readers, so that the log can start again
+MAX_PAUSE = 0.2  # seconds that writers may wait for it
+
+
+class Checkpointer:
+    """Moves commits from the log into the file, on a daemon thread that starts when the log has first grown."""
+
+    def __init__(self, open_connection: Callable[[], SqliteConnection], writer_lock: FairLock) -> None:
+        self._open, self._writer_lock = open_connection, writer_lock
+        self._guard = threading.Lock()
+        self._wake = threading.Event()
+        self._closed = False
+        self._seen, self._due = 0, CHECKPOINT_PAGES
+        self._connection: SqliteConnection | None = None
+        self._thread: threading.Thread | None = None
+
+    def on_commit(self, pages: int) -> None:
+        """Called after a commit, by the writer: must be quick."""
+        if pages < self._seen:
+            self._due = CHECKPOINT_PAGES  # the log has started again
+        self._seen = pages
+        if pages < self._due:
+            return
+        self._due = pages + CHECKPOINT_PAGES  # a reader may hold the log: do not try after every commit
+        with self._guard:
+            if self._closed:
+                return
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="tokonoma-checkpoint", daemon=True)
+                self._thread.start()
+        self._wake.set()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            if self._closed:
+                break
+            self._wake.clear()
+            try:
+                self._checkpoint()
+            except (apsw.BusyError, apsw.InterruptError, Unavailable):
+                continue  # another process does it, or the database closes; a later commit tries again
+            except apsw.Error as error:
+                log("warning", "store.checkpoint_failed", error=type(error).__name__)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _checkpoint(self) -> None:
+        if self._connection is None:
+            opened = self._open()
+            with self._guard:
+                self._connection = opened
+        connection = self._connection.raw
+        # Most of the work, in parallel to writers.
+        pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        held = moved < pages  # a reader still needs an older state
+        if (held and pages < BLOCKING_PAGES) or self._closed:
+            return
+        # Then the few new pages, with the writer's lock: a log that was moved completely starts again at its beginning,
+        # and overwriting old pages takes half the time of adding new ones.
+        self._writer_lock.acquire(wait=MAX_PAUSE)
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if held else apsw.SQLITE_CHECKPOINT_FULL)
+        finally:
+            self._writer_lock.release()
+
+    def close(self) -> None:
+        with self._guard:
+            self._closed = True
+            thread, connection = self._thread, self._connection
+        self._wake.set()
+        if thread is None:
+            return
+        if connection is not None:
+            connection.interrupt()
+        thread.join()
+
+
+class SqliteDatabase:
+    """The file is never renamed, replaced or deleted: other processes may have it open."""
+
+    kind: Literal["sqlite"] = "sqlite"
+    dialect: Dialect = SQLITE
+
+    def __init__(self, path: Path, *, durable: bool = True, span: SpanFactory | None = None) -> None:
+        create_file(path)
+        self.path = path
+        self.location = str(path)
+        self._durable = durable
+        self._span = span
+        self.writer = SqliteWriter(SqliteConnection(path, "write", durable=durable))
+        self._readers = ReaderPool(self.open_reader)
+        self._checkpointer = Checkpointer(
+            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.lock
+        )
+        self.writer.connection.raw.set_wal_hook(self._on_commit)
+        atexit.register(self.close)
+
+    def open_reader(self) -> SqliteConnection:
+        """A new connection that can only read. The caller closes it."""
+        return SqliteConnection(self.path, "read", durable=self._durable)
+
+    def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        # The commit is done: nothing may fail here, not even a thread that cannot start during shutdown.
+        with suppress(RuntimeError):
+            self._checkpointer.on_commit(pages)
+        return apsw.SQLITE_OK
+
+    def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
+        block = SqliteReading(self._readers, cancel_token)
+        return block if self._span is None else trace_block(self._span, "store.read", block)
+
+    def writing(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Statements]:
+        block = SqliteWriting(self.writer, cancel_token)
+        return block if self._span is None else trace_block(self._span, "store.write", block)
+
+    def find_problems(self) -> list[str]:
+        problems: list[str] = []
+        try:
+            with self.reading() as tx:
+                found = [str(row[0]) for row in tx.rows("pragma integrity_check")]
+                problems += [each for each in found if each != "ok"]
+                for table, number, parent, _key in tx.rows("pragma foreign_key_check"):
+                    problems.append(f"row {number} of {table} refers to a row of {parent} that is not there")
+        except Unavailable as refusal:
+            problems.append(refusal.message)
+        return problems
+
+    def size(self) -> int:
+        total = 0
+        for name in (self.location, f"{self.location}-wal"):
+            with suppress(FileNotFoundError):
+                total += os.stat(name).st_size  # noqa: PTH116 - never opened here: see create_file
+        return total
+
+    def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
+        from tokonoma.store.sqlite.backup import save_sqlite
+
+        return save_sqlite(self, target, sound=sound)
+
+    def load_copy(self, source: Path) -> None:
+        from tokonoma.store.sqlite.backup import load_sqlite
+
+        load_sqlite(self, source)
+
+    def close(self) -> None:
+        """Quick, and safe to repeat. The last process to close moves the log into the file, which can be copied."""
+        atexit.unregister(self.close)
+        self._checkpointer.close()
+        self._readers.close()
+        self.writer.close()

@@ -1,7 +1,16 @@
-"""Backups of SQLite: pages copied by SQLite's own backup interface, in one snapshot, while others read and write."""
+"""Backups of SQLite: pages copied by SQLite's own backup interface, in one snapshot, while others read and write.
 
+A copy ends with a seal: the time, and a hash of all bytes before it. SQLite's own check finds broken pages but not a
+changed letter in a row. The seal is shorter than a page and after the last one, where SQLite does not read: the file is
+still a plain database.
+"""
+
+import hashlib
+import os
+import re
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,41 +18,43 @@ import apsw
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid, Refusal
-from tokonoma.store.checksum import read_seal_time, write_seal
-from tokonoma.store.contents import BackupContents, damaged_backup, not_a_backup
+from tokonoma.store.archive import BackupContents, damaged_backup, not_a_backup
 from tokonoma.store.dialect import SQLITE
-from tokonoma.store.migrate import MIGRATION_TABLE, quote_name
+from tokonoma.store.migrate import MIGRATION_TABLE, group_migrations, quote_name
+from tokonoma.store.sqlite import SqliteDatabase
 from tokonoma.store.sqlite.connection import translate_errors
-from tokonoma.store.sqlite.database import SqliteDatabase
 
 _PAGES = 1_024  # copied at a time
+_SEAL_SIZE = 128
+_CHUNK = 1 << 20
+_SEAL = re.compile(rb"tokonoma backup 1 at (\d{15}) sha256 ([0-9a-f]{64})\n+\Z")
 
 
 def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -> dict[str, int]:
-    """Copy into an empty file; the rows of each table. With `sound=False` pages are copied as they are, even torn."""
+    """Copy into an empty file; the rows of each table. With `sound=False` damaged pages are copied too."""
     with (
-        closing(database.open_reader()) as link,
+        closing(database.open_reader()) as reader,
         translate_errors(target),
         _open_file(target, apsw.SQLITE_OPEN_READWRITE) as copy,
     ):
-        link.execute("begin")
-        # The first look takes the snapshot: from here on, what others commit does not start the copying anew.
-        link.execute("select count(*) from sqlite_schema").fetchall()
-        counts = _count_rows(link.connection) if sound else {}
+        reader.execute("begin")
+        # The first read takes the snapshot: later commits do not restart the copy.
+        reader.execute("select count(*) from sqlite_schema").fetchall()
+        counts = _count_rows(reader.raw) if sound else {}
         counts.pop(MIGRATION_TABLE, None)
-        _copy_pages(link.connection, copy)
-        # One plain file, without a log beside it, that can be carried anywhere.
+        _copy_pages(reader.raw, copy)
+        # One plain file without a log, which can be moved anywhere.
         _fetch_rows(copy, "pragma journal_mode = delete")
-    write_seal(target, now())
+    _write_seal(target, now())
     return counts
 
 
 def load_sqlite(database: SqliteDatabase, source: Path) -> None:
-    """Copy over the live database, in one transaction of its own file: other processes keep it open all the while."""
+    """Copy over the live database in one transaction: other processes may have it open."""
     with _open_file(source, apsw.SQLITE_OPEN_READONLY) as copy:
         database.writer.acquire(None)
         try:
-            live = database.writer.link.connection
+            live = database.writer.connection.raw
             if _fetch_rows(copy, "pragma page_size") != _fetch_rows(live, "pragma page_size"):
                 raise Invalid(f"{source} has another page size than the live database.", reason="page_size")
             with translate_errors(database.path):
@@ -53,9 +64,9 @@ def load_sqlite(database: SqliteDatabase, source: Path) -> None:
 
 
 def verify_sqlite(path: Path) -> BackupContents | None:
-    """Read every page; what the file holds. None if it is no SQLite file.
+    """Read every page; the contents of the file. None if it is no SQLite file.
 
-    It is SQLite that looks, and nobody opens the file by hand: closing it would drop the locks of a live database.
+    Only SQLite opens the file: closing another handle would drop the locks of a live database.
     """
     try:
         with translate_errors(path), _open_file(path, apsw.SQLITE_OPEN_READONLY) as connection:
@@ -66,15 +77,11 @@ def verify_sqlite(path: Path) -> BackupContents | None:
             tables = _count_rows(connection)
             if MIGRATION_TABLE not in tables:
                 raise not_a_backup(path)
-            migrations: dict[str, list[str]] = {}
-            for module, name in _fetch_rows(
-                connection, "select module, name from migration order by module, applied_at"
-            ):
-                migrations.setdefault(module, []).append(name)
+            migrations = group_migrations(partial(_fetch_rows, connection))
     except Refusal as refusal:
         if isinstance(refusal.__cause__, apsw.NotADBError):
             return None
-        if refusal.reason in ("corrupt", "disk"):  # a file that ends too soon looks like a bad disk
+        if refusal.reason in ("corrupt", "disk"):  # a truncated file looks like a disk error
             raise damaged_backup(path, "SQLite cannot read its pages") from refusal
         raise
     found = path.stat()
@@ -82,13 +89,33 @@ def verify_sqlite(path: Path) -> BackupContents | None:
     return BackupContents(path, "sqlite", made or found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
 
 
+def _write_seal(path: Path, at: int) -> None:
+    found = hashlib.sha256()
+    with path.open("r+b") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+        file.write(f"tokonoma backup 1 at {at:015d} sha256 {found.hexdigest()}".encode().ljust(_SEAL_SIZE, b"\n"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def _read_seal_time(connection: apsw.Connection, path: Path) -> int | None:
-    """Somebody's plain copy of the database has no seal, and is taken for what it is."""
+    """The time of the seal; None for a plain copy of the database, which has none."""
     _fetch_rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
-    try:
-        return read_seal_time(lambda offset, size: connection.read("main", 0, offset, size)[1], path.stat().st_size)
-    except ValueError as error:
-        raise damaged_backup(path, "its bytes are not those that were saved") from error
+    end = path.stat().st_size - _SEAL_SIZE
+
+    def read(offset: int, size: int) -> bytes:
+        return connection.read("main", 0, offset, size)[1]
+
+    seal = _SEAL.match(read(end, _SEAL_SIZE)) if end > 0 else None
+    if seal is None:
+        return None
+    found = hashlib.sha256()
+    for offset in range(0, end, _CHUNK):
+        found.update(read(offset, min(_CHUNK, end - offset)))
+    if found.hexdigest().encode() != seal[2]:
+        raise damaged_backup(path, "its bytes are not those that were saved")
+    return int(seal[1])
 
 
 @contextmanager

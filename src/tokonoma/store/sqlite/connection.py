@@ -1,4 +1,4 @@
-"""One connection to a SQLite file: how it is opened, how it waits, how it is told to stop, what its errors mean."""
+"""One connection to a SQLite file: opening, waiting for locks, cancellation, and the meaning of its errors."""
 
 import os
 import random
@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import apsw
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable, Unready
-from tokonoma.store import errors as refusals
+from tokonoma.store.database import ErrorReason, store_error
 from tokonoma.store.fair_lock import MAX_WAIT
 
 ConnectionUse = Literal["write", "read", "checkpoint"]
@@ -29,30 +29,45 @@ _STEP = 0.0002  # seconds between two looks, at most
 _PATIENT = 100  # looks after which the steps double
 _READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same
 
-# A result code and, where it matters, the extended one.
-_UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
+_REASONS: dict[type[Exception], ErrorReason] = {
+    apsw.BusyError: "busy",
+    apsw.LockedError: "busy",
+    apsw.InterruptError: "closed",  # only `close` interrupts without a cancel token
+    apsw.FullError: "disk_full",
+    apsw.CorruptError: "corrupt",
+    apsw.IOError: "disk",
+    apsw.ReadOnlyError: "read_only",
+    UnicodeEncodeError: "text",
+    OverflowError: "number",
+}
+_CONSTRAINTS: dict[int, ErrorReason] = {
+    apsw.SQLITE_CONSTRAINT_UNIQUE: "exists",
+    apsw.SQLITE_CONSTRAINT_PRIMARYKEY: "exists",
+    apsw.SQLITE_CONSTRAINT_ROWID: "exists",
+    apsw.SQLITE_CONSTRAINT_FOREIGNKEY: "linked",
+}
 
 
 class SqliteConnection:
-    """Used by one thread at a time. `stop` is the token of the call that uses it now."""
+    """Used by one thread at a time. `cancel_token` is that of the call that uses it now."""
 
-    __slots__ = ("_since", "_wait", "connection", "execute", "executemany", "interrupt", "path", "stop")
+    __slots__ = ("_wait", "_waiting_since", "cancel_token", "execute", "executemany", "interrupt", "path", "raw")
 
     def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
         self.path = path
-        self.stop: CancelToken | None = None
+        self.cancel_token: CancelToken | None = None
         self._wait = wait
-        self._since = 0.0
+        self._waiting_since = 0.0
         with translate_errors(path):
-            # Never SQLITE_OPEN_CREATE: a file that has gone must be missed, not made anew.
+            # Never SQLITE_OPEN_CREATE: a deleted file is an error, and must not be created again.
             flags = apsw.SQLITE_OPEN_READWRITE
-            self.connection = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
-            cursor: Any = self.connection.cursor()
+            self.raw = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
+            cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
-            self.interrupt = self.connection.interrupt
-            self.connection.set_busy_handler(self._busy)
-            self.connection.set_progress_handler(self._is_cancelled, _STEPS)
+            self.interrupt = self.raw.interrupt
+            self.raw.set_busy_handler(self._busy)
+            self.raw.set_progress_handler(self._is_cancelled, _STEPS)
             try:
                 self._configure(use, durable)
             except BaseException:
@@ -95,67 +110,51 @@ class SqliteConnection:
         return rows[0][0] if rows else None
 
     def _busy(self, tries: int) -> bool:
-        """Another connection holds the lock: wait a little, at random, so that no process is always the second."""
+        """Another connection holds the lock: wait a short random time, so that no process always loses."""
         now = time.monotonic()
         if tries == 0:
-            self._since = now
-        if self._is_cancelled() or now - self._since > self._wait:
+            self._waiting_since = now
+        if self._is_cancelled() or now - self._waiting_since > self._wait:
             return False
         time.sleep(_CHANCE.uniform(0.5, 1.0) * _STEP * 2 ** min(tries // _PATIENT, 4))
         return True
 
     def _is_cancelled(self) -> bool:
-        stop = self.stop
-        return stop is not None and stop.reason != ""
+        cancel_token = self.cancel_token
+        return cancel_token is not None and cancel_token.reason != ""
 
     def to_refusal(self, error: Exception) -> Exception:
         """What a driver's error means for the caller."""
-        if isinstance(error, apsw.InterruptError | apsw.BusyError) and self.stop is not None and self.stop.reason:
-            return self.stop.to_error()
+        token = self.cancel_token
+        if isinstance(error, apsw.InterruptError | apsw.BusyError) and token is not None and token.reason:
+            return token.to_error()
         return _to_refusal(error, self.path)
 
     def end_transaction(self, word: Literal["commit", "rollback"]) -> None:
         # An interrupted write, or a full disk, has already rolled everything back.
-        if self.connection.in_transaction:
+        if self.raw.in_transaction:
             self.execute(word)
 
     def close(self) -> None:
-        self.connection.close()
+        self.raw.close()
 
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
-    where = str(path)
-    match error:
-        case apsw.BusyError() | apsw.LockedError():
-            return refusals.busy_error()
-        case apsw.InterruptError():
-            return refusals.closed_error()  # nobody but `close` interrupts without a Stop
-        case apsw.FullError():
-            return refusals.disk_full_error()
-        case apsw.NotADBError():
-            return not_a_database_error(path)
-        case apsw.CorruptError():
-            return refusals.corrupt_error(where)
-        case apsw.IOError():
-            return refusals.disk_error(where)
-        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
-            return _cannot_open_error(path)
-        case apsw.ReadOnlyError():
-            return refusals.read_only_error(where)
-        case apsw.ConstraintError() if extended_code(error) in _UNIQUE:
-            return refusals.already_exists_error()
-        case apsw.ConstraintError() if extended_code(error) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
-            return refusals.reference_error()
-        case UnicodeEncodeError():
-            return refusals.unstorable_text_error()
-        case OverflowError():
-            return refusals.unstorable_number_error()
-        case _:
-            return error
+    if isinstance(error, apsw.NotADBError):
+        return not_a_database_error(path)
+    if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
+        return _cannot_open_error(path)
+    reason: ErrorReason | None = None
+    if isinstance(error, apsw.ConstraintError):
+        reason = _CONSTRAINTS.get(extended_code(error))
+    for kind, found in _REASONS.items():
+        if isinstance(error, kind):
+            reason = found
+    return error if reason is None else store_error(reason, str(path))
 
 
 def extended_code(error: apsw.Error) -> int:
-    """SQLite's finer result code, which the driver's types do not know of."""
+    """SQLite's extended result code, which the driver's types do not declare."""
     return getattr(error, "extendedresult", 0)
 
 
@@ -184,7 +183,7 @@ def _cannot_open_error(path: Path) -> Unavailable:
 
 
 def create_file(path: Path) -> None:
-    """Make the folder and an empty file that nobody but their owner can read, unless they are there."""
+    """Create the folder and an empty file, readable by their owner only, unless they exist."""
     try:
         for folder in reversed([path.parent, *path.parent.parents]):
             if not folder.exists():

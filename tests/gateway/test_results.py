@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.gateway.projection import project
+from tokonoma.gateway.results import project
 
 VALUE = {
     "items": [{"id": 1, "text": "a", "by": {"name": "n", "mail": "m"}}, {"id": 2, "by": None}],

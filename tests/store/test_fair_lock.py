@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
 from tokonoma.store.fair_lock import FairLock
 

@@ -1,12 +1,13 @@
-"""The board alone: what may start, in which order, and how failures spread."""
+"""The schedule alone: what may start, in which order, and how failures spread."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.module import ToolInfo
-from tokonoma.gateway.plan import BatchPlan, BatchStep
+from tokonoma.gateway.plan import BatchPlan
 from tokonoma.gateway.results import StepReport
 from tokonoma.gateway.schedule import Schedule
+from tokonoma.gateway.step_parser import BatchStep
 
 
 def step(place, module, needs):

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
 from tokonoma.core.reach import Reach
 from tokonoma.gateway import idempotency as once

@@ -1,0 +1,91 @@
+"""How a call ends early (CancelToken) and how a tool answers without holding a worker (Deferred)."""
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar, cast
+
+from tokonoma.core.errors import Unavailable
+
+T = TypeVar("T")
+
+DeferredCallback = Callable[[T | None, BaseException | None], None]
+"""value, error: the value counts only where the error is None"""
+
+
+class CancelToken:
+    """One per call. `cancel` runs the hook of whatever blocks right now (an SQL statement, an outgoing request)."""
+
+    __slots__ = ("_hooks", "_lock", "reason")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hooks: list[Callable[[], object]] = []
+        self.reason = ""
+
+    def cancel(self, reason: str) -> None:
+        """Ask the call to end; `reason` is `cancelled` or `timeout`. Only the first request counts."""
+        with self._lock:
+            if self.reason:
+                return
+            self.reason = reason
+            # Run under the lock: a hook interrupts a connection, which must still belong to this call.
+            for hook in self._hooks:
+                hook()
+
+    def check(self) -> None:
+        """Raise if the call was cancelled; long loops call this between two steps."""
+        if self.reason:
+            raise self.to_error()
+
+    def to_error(self) -> Unavailable:
+        words = {"timeout": "The call ran past its time limit and was stopped; nothing was changed."}
+        return Unavailable(words.get(self.reason, "The call was cancelled; nothing was changed."), reason=self.reason)
+
+    def on_cancel(self, hook: Callable[[], object]) -> None:
+        """Call `hook` on cancellation; immediately if the call is already cancelled."""
+        with self._lock:
+            if not self.reason:
+                self._hooks.append(hook)
+                return
+        hook()
+
+    def attach(self, hook: Callable[[], object]) -> None:
+        """Call `hook` on cancellation until `detach`; raise if the call is already cancelled."""
+        with self._lock:
+            self.check()
+            self._hooks.append(hook)
+
+    def detach(self, hook: Callable[[], object]) -> None:
+        with self._lock:
+            self._hooks.remove(hook)
+
+
+class Deferred(Generic[T]):
+    """A value that arrives later. A tool annotated `-> Deferred[X]` answers with an X."""
+
+    __slots__ = ("_callbacks", "_error", "_lock", "_resolved", "_value")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._resolved = False
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self._callbacks: list[DeferredCallback[T]] = []
+
+    def resolve(self, value: T | None = None, error: BaseException | None = None) -> None:
+        """Set the value or the error. Only the first call counts: a time-out may race an answer."""
+        with self._lock:
+            if self._resolved:
+                return
+            self._resolved, self._value, self._error = True, value, error
+            callbacks, self._callbacks = self._callbacks, cast(list[DeferredCallback[T]], [])
+        for callback in callbacks:
+            callback(value, error)
+
+    def then(self, callback: DeferredCallback[T]) -> None:
+        """Call `callback(value, error)` once the value is there; immediately if it already is."""
+        with self._lock:
+            if not self._resolved:
+                self._callbacks.append(callback)
+                return
+        callback(self._value, self._error)

@@ -1,0 +1,265 @@
+"""References: how the parameters of a step name a part of an earlier step's result. Pure.
+
+    ${search}                       the whole result of step `search`
+    ${search.results[0].id}         keys with dots, list positions with [n]
+    ${search.headers["x y"]}        a key with spaces, dots or brackets, in either kind of quotes
+    $${search}                      the literal text ${search}
+
+Of the dollars before a brace, each pair is one literal dollar; a dollar left over opens a reference. So `$$${a.price}`
+is a dollar sign and then a price. A string that is exactly one reference takes the value as it is; inside a longer text
+the value becomes text (a string unchanged, everything else as JSON). A `${…}` inside a tool's result is plain text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import orjson
+
+from tokonoma.core.errors import Invalid
+
+MAX_DEPTH = 64
+MAX_BYTES = 16 * 1024 * 1024  # the largest message that a single call could have come in
+_MAX_KEYS = 20
+STEP_ID = re.compile(r"[\w-]{1,64}")
+_OPENING = re.compile(r"(?<!\$)(\$++)\{")  # only at the start of a run of dollars: long runs stay cheap
+_KEY = r"[^\s.\[\]{}\"'$\\]+"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
+_SEGMENT = re.compile(rf"\.(?P<key>{_KEY})|\[(?P<place>\d{{1,9}})\]|\[(?P<quoted>{_QUOTED})\]")
+_FIELD = re.compile(rf"(?:^|(?!^)\.)(?P<key>{_KEY})|\[(?P<quoted>{_QUOTED})\]|(?P<each>\[\*?\])")
+_TO_ESCAPE, _ESCAPED = r'(["\\])', r"\\\1"
+
+ReferencePath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepReference:
+    id: str
+    path: ReferencePath
+    text: str  # as written, for messages
+
+
+class InvalidPath(ValueError):
+    """The text is neither a reference nor a path; the message shows how to write one."""
+
+
+FoundReference = tuple[str, StepReference | InvalidPath]  # its place, and the reference
+
+
+def split_references(text: str) -> list[str | StepReference]:
+    """The text as literal pieces and references, with escapes resolved. InvalidPath if one is malformed."""
+    return list(iterate_pieces(text)) or [""]
+
+
+def iterate_pieces(text: str) -> Iterator[str | StepReference]:
+    """`split_references` as an iterator, for callers that need only the first few."""
+    literal: list[str] = []
+    at = 0
+    for opening in _OPENING.finditer(text):
+        if opening.start() < at:
+            continue  # inside the quoted key of the reference before
+        dollars = len(opening[1])
+        literal += (text[at : opening.start()], "$" * (dollars // 2))
+        if dollars % 2 == 0:
+            literal.append("{")
+            at = opening.end()
+            continue
+        reference, at = _parse_reference(text, opening.end())
+        yield from _join_literals(literal)
+        yield reference
+        literal = []
+    literal.append(text[at:])
+    yield from _join_literals(literal)
+
+
+def parse_field_path(text: str) -> tuple[str, ...]:
+    """A path of `fields`: keys only, because a path goes through lists (`items.id`, also `items[].id`)."""
+    keys: list[str] = []
+    at = 0
+    while at < len(text):
+        segment = _FIELD.match(text, at)
+        if segment is None or (segment["each"] and not keys):
+            break
+        if not segment["each"]:
+            keys.append(segment["key"] or _unquote(segment["quoted"]))
+        at = segment.end()
+    if at < len(text) or not keys:
+        raise InvalidPath(f'{shorten(text)!r} is not a field path: write it like total, items.id or items["odd key"].')
+    return tuple(keys)
+
+
+def format_path(start: str, path: Sequence[str | int]) -> str:
+    """A path in the notation of references."""
+    written = start
+    for each in path:
+        if isinstance(each, int):
+            written += f"[{each}]"
+        else:
+            written += f".{each}" if re.fullmatch(_KEY, each) else f'["{re.sub(_TO_ESCAPE, _ESCAPED, each)}"]'
+    return written
+
+
+def shorten(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _join_literals(literal: list[str]) -> list[str]:
+    return [joined] if (joined := "".join(literal)) else []
+
+
+def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
+    """The reference whose braces open just before `start`, and the place after its closing brace."""
+    name = STEP_ID.match(text, start)
+    at = name.end() if name else start
+    path: list[str | int] = []
+    while name and (segment := _SEGMENT.match(text, at)):
+        path.append(int(segment["place"]) if segment["place"] else segment["key"] or _unquote(segment["quoted"]))
+        at = segment.end()
+    if name is None or text[at : at + 1] != "}":
+        shown = shorten(text[start - 2 :])
+        raise InvalidPath(
+            f'{shown} is not a reference: write ${{id.key[0]["odd key"]}}; a literal ${{ is written $${{.'
+        )
+    return StepReference(name[0], tuple(path), text[start - 2 : at + 1]), at + 1
+
+
+def _unquote(quoted: str) -> str:
+    return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Expansion:
+    """State of one expansion: the values it reads, its limit in bytes, and the problems so far."""
+
+    values: Mapping[str, Any]
+    most: int
+    used: int = 0
+    problems: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX_BYTES) -> dict[str, Any]:
+    """The parameters with their references replaced. Invalid names every reference without a value, and its keys."""
+    expansion = _Expansion(values, most)
+    filled = cast(dict[str, Any], _expand_value(params, expansion))
+    if expansion.problems:
+        message = " ".join(each["message"] for each in expansion.problems[:3])
+        raise Invalid(message, reason="reference", errors=expansion.problems[:_MAX_KEYS])
+    if measure_depth(filled) > MAX_DEPTH:
+        raise Invalid(f"With its references filled in, params nest deeper than {MAX_DEPTH}.", limit=MAX_DEPTH)
+    return filled
+
+
+def find_references(params: Mapping[str, Any]) -> Iterator[FoundReference]:
+    """Every reference, also malformed ones, with its place (`params.filter[0].id`)."""
+    stack: list[tuple[str, Any]] = [("params", params)] if b"${" in orjson.dumps(params) else []
+    while stack:
+        place, value = stack.pop()
+        if isinstance(value, str):
+            yield from ((place, each) for each in _find_in_text(value))
+            continue
+        entries = _list_entries(value)
+        for key, _ in entries:
+            if isinstance(key, str) and next(_find_in_text(key), None):
+                yield place, InvalidPath(f"A reference stands in a value, not in a field name: {shorten(key)}")
+        stack.extend((format_path(place, [key]), each) for key, each in reversed(entries) if _can_hold_reference(each))
+
+
+def measure_depth(value: Any) -> int:
+    """The nesting depth of lists and objects; a scalar has depth 0."""
+    depth, level = 0, [value]
+    while any(isinstance(each, dict | list) for each in level):
+        depth += 1
+        level = [inner for each in level for _, inner in _list_entries(each)]
+    return depth
+
+
+def _list_entries(value: Any) -> list[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return list(cast(dict[str, Any], value).items())
+    return list(enumerate(cast(list[Any], value))) if isinstance(value, list) else []
+
+
+def _can_hold_reference(value: Any) -> bool:
+    return "${" in value if isinstance(value, str) else isinstance(value, dict | list)
+
+
+def _find_in_text(text: str) -> Iterator[StepReference | InvalidPath]:
+    if "${" not in text:
+        return
+    try:
+        yield from (each for each in iterate_pieces(text) if isinstance(each, StepReference))
+    except InvalidPath as error:
+        yield error
+
+
+def _expand_value(value: Any, expansion: _Expansion) -> Any:
+    """Recursive: the plan has already refused parameters that are nested deeper than MAX_DEPTH."""
+    if isinstance(value, str):
+        return _expand_text(value, expansion) if "${" in value else value
+    if isinstance(value, Mapping):
+        fields = cast(Mapping[str, Any], value)
+        return {_unescape_key(key): _expand_value(each, expansion) for key, each in fields.items()}
+    if isinstance(value, list):
+        return [_expand_value(each, expansion) for each in cast(list[Any], value)]
+    return value
+
+
+def _unescape_key(key: str) -> str:
+    return "".join(str(each) for each in split_references(key)) if "${" in key else key
+
+
+def _expand_text(text: str, expansion: _Expansion) -> Any:
+    pieces = split_references(text)
+    if len(pieces) == 1 and isinstance(pieces[0], StepReference):
+        found = _read_reference(pieces[0], expansion)
+        return None if found is None else orjson.loads(found)  # a copy: two steps never share one object
+    return "".join(each if isinstance(each, str) else _to_text(_read_reference(each, expansion)) for each in pieces)
+
+
+def _to_text(encoded: bytes | None) -> str:
+    if encoded is None:
+        return ""
+    return orjson.loads(encoded) if encoded.startswith(b'"') else encoded.decode()
+
+
+def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | None:
+    """The referenced value as JSON; None, with a problem added, if there is none or it is too large."""
+    value = expansion.values[reference.id]
+    for index, part in enumerate(reference.path):
+        problem = _explain_missing(value, part)
+        if problem:
+            expansion.problems.append(_describe_problem(reference, reference.path[:index], problem))
+            return None
+        value = value[part]
+    encoded = orjson.dumps(value)
+    expansion.used += len(encoded)
+    if expansion.used > expansion.most:
+        message = f"{reference.text} takes the parameters of this step past {expansion.most} bytes."
+        expansion.problems.append({"reference": reference.text, "message": message, "limit": expansion.most})
+        return None
+    return encoded
+
+
+def _explain_missing(value: Any, part: str | int) -> dict[str, Any] | None:
+    """Why the value has no such part, and what it has instead; None if it has the part."""
+    if isinstance(value, dict):
+        fields = cast(dict[str, Any], value)
+        if isinstance(part, str) and part in fields:
+            return None
+        keys = [shorten(each) for each in list(fields)[:_MAX_KEYS]]
+        more = len(fields) - len(keys)
+        has = f"an object with {', '.join(keys) or 'no keys'}" + (f" and {more} more" if more else "")
+        return {"has": has, "keys": keys, **({"more_keys": more} if more else {})}
+    if isinstance(value, list):
+        length = len(cast(list[Any], value))
+        if isinstance(part, int) and part < length:
+            return None
+        return {"has": f"a list of {length}" + (f", [0] to [{length - 1}]" if length else ""), "length": length}
+    return {"has": f"only {shorten(orjson.dumps(value).decode(), 40)}"}
+
+
+def _describe_problem(reference: StepReference, path: ReferencePath, problem: dict[str, Any]) -> dict[str, Any]:
+    at = format_path(reference.id, path)
+    message = f"{reference.text} leads nowhere: {at} is {problem.pop('has')}."
+    return {"reference": reference.text, "at": at, "message": message, **problem}
