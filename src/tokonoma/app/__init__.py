@@ -22,8 +22,6 @@ from tokonoma.server.dispatch import ToolDispatcher
 from tokonoma.server.results import build_error
 
 if TYPE_CHECKING:
-    from tokonoma.app.desk_policy import CallDeskPolicy
-    from tokonoma.app.policy import CurrentPolicy
     from tokonoma.app.reclassify_job import ReclassifyJob
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from tokonoma.journal.writer import JournalWriter
     from tokonoma.pipeline.run import Done
     from tokonoma.policy.active import ActivePolicy
+    from tokonoma.policy.current import CurrentPolicy
+    from tokonoma.policy.desk_policy import CallDeskPolicy
     from tokonoma.store.database import Database
     from tokonoma.telemetry.metrics import Metrics
 
@@ -205,14 +205,13 @@ class App:
 
     @cached_property
     def policies(self) -> "CurrentPolicy":
-        from tokonoma.app.policy import CurrentPolicy
+        from tokonoma.policy.current import CurrentPolicy
+        from tokonoma.policy.reclassify import RecordSource
 
         return CurrentPolicy(
             lambda: self.database.reading(),
-            lambda: self.search.index,
-            self.registry.find_module,
-            self.registry.load_all,
-            self.registry.read_record,
+            lambda statements, document, scan: self.search.index.put(statements, document, scan),
+            RecordSource(self.registry.load_all, self.registry.find_module, self.registry.read_record),
             lambda: self.reclassifier.wake(),
             self.settings.get_names("policy_signers"),
         )
@@ -224,9 +223,10 @@ class App:
         return ReclassifyJob(self.database, self.policies)
 
     def _boundary(self, call: Call) -> "CallDeskPolicy":
-        from tokonoma.app.desk_policy import CallDeskPolicy
+        from tokonoma.pipeline.desk import unfiltered
+        from tokonoma.policy.desk_policy import CallDeskPolicy
 
-        return CallDeskPolicy(self.policies, self.reclassifier, call)
+        return CallDeskPolicy(self.policies, self.reclassifier.run_until_done, unfiltered, call)
 
     @cached_property
     def server_info(self) -> "ProcessInfo":

@@ -1,16 +1,44 @@
-"""Detectors of secrets: keys of the known makers, tokens, private keys, passwords that are written down."""
+"""Detectors of secrets: keys and tokens of known vendors, private keys, passwords."""
 
-from tokonoma.policy import checks
-from tokonoma.policy.detector import Detector, MatchCheck, TextRange
+import re
+
+from tokonoma.policy.detections import Detector, MatchCheck, TextRange, is_separate_word
 
 _URL_SAFE = "[A-Za-z0-9_-]"
+_PLACEHOLDER = re.compile(
+    r"(?i)^(x+|\*+|\.+|-+|_+|<.*>?|\$.*|%.*|\{.*|.*\{\{.*|your.*|my[-_]?.*|example.*|sample.*|dummy.*|test"
+    r"|pass(word|wd|phrase)?"
+    r"|secret|token|changeme|change[-_]me|redacted|placeholder|null|none|true|false|undefined|\[.*\]?)$"
+)
+
+
+def looks_random(text: str, least: int = 8) -> bool:
+    """Whether it could be a key: enough different characters, and no filler such as xxxx or 1234567890."""
+    body = text.lower()
+    return len(set(body)) >= least and "xxxx" not in body and "...." not in body and "example" not in body
+
+
+def looks_like_password(text: str, size: int) -> bool:
+    """Whether it is hard to guess: long enough, letters with digits or signs, no placeholder."""
+    if len(text) < size or _PLACEHOLDER.match(text):
+        return False
+    letters = any(each.isalpha() for each in text)
+    digits = any(each.isdigit() for each in text)
+    signs = any(not each.isalnum() for each in text.strip(".,;)]}\"'"))
+    return letters and (digits or signs) and len(set(text)) >= 5 and not _looks_like_code(text)
+
+
+def _looks_like_code(text: str) -> bool:
+    """An expression rather than a value: settings.password, env["X"], call(…), a path, a URL."""
+    call = re.match(r"^[A-Za-z_][\w.]*(\(|\[|\.[A-Za-z_]\w*$)", text)
+    return call is not None or text.startswith(("/", "./", "http")) or re.fullmatch(r"[A-Za-z_-]+", text) is not None
 
 
 def _check_key(prefix: int) -> MatchCheck:
-    """A key after so many characters that its maker puts before every one."""
+    """`prefix` is the length of the fixed prefix of the vendor."""
 
     def check(text: str, start: int, end: int) -> TextRange | None:
-        fine = checks.is_separate_word(text, start, end) and checks.looks_random(text[start + prefix : end])
+        fine = is_separate_word(text, start, end) and looks_random(text[start + prefix : end])
         return (start, end) if fine else None
 
     return check
@@ -20,7 +48,7 @@ def _check_value(size: int) -> MatchCheck:
     def check(text: str, start: int, end: int) -> TextRange | None:
         while end > start and text[end - 1] in ".,;:/)]}、。」』）":
             end -= 1
-        return (start, end) if checks.looks_like_password(text[start:end], size) else None
+        return (start, end) if looks_like_password(text[start:end], size) else None
 
     return check
 
@@ -45,7 +73,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
         "aws_secret_key",
         "secret",
         r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})",
-        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
+        lambda text, start, end: (start, end) if looks_random(text[start:end], 12) else None,
         group=1,
     ),
     _vendor_detector("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
@@ -76,7 +104,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
         "azure_key",
         "secret",
         r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
-        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
+        lambda text, start, end: (start, end) if looks_random(text[start:end], 12) else None,
         group=1,
     ),
 )
