@@ -12,7 +12,7 @@ from talk import Http, Lines
 from tokonoma.app import App
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.module import Migration
-from tokonoma.modules.claims.claim import compute_hash
+from tokonoma.modules.claims.model import compute_hash
 
 AT = "2026-01-15T09:00:00Z"
 SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

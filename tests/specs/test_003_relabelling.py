@@ -207,7 +207,7 @@ def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):
     step = app.policies.step
 
     def watched(statements, most):
-        waits[app.policies.turning(statements)].add(statements.row("show lock_timeout")[0])
+        waits[app.policies.is_activating(statements)].add(statements.row("show lock_timeout")[0])
         return step(statements, most)
 
     monkeypatch.setattr(app.policies, "step", watched)

@@ -100,6 +100,7 @@ class CurrentPolicy:
         """The version that it would get, the policy, and the number of records by (old class, new class)."""
         rules = self._parse_proposal(proposal)
         policy = ActivePolicy(rules, -1, b"")
+        self.prepare()
         with self._reading() as rows:
             store.check_expected(rows, store.read_head(rows), proposal.expected_version)
             return store.next_free_version(rows, rules.version), policy, preview_changes(rows, policy, self._records)
@@ -129,7 +130,7 @@ class CurrentPolicy:
     # Records that follow a policy
 
     def prepare(self) -> None:
-        """Load every module and migrate its tables: this must not happen inside a transaction that reclassifies."""
+        """Load every module and migrate its tables: this must not happen inside a transaction that reads records."""
         self._records.modules()
 
     def is_activating(self, rows: Rows) -> bool:

@@ -1,6 +1,22 @@
-"""The specification's error words, and the HTTP status that each stands for (`http.CODE`)."""
+"""The error codes of the specification with their HTTP status (`http.CODE`), and errors that several tools raise."""
 
-from tokonoma.core.errors import ErrorCodes
+from tokonoma.core.errors import Conflict, ErrorCodes, Missing
+
+_HTTP = {
+    400: "VALIDATION_ERROR",
+    401: "UNAUTHORIZED",
+    403: "BOUNDARY_DENIED",
+    404: "UNKNOWN_CLAIM NOT_FOUND",
+    409: "CONFLICT DUPLICATE",
+    410: "CONTEXT_EXPIRED",
+    422: "INVALID_SCOPE INVALID_BOUNDARY INVALID_POLICY",
+    424: "POLICY_MISSING",
+    429: "RATE_LIMIT",
+    499: "CANCELLED",
+    500: "INTERNAL UPSERT_FAILED ACTIVATE_FAILED FEEDBACK_FAILED BOUNDARY_ERROR",
+    503: "UNAVAILABLE",
+    504: "TIMEOUT",
+}
 
 CODES: ErrorCodes = {
     "invalid": "VALIDATION_ERROR",
@@ -28,25 +44,19 @@ CODES: ErrorCodes = {
     "internal.activate": "ACTIVATE_FAILED",
     "internal.feedback": "FEEDBACK_FAILED",
     "internal.boundary.validate": "BOUNDARY_ERROR",
-    "http.VALIDATION_ERROR": 400,
-    "http.INVALID_SCOPE": 422,
-    "http.INVALID_BOUNDARY": 422,
-    "http.INVALID_POLICY": 422,
-    "http.UNAUTHORIZED": 401,
-    "http.BOUNDARY_DENIED": 403,
-    "http.UNKNOWN_CLAIM": 404,
-    "http.NOT_FOUND": 404,
-    "http.CONFLICT": 409,
-    "http.DUPLICATE": 409,
-    "http.CONTEXT_EXPIRED": 410,
-    "http.POLICY_MISSING": 424,
-    "http.RATE_LIMIT": 429,
-    "http.UNAVAILABLE": 503,
-    "http.TIMEOUT": 504,
-    "http.CANCELLED": 499,
-    "http.INTERNAL": 500,
-    "http.UPSERT_FAILED": 500,
-    "http.ACTIVATE_FAILED": 500,
-    "http.FEEDBACK_FAILED": 500,
-    "http.BOUNDARY_ERROR": 500,
+    **{f"http.{code}": status for status, codes in _HTTP.items() for code in codes.split()},
 }
+
+
+def unknown_claim(claim_id: str) -> Missing:
+    return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
+
+
+def check_version(claim_id: str, revision: int, expected: int | None) -> None:
+    if expected is not None and expected != revision:
+        raise Conflict(
+            f"The claim is at version {revision}, not {expected}. Read it, then try again. Nothing was changed.",
+            reason="version",
+            claim_id=claim_id,
+            current_version=revision,
+        )

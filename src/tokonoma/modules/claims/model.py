@@ -1,10 +1,10 @@
-"""A claim as a row, and as the outside sees it."""
+"""A claim: its types, and how a row becomes a claim, a response, a document and a record."""
 
 import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -21,9 +21,12 @@ from tokonoma.core.policy_api import LAYERS, Layer
 MODULE_NAME = "claims"
 Kind = Literal["fact", "preference", "task", "policy_hint"]
 
-# Checked by hand: the specification has codes of their own for a scope and a class that do not exist.
+# Not enums: the specification has special error codes for an unknown scope and an unknown class.
 Scope = Annotated[str, Field(json_schema_extra={"enum": list(LAYERS)})]
 BoundaryClass = Annotated[str, Field(json_schema_extra={"enum": list(CLASSIFICATIONS)})]
+Allow = Annotated[
+    list[str] | None, Field(max_length=50, description="purposes, like answer:task or tool:mail; default: your own")
+]
 ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
 
 
@@ -45,6 +48,38 @@ class EvidenceResponse(TypedDict):
     at: Opaque
 
 
+class ClaimScoreParts(TypedDict):
+    text: float
+    vector: float
+    combined: float
+    utility: float
+    confidence: float
+    quality: float
+    recency: float
+    g: float
+
+
+class ScoredClaimItem(TypedDict):
+    claim: ClaimResponse
+    score: float
+    scores: NotRequired[ClaimScoreParts]
+    evidences: NotRequired[list[EvidenceResponse]]
+    reason: NotRequired[str]
+
+
+class RerankParams(TypedDict):
+    use_quality: bool
+    recency_half_life_days: float
+
+
+class ScoringParams(TypedDict):
+    alpha: float
+    k_txt: int
+    k_vec: int
+    k_final: int
+    rerank: RerankParams
+
+
 class GitSource(TypedDict):
     commit: NotRequired[Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]]
     repo: NotRequired[Annotated[str, Field(max_length=500)]]
@@ -61,27 +96,53 @@ class Provenance(TypedDict):
     signed: NotRequired[bool]
 
 
+class ClaimEntity(TypedDict):
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    type: Literal["Actor", "Artifact", "Event", "Concept"]
+    name: Annotated[str, Field(min_length=1, max_length=500)]
+    canonical_key: NotRequired[Annotated[str, Field(max_length=500)]]
+    attrs: NotRequired[dict[str, Any]]
+
+
+class ClaimRelation(TypedDict):
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    src_id: Annotated[str, Field(min_length=1, max_length=200)]
+    dst_id: Annotated[str, Field(min_length=1, max_length=200)]
+    type: Annotated[str, Field(min_length=1, max_length=200)]
+    props: NotRequired[dict[str, Any]]
+    evidence_claim_id: NotRequired[Annotated[str, Field(max_length=64)]]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimParts:
+    """What is stored with a claim."""
+
+    provenance: Mapping[str, Any]
+    entities: Sequence[ClaimEntity] = ()
+    relations: Sequence[ClaimRelation] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     id: str
     namespace: str
-    classification: Classification  # the class it has: at least the one that was said
+    classification: Classification  # at least as strict as the declared one
     declared: Classification
     scope: Layer
     kind: Kind
     text: str
     hash: str
-    provenance_json: str  # its provenance, as JSON: most claims that are looked at are never shown
+    provenance_json: str  # parsed only when needed: most claims that are ranked are not shown
     created_at: int
     updated_at: int
-    anchor_at: int  # from when its age counts
+    anchor_at: int  # its age counts from here
     expires_at: int | None
-    utility: float
-    confidence: float
-    quality: float
-    superseded_by: str | None
-    forgotten_at: int | None
-    revision: int
+    utility: float = 0.0
+    confidence: float = 0.5
+    quality: float = 0.5
+    superseded_by: str | None = None
+    forgotten_at: int | None = None
+    revision: int = 1
 
     @property
     def provenance(self) -> Mapping[str, Any]:
@@ -93,7 +154,7 @@ class Claim:
 
 
 def row_to_claim(row: Row) -> Claim:
-    """From the columns of tables.COLUMNS, in their order."""
+    """A row with the columns of tables.COLUMNS."""
     return Claim(*row)
 
 
@@ -129,7 +190,7 @@ def to_record(claim: Claim) -> Record:
 
 
 def compute_hash(text: str) -> str:
-    """Of the normal form: NFC, line ends as LF, no white space around it, runs of white space as one blank."""
+    """Hash the normal form: NFC, LF, trimmed, each run of white space as one blank."""
     normal = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
     packed = re.sub(r"\s+", " ", normal.strip())
     return "sha256:" + hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
