@@ -212,7 +212,7 @@ def test_only_steps_that_lock_records_give_way_soon(app, monkeypatch):
 
     monkeypatch.setattr(app.policies, "step", watched)
     accept(app, STRICT)
-    app.reclassifier.settle()
+    app.reclassifier.run_until_done()
     assert waits == {True: {"800ms"}, False: {"200ms"}}
 
 

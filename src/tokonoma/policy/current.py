@@ -40,7 +40,7 @@ class CurrentPolicy:
         wake_reclassify: Callable[[], None],
         signers: Sequence[str] = (),
     ) -> None:
-        self._reading, self._index_document, self._records = reading, index_document, records
+        self.reading, self._index_document, self._records = reading, index_document, records
         self._wake_reclassify, self._signers = wake_reclassify, signers
         self._active: ActivePolicy = ClosedPolicy()
         self._head: store.PolicyHead | None = None
@@ -50,7 +50,7 @@ class CurrentPolicy:
         """The policy in force; one that allows nothing if none can be read."""
         if time.monotonic() >= self._cached_until:
             try:
-                with self._reading() as rows:
+                with self.reading() as rows:
                     head = store.read_head(rows)
                     if head.other is not None:
                         self._wake_reclassify()
@@ -85,23 +85,15 @@ class CurrentPolicy:
 
     def current_version(self) -> PolicyVersion:
         """The version in force, with its text."""
-        with self._reading() as rows:
+        with self.reading() as rows:
             return store.read_version(rows, store.read_head(rows).number)
-
-    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]:
-        with self._reading() as rows:
-            return store.list_versions(rows, limit, before)
-
-    def find_version(self, version: str) -> PolicyVersion:
-        with self._reading() as rows:
-            return store.find_version(rows, version)
 
     def preview(self, proposal: PolicyProposal) -> tuple[str, ActivePolicy, Counter[ClassificationPair]]:
         """The version that it would get, the policy, and the number of records by (old class, new class)."""
         rules = self._parse_proposal(proposal)
         policy = ActivePolicy(rules, -1, b"")
         self.prepare()
-        with self._reading() as rows:
+        with self.reading() as rows:
             store.check_expected(rows, store.read_head(rows), proposal.expected_version)
             return store.next_free_version(rows, rules.version), policy, preview_changes(rows, policy, self._records)
 
@@ -162,7 +154,7 @@ class CurrentPolicy:
 
     def progress(self) -> ReclassifyProgress | None:
         """How many records are reclassified; None if no transition is under way."""
-        with self._reading() as rows:
+        with self.reading() as rows:
             state, head = store.read_state(rows), store.read_head(rows)
             if state is None:
                 return None

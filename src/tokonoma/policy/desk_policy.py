@@ -4,20 +4,11 @@ import difflib
 from collections.abc import Callable, Collection
 from itertools import islice
 
+from tokonoma.core import policy_api as api
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Statements, Tx
 from tokonoma.core.errors import Denied
-from tokonoma.core.policy_api import (
-    AccessEffect,
-    Decision,
-    Layer,
-    LayerRule,
-    PolicyPreview,
-    PolicyProposal,
-    PolicyVersion,
-    ReclassifyProgress,
-    RetrievalSettings,
-)
+from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
 from tokonoma.policy.rules import find_tags_not_held
 
@@ -48,18 +39,18 @@ class CallDeskPolicy:
         return self._call.granted_view.tags
 
     @property
-    def retrieval(self) -> RetrievalSettings:
+    def retrieval(self) -> api.RetrievalSettings:
         return self._policy.rules.retrieval
 
-    def layer_rule(self, layer: Layer) -> LayerRule:
+    def layer_rule(self, layer: api.Layer) -> api.LayerRule:
         return self._policy.rules.layers[layer]
 
     def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
         return find_tags_not_held(self.tags, tags)
 
     def decide(
-        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
-    ) -> Decision:
+        self, tags: Collection[str], label: str, scope: api.Layer | None = None, effect: api.AccessEffect = "read"
+    ) -> api.Decision:
         return self._policy.decide(tags, label, scope, effect)
 
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
@@ -70,14 +61,14 @@ class CallDeskPolicy:
 
         return parse_policy(yaml).version
 
-    def preview(self, proposal: PolicyProposal) -> PolicyPreview:
+    def preview(self, proposal: api.PolicyProposal) -> api.PolicyPreview:
         version, policy, changes = self._current.preview(proposal)
         before = self._policy.view_for_tags(self.tags).classifications
         after = policy.view_for(self._call.principal).classifications
         texts = (self._current.current_version().yaml.splitlines(), proposal.yaml.splitlines())
         diff = difflib.unified_diff(*texts, "in force", "proposed", lineterm="", n=1)
         moves = {f"{old} → {new}": count for (old, new), count in sorted(changes.items()) if old != new}
-        return PolicyPreview(
+        return api.PolicyPreview(
             version,
             list(islice(diff, _DIFF_LINES)),
             changes.total(),
@@ -89,27 +80,29 @@ class CallDeskPolicy:
     def prepare(self) -> None:
         self._current.prepare()
 
-    def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion:
+    def apply(self, tx: Tx, proposal: api.PolicyProposal) -> api.PolicyVersion:
         return self._current.apply(self._unfiltered(tx), proposal, self._require_owner())
 
-    def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion:
+    def rollback(self, tx: Tx, version: str, expected: str | None) -> api.PolicyVersion:
         return self._current.rollback(self._unfiltered(tx), version, expected, self._require_owner())
 
-    def reclassify_records(self) -> ReclassifyProgress | None:
+    def reclassify_records(self) -> api.ReclassifyProgress | None:
         self._reclassify(_RECLASSIFY_SECONDS)
         return self._current.progress()
 
-    def progress(self) -> ReclassifyProgress | None:
+    def progress(self) -> api.ReclassifyProgress | None:
         return self._current.progress()
 
-    def current_version(self) -> PolicyVersion:
+    def current_version(self) -> api.PolicyVersion:
         return self._current.current_version()
 
-    def find_version(self, version: str) -> PolicyVersion:
-        return self._current.find_version(version)
+    def find_version(self, version: str) -> api.PolicyVersion:
+        with self._current.reading() as rows:
+            return store.find_version(rows, version)
 
-    def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]:
-        return self._current.list_versions(limit, before)
+    def list_versions(self, limit: int, before: int | None) -> list[api.PolicyVersion]:
+        with self._current.reading() as rows:
+            return store.list_versions(rows, limit, before)
 
     def _require_owner(self) -> str:
         """The name of the caller; Denied unless it is the owner."""

@@ -51,11 +51,8 @@ def extract_digits(text: str) -> str:
 
 
 def passes_luhn(digits: str) -> bool:
-    total = 0
-    for place, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if place % 2 else 1)
-        total += value - 9 if value > 9 else value
-    return total % 10 == 0
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 
 
 def is_card_number(digits: str) -> bool:
@@ -76,19 +73,9 @@ def is_my_number(digits: str) -> bool:
     """Whether the check digit of an individual number is right (行政手続における特定の個人を識別するための番号)."""
     if len(digits) != 12 or len(set(digits)) < 3:
         return False
-    total = 0
-    for place, digit in enumerate(reversed(digits[:11]), 1):
-        total += int(digit) * (place + 1 if place <= 6 else place - 5)
-    rest = total % 11
+    places = enumerate(reversed(digits[:11]), 1)
+    rest = sum(int(digit) * (place + 1 if place <= 6 else place - 5) for place, digit in places) % 11
     return int(digits[11]) == (0 if rest <= 1 else 11 - rest)
-
-
-def is_iban(text: str) -> bool:
-    packed = re.sub(r"\s", "", text)
-    if not 15 <= len(packed) <= 34:
-        return False
-    moved = packed[4:] + packed[:4]
-    return int("".join(str(int(letter, 36)) for letter in moved)) % 97 == 1
 
 
 def is_timestamp(digits: str) -> bool:
@@ -203,7 +190,11 @@ def _check_ssn(text: str, start: int, end: int) -> TextRange | None:
 
 def _check_iban(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    return (start, end) if is_separate_word(text, start, end) and is_iban(text[start:end]) else None
+    packed = re.sub(r"\s", "", text[start:end])
+    if not is_separate_word(text, start, end) or not 15 <= len(packed) <= 34:
+        return None
+    number = int("".join(str(int(letter, 36)) for letter in packed[4:] + packed[:4]))
+    return (start, end) if number % 97 == 1 else None
 
 
 def _check_word(text: str, start: int, end: int) -> TextRange | None:

@@ -5,6 +5,8 @@ import re
 from tokonoma.policy.detections import Detector, MatchCheck, TextRange, is_separate_word
 
 _URL_SAFE = "[A-Za-z0-9_-]"
+_AWS_KEY = r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"
+_AZURE_KEY = r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})"
 _PLACEHOLDER = re.compile(
     r"(?i)^(x+|\*+|\.+|-+|_+|<.*>?|\$.*|%.*|\{.*|.*\{\{.*|your.*|my[-_]?.*|example.*|sample.*|dummy.*|test"
     r"|pass(word|wd|phrase)?"
@@ -44,6 +46,10 @@ def _check_key(prefix: int) -> MatchCheck:
     return check
 
 
+def _check_random(text: str, start: int, end: int) -> TextRange | None:
+    return (start, end) if looks_random(text[start:end], 12) else None
+
+
 def _check_value(size: int) -> MatchCheck:
     def check(text: str, start: int, end: int) -> TextRange | None:
         while end > start and text[end - 1] in ".,;:/)]}、。」』）":
@@ -69,13 +75,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("slack_token", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
     _vendor_detector("slack_webhook", r"hooks\.slack\.com/services/", "T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
     _vendor_detector("aws_access_key", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z0-9]{16}"),
-    Detector(
-        "aws_secret_key",
-        "secret",
-        r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})",
-        lambda text, start, end: (start, end) if looks_random(text[start:end], 12) else None,
-        group=1,
-    ),
+    Detector("aws_secret_key", "secret", _AWS_KEY, _check_random, group=1),
     _vendor_detector("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
     _vendor_detector("google_oauth_secret", "GOCSPX-", rf"{_URL_SAFE}{{20,}}"),
     _vendor_detector("stripe_key", "(?:sk|rk)_(?:live|test)_", "[A-Za-z0-9]{16,}"),
@@ -100,13 +100,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("supabase_token", "sb(?:p|_secret)_", "[A-Za-z0-9_]{20,}"),
     _vendor_detector("telegram_token", "", rf"[0-9]{{8,10}}:AA{_URL_SAFE}{{33}}"),
     _vendor_detector("tokonoma_key", "tkn_", rf"[0-9a-f]{{12}}_{_URL_SAFE}{{43}}"),
-    Detector(
-        "azure_key",
-        "secret",
-        r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
-        lambda text, start, end: (start, end) if looks_random(text[start:end], 12) else None,
-        group=1,
-    ),
+    Detector("azure_key", "secret", _AZURE_KEY, _check_random, group=1),
 )
 
 _IS = r"[\"'」]?\s{0,2}(?:[:=：]|は|が| is )\s{0,2}[\"'「『`]?"

@@ -7,8 +7,8 @@ from typing import Any
 from tokonoma.core.module import Effect, Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get, search
 from tokonoma.modules.claims.errors import CODES
-from tokonoma.modules.claims.hooks import list_documents, list_unindexed, read, reclassify
-from tokonoma.modules.claims.manage import forget, get, history, list_claims, purge, supersede
+from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, reclassify
+from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.tables import RECORDS, TABLES
 from tokonoma.modules.claims.upsert import feedback, upsert

@@ -4,10 +4,9 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NotRequired
+from typing import Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.addresses import parse_address
@@ -15,17 +14,18 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk
 from tokonoma.core.errors import Denied, Expired, Invalid, Missing
 from tokonoma.core.ids import uuid7
-from tokonoma.core.opaque import Opaque
 from tokonoma.core.policy_api import LAYERS, DeskPolicy, Layer
 from tokonoma.core.query import Condition, Hit, Query, SearchFilter
 from tokonoma.modules.claims.hooks import load_claims, load_evidence
 from tokonoma.modules.claims.model import (
     MODULE_NAME,
+    ActivateResponse,
+    ActiveContextResponse,
     Allow,
+    ClaimSearchResponse,
     EvidenceResponse,
     Scope,
     ScoredClaimItem,
-    ScoringParams,
     parse_scope,
     to_response,
 )
@@ -44,34 +44,6 @@ PageCursor = Annotated[str | None, Field(description="next_cursor of the page be
 IncludeMeta = Annotated[bool, Field(description="every part of the score, evidence, and why")]
 
 _EXPIRED_KEPT_FOR = 7 * 86_400_000  # milliseconds in which context.get still says that a context has expired
-
-
-class ClaimSearchResponse(TypedDict):
-    items: list[ScoredClaimItem]
-    next_cursor: NotRequired[Opaque]
-    has_more: bool
-    policy_version: Opaque
-
-
-class ActivateResponse(TypedDict):
-    active_context_id: Opaque
-    claims: list[ScoredClaimItem]
-    claims_count: int
-    expires_at: NotRequired[Opaque]
-    next_cursor: NotRequired[Opaque]
-    has_more: bool
-    policy_version: Opaque
-    provenance: NotRequired[list[dict[str, Any]]]
-    scoring_params: ScoringParams
-
-
-class ActiveContextResponse(TypedDict):
-    active_context_id: Opaque
-    claims: list[ScoredClaimItem]
-    claims_count: int
-    created_at: Opaque
-    expires_at: NotRequired[Opaque]
-    policy_version: Opaque
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,30 @@
-"""What the server asks of the module (read, index, reclassify), and the rows that all its tools use."""
+"""What the server asks of the module (read, index, reclassify, purge), and the rows that all its tools use."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tokonoma.core.addresses import parse_address
+from typing_extensions import TypedDict
+
+from tokonoma.core.addresses import format_address, parse_address
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx
 from tokonoma.modules.claims.errors import unknown_claim
-from tokonoma.modules.claims.model import Claim, EvidenceResponse, row_to_claim, to_document, to_record
+from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, row_to_claim, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
+_PURGE_BATCH = 500  # claims per transaction: other writers wait for it
+_DAY = 86_400_000
+_PURGEABLE = """((forgotten_at is not null and forgotten_at <= :before)
+    or (forgotten_at is null and expires_at is not null and expires_at <= :before)) and {visible}"""
 _CHANGEABLE = ("utility", "confidence", "anchor_at", "updated_at", "superseded_by", "revision")
+
+
+class ClaimPurge(TypedDict):
+    forgotten: int
+    expired: int
 
 
 def read(rows: Rows, address: str) -> Record | None:
@@ -128,3 +139,26 @@ def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The SQL of a list of parameters, and their values."""
     params = {f"id{number}": each for number, each in enumerate(ids)}
     return ", ".join(f":{name}" for name in params), params
+
+
+def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
+    """Remove a page of the claims that were forgotten, or had expired, so many days ago, with their sources, entities,
+    relations and events. With `dry_run` say how many there are in all."""
+    before = now() - days * _DAY
+    if dry_run:
+        row = desk.row(
+            f"select count(forgotten_at), count(*) - count(forgotten_at) from claim where {_PURGEABLE}",  # noqa: S608 - our own
+            before=before,
+        )
+        assert row is not None
+        return {"forgotten": row[0], "expired": row[1]}
+    with desk.write() as tx:
+        found = tx.rows(
+            f"select id, forgotten_at from claim where {_PURGEABLE} order by id limit {_PURGE_BATCH} {{for_update}}",  # noqa: S608
+            before=before,
+        )
+        for claim_id, _ in found:
+            tx.drop(format_address(MODULE_NAME, claim_id))
+            tx.run("delete from claim where id = :id and {visible}", id=claim_id)
+    forgotten = sum(at is not None for _, at in found)
+    return {"forgotten": forgotten, "expired": len(found) - forgotten}

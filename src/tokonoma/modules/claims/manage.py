@@ -1,4 +1,4 @@
-"""pce.memory.get, .list, .history, .supersede and .forget; and purge, for the owner's command `tokonoma purge`."""
+"""pce.memory.get, .list, .history, .supersede and .forget: single claims and their life."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
@@ -17,7 +16,6 @@ from tokonoma.core.opaque import Opaque
 from tokonoma.modules.claims.errors import check_version, unknown_claim
 from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim
 from tokonoma.modules.claims.model import (
-    MODULE_NAME,
     Claim,
     ClaimEntity,
     ClaimId,
@@ -33,11 +31,7 @@ from tokonoma.modules.claims.model import (
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _FORGET_LIMIT = 1000
-_PURGE_BATCH = 500  # claims per transaction: other writers wait for it
-_DAY = 86_400_000
 _JSON_COLUMNS = ("attrs", "props")
-_PURGEABLE = """((forgotten_at is not null and forgotten_at <= :before)
-    or (forgotten_at is null and expires_at is not null and expires_at <= :before)) and {visible}"""
 
 
 class FullClaimResponse(ClaimResponse):
@@ -84,11 +78,6 @@ class ClaimForgetResponse(TypedDict):
     forgotten: int
     ids: list[Opaque]
     has_more: bool
-
-
-class ClaimPurge(TypedDict):
-    forgotten: int
-    expired: int
 
 
 def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
@@ -282,26 +271,3 @@ def _load_parts(desk: Desk, table: str, columns: Sequence[str], claim_id: str) -
         }
         for row in rows
     ]
-
-
-def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
-    """Remove a page of the claims that were forgotten, or had expired, so many days ago, with their sources, entities,
-    relations and events. With `dry_run` say how many there are in all."""
-    before = now() - days * _DAY
-    if dry_run:
-        row = desk.row(
-            f"select count(forgotten_at), count(*) - count(forgotten_at) from claim where {_PURGEABLE}",  # noqa: S608 - our own
-            before=before,
-        )
-        assert row is not None
-        return {"forgotten": row[0], "expired": row[1]}
-    with desk.write() as tx:
-        found = tx.rows(
-            f"select id, forgotten_at from claim where {_PURGEABLE} order by id limit {_PURGE_BATCH} {{for_update}}",  # noqa: S608
-            before=before,
-        )
-        for claim_id, _ in found:
-            tx.drop(format_address(MODULE_NAME, claim_id))
-            tx.run("delete from claim where id = :id and {visible}", id=claim_id)
-    forgotten = sum(at is not None for _, at in found)
-    return {"forgotten": forgotten, "expired": len(found) - forgotten}

@@ -80,6 +80,34 @@ class ScoringParams(TypedDict):
     rerank: RerankParams
 
 
+class ClaimSearchResponse(TypedDict):
+    items: list[ScoredClaimItem]
+    next_cursor: NotRequired[Opaque]
+    has_more: bool
+    policy_version: Opaque
+
+
+class ActivateResponse(TypedDict):
+    active_context_id: Opaque
+    claims: list[ScoredClaimItem]
+    claims_count: int
+    expires_at: NotRequired[Opaque]
+    next_cursor: NotRequired[Opaque]
+    has_more: bool
+    policy_version: Opaque
+    provenance: NotRequired[list[dict[str, Any]]]
+    scoring_params: ScoringParams
+
+
+class ActiveContextResponse(TypedDict):
+    active_context_id: Opaque
+    claims: list[ScoredClaimItem]
+    claims_count: int
+    created_at: Opaque
+    expires_at: NotRequired[Opaque]
+    policy_version: Opaque
+
+
 class GitSource(TypedDict):
     commit: NotRequired[Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]]
     repo: NotRequired[Annotated[str, Field(max_length=500)]]
@@ -171,17 +199,14 @@ def to_response(claim: Claim) -> ClaimResponse:
 
 
 def to_document(claim: Claim) -> Document:
-    facts: list[tuple[str, str | float | bool]] = [("scope", claim.scope), ("kind", claim.kind)]
     return Document(
         claim.address,
         claim.namespace,
         claim.text,
-        "",
-        claim.classification,
-        facts,
-        "",
-        claim.created_at,
-        claim.expires_at,
+        classification=claim.classification,
+        facts=[("scope", claim.scope), ("kind", claim.kind)],
+        at=claim.created_at,
+        expires_at=claim.expires_at,
     )
 
 
@@ -196,21 +221,15 @@ def compute_hash(text: str) -> str:
     return "sha256:" + hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def parse_scope(asked: str, field: str = "scope") -> Layer:
-    for layer in LAYERS:
-        if layer == asked:
-            return layer
-    raise Invalid(
-        f"{field}: there is no scope {asked[:40]!r}. Use session, project or principle.", reason="scope", field=field
-    )
+def parse_scope(asked: str) -> Layer:
+    if asked in LAYERS:
+        return asked
+    message = f"scope: there is no scope {asked[:40]!r}. Use session, project or principle."
+    raise Invalid(message, reason="scope", field="scope")
 
 
 def parse_class(asked: str) -> Classification:
-    for label in CLASSIFICATIONS:
-        if label == asked:
-            return label
-    raise Invalid(
-        f"There is no boundary class {asked[:40]!r}. Use public, internal, pii or secret.",
-        reason="boundary",
-        field="boundary_class",
-    )
+    if asked in CLASSIFICATIONS:
+        return asked
+    message = f"There is no boundary class {asked[:40]!r}. Use public, internal, pii or secret."
+    raise Invalid(message, reason="boundary", field="boundary_class")
