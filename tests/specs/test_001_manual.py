@@ -327,7 +327,7 @@ def test_what_is_wrong_beside_the_files_is_told_with_the_list(talk, manuals):
 def test_a_trace_ends_after_half_an_hour(talk, manuals, monkeypatch):
     trace_id = talk.call("manual", "find", query="返品")["trace_id"]
     at = clock.now() + 31 * 60_000
-    for module in ("trails", "thresholds"):
+    for module in ("hits", "judge"):
         monkeypatch.setattr(f"tokonoma.modules.manual.{module}.now", lambda: at)
     assert talk.refused("manual", "hits", trace_id=trace_id)["code"] == "not_found"
 
