@@ -209,8 +209,8 @@ def _add_evidence(tx: Tx, claim: Claim, provenance: Mapping[str, Any], classific
     sources += [("url", provenance["url"])] if provenance.get("url") else []
     for source_type, source_id in sources or [("actor", str(provenance.get("actor") or "unknown"))]:
         tx.run(
-            """insert into claim_evidence (id, claim, space, label, source_type, source_id, snippet, at)
-            values (:id, :claim, :space, :label, :source_type, :source_id, :snippet, :at)
+            """insert into claim_evidence (claim, id, space, label, source_type, source_id, snippet, at)
+            values (:claim, :id, :space, :label, :source_type, :source_id, :snippet, :at)
             on conflict (claim, source_type, source_id) do nothing""",
             id="evd_" + uuid7().replace("-", ""),
             claim=claim.id,
@@ -227,14 +227,14 @@ def _add_graph(tx: Tx, claim: Claim, parts: ClaimParts, classification: Classifi
     place = {"claim": claim.id, "space": claim.namespace, "label": classification}
     for entity in parts.entities:
         values = {name: entity.get(name, "") for name in ClaimEntity.__annotations__}
-        _put_part(tx, "claim_entity", {**values, "attrs": json.dumps(entity.get("attrs", {})), **place})
+        _put_part(tx, "claim_entity", {**place, **values, "attrs": json.dumps(entity.get("attrs", {}))})
     for relation in parts.relations:
         evidence = relation.get("evidence_claim_id", "")
         if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
             message = f"There is no claim {evidence[:64]!r} to be evidence of a relation."
             raise Missing(message, field="evidence_claim_id")
         values = {name: relation.get(name, "") for name in ClaimRelation.__annotations__}
-        _put_part(tx, "claim_relation", {**values, "props": json.dumps(relation.get("props", {})), **place})
+        _put_part(tx, "claim_relation", {**place, **values, "props": json.dumps(relation.get("props", {}))})
 
 
 def _put_part(tx: Tx, table: str, values: Mapping[str, Any]) -> None:
