@@ -109,7 +109,7 @@ def settings_page() -> str:
         default = ", ".join(each.default) if isinstance(each.default, tuple) else each.default
         shown = "" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
         secret = " Shown without credentials." if each.secret else ""
-        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.says)}.{secret} |")
+        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.description)}.{secret} |")
     return f"""# Settings
 
 A setting comes from the first place that names it: a flag of the command, `TOKONOMA_*` in the environment,
