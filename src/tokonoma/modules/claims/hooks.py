@@ -11,7 +11,7 @@ from tokonoma.core.addresses import format_address, parse_address
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx
-from tokonoma.modules.claims.errors import unknown_claim
+from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, row_to_claim, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
@@ -71,6 +71,20 @@ def require_claim(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
     if row is None:
         raise unknown_claim(claim_id)
     return row_to_claim(row)
+
+
+def unknown_claim(claim_id: str) -> Missing:
+    return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
+
+
+def check_version(claim: Claim, expected: int | None) -> None:
+    if expected is not None and expected != claim.revision:
+        raise Conflict(
+            f"The claim is at version {claim.revision}, not {expected}. Read it, then try again. Nothing was changed.",
+            reason="version",
+            claim_id=claim.id,
+            current_version=claim.revision,
+        )
 
 
 def save_claim(tx: Tx, claim: Claim, at: int) -> Claim:

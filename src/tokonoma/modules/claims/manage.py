@@ -13,8 +13,14 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.opaque import Opaque
-from tokonoma.modules.claims.errors import check_version, unknown_claim
-from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim
+from tokonoma.modules.claims.hooks import (
+    add_event,
+    check_version,
+    load_evidence,
+    require_claim,
+    save_claim,
+    unknown_claim,
+)
 from tokonoma.modules.claims.model import (
     Claim,
     ClaimEntity,
@@ -166,7 +172,7 @@ def supersede(
         for each in sorted((claim_id, by)):  # in a fixed order, to avoid deadlocks
             require_claim(tx, each, lock=True)
         old, new = require_claim(tx, claim_id), require_claim(tx, by)
-        check_version(old.id, old.revision, expected_version)
+        check_version(old, expected_version)
         if _is_superseded_by(tx, new, old.id):
             raise Conflict("The newer one is itself shadowed by the older one.", reason="circle")
         changed = save_claim(tx, replace(old, superseded_by=new.id), now())
@@ -192,7 +198,7 @@ def forget(
     with desk.write() as tx:
         if claim_id is not None:
             claim = require_claim(tx, claim_id, lock=True)
-            check_version(claim.id, claim.revision, expected_version)
+            check_version(claim, expected_version)
             wanted = [claim]
         else:
             wanted = _find_matching(tx, parse_scope(scope) if scope else "", provenance or {})
