@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.policy import RetrievalSettings
-from tokonoma.modules.claims.claim import Claim, compute_hash
+from tokonoma.modules.claims.model import Claim, compute_hash
 from tokonoma.modules.claims.ranking import (
     MIN_SCORE,
     ClaimHit,
