@@ -17,7 +17,7 @@ def later(monkeypatch):
     real = clock.now
 
     def ahead(days: float) -> None:
-        for place in ("purge", "save", "trash", "search", "read"):
+        for place in ("save", "read"):
             module = import_module(f"tokonoma.modules.memory.{place}")
             monkeypatch.setattr(module, "now", lambda: real() + int(days * DAY))
 
@@ -63,7 +63,7 @@ def test_no_client_can_purge(app):
 
 
 def test_more_than_a_page_goes_page_by_page(app, later, monkeypatch):
-    monkeypatch.setattr(import_module("tokonoma.modules.memory.purge"), "_PAGE", 7)
+    monkeypatch.setattr(import_module("tokonoma.modules.memory.save"), "_PURGE_PAGE", 7)
     talk = Lines(app)
     talk.call("memory", "save", memos=[{"content": f"tea {n}", "ttl_seconds": 1} for n in range(20)])
     talk.call("memory", "save", content="stays")

@@ -1,0 +1,246 @@
+"""Errors of items: the codes of specs/004, a collector of all problems of one call, and the checks that fill it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokonoma.core.clock import parse_time
+from tokonoma.core.errors import Conflict, ErrorCodes, Invalid, Missing, NumberedCode
+from tokonoma.core.suggestions import find_nearest
+from tokonoma.modules.items.model import LINK_KINDS, PRIORITIES, STATUSES, Item, LinkTarget, parse_target
+
+CODES: ErrorCodes = {
+    "missing": NumberedCode(1001, "ItemNotFoundError"),
+    "missing.tool": NumberedCode(-32601, "MethodNotFoundError"),
+    "invalid": NumberedCode(-32602, "InvalidParamsError"),
+    "invalid.value": NumberedCode(1002, "ValidationError"),
+    "invalid.constraint": NumberedCode(1004, "ConstraintViolationError"),
+    "conflict": NumberedCode(1004, "ConstraintViolationError"),
+    "denied": NumberedCode(1005, "PermissionDeniedError"),
+    "unavailable": NumberedCode(1003, "DatabaseError"),
+    "unready": NumberedCode(1003, "DatabaseError"),
+    "internal": NumberedCode(-32603, "InternalError"),
+}
+
+MAX_TITLE = 200  # characters
+MAX_TEXT = 102_400  # bytes of content, and of a description
+MAX_TYPE = 50
+MAX_CATEGORY = 100
+MAX_VERSION = 50
+MAX_TAG = 100
+MAX_TAGS = 50  # of an item
+MAX_RELATED = 500  # addresses that one call names
+EARLIEST, LATEST = -30_610_224_000_000, 253_402_300_799_999  # the years 1000 and 9999
+
+_KINDS = {
+    "value": (1002, "Validation failed"),
+    "constraint": (1004, "Constraint violation"),
+    "missing": (1001, "Item not found"),
+}
+_MAX_SHOWN = 80  # characters of a value that is shown back
+_TYPE = re.compile(r"[a-z0-9_]+")
+
+
+class ItemProblems:
+    """Collected while a call is checked. `place` stands before every field: `updates[3].data.` in a bulk update."""
+
+    def __init__(self, place: str = "") -> None:
+        self._place = place
+        self._found: list[dict[str, Any]] = []
+
+    def at_place(self, place: str) -> "ItemProblems":
+        """The same collection, for fields of this place."""
+        inner = ItemProblems(place)
+        inner._found = self._found
+        return inner
+
+    def add_value(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("value", field, value, constraint, more)
+
+    def add_constraint(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("constraint", field, value, constraint, more)
+
+    def add_missing(self, field: str, value: Any, constraint: str, **more: Any) -> None:
+        self._add("missing", field, value, constraint, more)
+
+    def _add(self, kind: str, field: str, value: Any, constraint: str, more: dict[str, Any]) -> None:
+        if isinstance(value, str) and len(value) > _MAX_SHOWN:
+            value = f"{value[:_MAX_SHOWN]}…"
+        problem = {
+            "code": _KINDS[kind][0], "field": f"{self._place}{field}", "value": value, "constraint": constraint,
+        }  # fmt: skip
+        self._found.append({"kind": kind, **problem, **more})
+
+    def find_indexes(self, field: str) -> set[int]:
+        """The indexes of the members of a list that have problems."""
+        found = (re.fullmatch(rf"{field}\[(\d+)\]", each["field"]) for each in self._found)
+        return {int(each[1]) for each in found if each}
+
+    def raise_if_any(self) -> None:
+        """Raise one error for all problems. The first one decides its kind."""
+        if not self._found:
+            return
+        kind = self._found[0]["kind"]
+        errors = [{key: value for key, value in each.items() if key != "kind"} for each in self._found]
+        listed = "; ".join(f"{each['field']}: {each['constraint']}" for each in errors[:5])
+        more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
+        message = f"{_KINDS[kind][1]}: {listed}{more}. Nothing was changed."
+        details = {key: value for key, value in errors[0].items() if key != "code"}
+        if len(errors) > 1 or kind == "missing":
+            details["errors"] = errors
+        if kind == "missing":
+            raise Missing(message, **details)
+        raise Invalid(message, reason=kind, **details)
+
+
+def item_not_found(type: str, id: int) -> Missing:
+    requested = f"{type}-{id}"
+    return Missing(f"There is no item {requested[:_MAX_SHOWN]} here.", type=type, id=id, requested_id=requested)
+
+
+def check_revision(item: Item, expected: int | None, place: str = "") -> None:
+    """Conflict, if the caller expects another revision."""
+    if expected is None or expected == item.revision:
+        return
+    raise Conflict(
+        f"{item.address} is at revision {item.revision}, not {expected}. Read it again. Nothing was changed.",
+        constraint="revision",
+        field=f"{place}expected_revision",
+        current_revision=item.revision,
+        current={"title": item.title, "status": item.status, "updated_by": item.updated_by},
+        id=item.id,
+        type=item.type,
+    )
+
+
+def parse_fields(values: Mapping[str, Any], problems: ItemProblems) -> dict[str, Any]:
+    """The columns that these fields mean. `related` is checked where the database can be asked."""
+    columns: dict[str, Any] = {}
+    for field, value in values.items():
+        if field in _CHECKS:
+            column, check = _CHECKS[field]
+            columns[column] = check(field, value, problems)
+    return columns
+
+
+def check_dates(start: int | None, end: int | None, written: str | None, problems: ItemProblems) -> None:
+    if start is not None and end is not None and end < start:
+        problems.add_value("end_date", written, "It lies before start_date")
+
+
+def check_type(field: str, value: str, problems: ItemProblems) -> str:
+    if not _TYPE.fullmatch(value):
+        problems.add_value(field, value, "A type is made of a-z, 0-9 and _")
+    elif len(value) > MAX_TYPE:
+        problems.add_value(field, value, f"A type has at most {MAX_TYPE} characters")
+    return value
+
+
+def check_status(field: str, value: str, problems: ItemProblems) -> str:
+    if value not in STATUSES:
+        nearest = find_nearest(value, STATUSES, 1)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        problems.add_constraint(field, value, f"There is no such status.{hint}", allowed=list(STATUSES))
+    return value
+
+
+def check_priority(field: str, value: str, problems: ItemProblems) -> int:
+    if value not in PRIORITIES:
+        problems.add_value(field, value, "There is no such priority", allowed=list(PRIORITIES))
+        return 0
+    return PRIORITIES.index(value)
+
+
+def check_kind(kind: str | None, problems: ItemProblems) -> str:
+    """The kind of a link."""
+    word = kind or "related"
+    if word not in LINK_KINDS:
+        problems.add_value("kind", kind, "There is no such kind of link", allowed=list(LINK_KINDS))
+    return word
+
+
+def check_target(field: str, address: str, problems: ItemProblems) -> LinkTarget | None:
+    target = parse_target(address)
+    if target is None:
+        problems.add_value(field, address, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
+    return target
+
+
+def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
+    """A time, or a date as its midnight in UTC; an empty text clears it."""
+    if not value:
+        return None
+    try:
+        at = parse_time(value)
+    except (ValueError, OverflowError):
+        problems.add_value(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
+        return None
+    if not EARLIEST <= at <= LATEST:
+        problems.add_value(field, value, "Its year must lie between 1000 and 9999")
+        return None
+    return at
+
+
+def check_tags(field: str, value: Sequence[str], problems: ItemProblems) -> list[str]:
+    """Each tag once, in order."""
+    tags = list(dict.fromkeys(tag.strip() for tag in value))
+    if len(tags) > MAX_TAGS:
+        problems.add_value(field, f"{len(tags)} tags", f"An item has at most {MAX_TAGS} tags")
+    for number, tag in enumerate(tags):
+        if not tag:
+            problems.add_value(f"{field}[{number}]", tag, "A tag cannot be empty")
+        elif len(tag) > MAX_TAG:
+            problems.add_value(f"{field}[{number}]", tag, f"A tag has at most {MAX_TAG} characters")
+        else:
+            _check_storable(f"{field}[{number}]", tag, problems)
+    return tags
+
+
+def check_related(field: str, value: Sequence[str], problems: ItemProblems) -> list[str]:
+    addresses = list(dict.fromkeys(value))
+    if len(addresses) > MAX_RELATED:
+        problems.add_value(field, f"{len(addresses)} addresses", f"A call names at most {MAX_RELATED}")
+    return addresses[:MAX_RELATED]
+
+
+def check_text(field: str, value: str, problems: ItemProblems) -> str:
+    size = len(value.encode("utf-8", "surrogatepass"))
+    if size > MAX_TEXT:
+        problems.add_value(field, value, f"It has {size} bytes; at most {MAX_TEXT} are allowed")
+    return _check_storable(field, value, problems)
+
+
+def _check_title(field: str, value: str, problems: ItemProblems) -> str:
+    if not value.strip():
+        problems.add_value(field, value, "Title is required and must not be empty")
+    elif len(value) > MAX_TITLE:
+        problems.add_value(field, value, f"Title has {len(value)} characters; at most {MAX_TITLE} are allowed")
+    return _check_storable(field, value, problems)
+
+
+def _check_line(field: str, value: str, problems: ItemProblems) -> str:
+    most = MAX_CATEGORY if field == "category" else MAX_VERSION
+    if len(value) > most:
+        problems.add_value(field, value, f"It has {len(value)} characters; at most {most} are allowed")
+    return _check_storable(field, value, problems)
+
+
+def _check_storable(field: str, value: str, problems: ItemProblems) -> str:
+    if "\0" in value:
+        problems.add_value(field, value, "It holds a NUL character, which no database stores")
+    return value
+
+
+# field → its column, and how it is checked
+_CHECKS: dict[str, tuple[str, Any]] = {
+    "title": ("title", _check_title),
+    "description": ("description", check_text),
+    "content": ("content", check_text),
+    "status": ("status", check_status),
+    "priority": ("priority", check_priority),
+    "category": ("category", _check_line),
+    "start_date": ("start_at", check_time),
+    "end_date": ("end_at", check_time),
+    "version": ("version", _check_line),
+    "tags": ("tags", check_tags),
+}
