@@ -22,11 +22,9 @@ CODES: ErrorCodes = {
     "internal": NumberedCode(-32603, "InternalError"),
 }
 
-MAX_TITLE = 200  # characters
-MAX_TEXT = 102_400  # bytes of content, and of a description
+MAX_TEXT = 102_400  # bytes
+_MAX_CHARACTERS = {"title": 200, "category": 100, "version": 50}
 MAX_TYPE = 50
-MAX_CATEGORY = 100
-MAX_VERSION = 50
 MAX_TAG = 100
 MAX_TAGS = 50  # of an item
 MAX_RELATED = 500  # addresses that one call names
@@ -54,22 +52,14 @@ class ItemProblems:
         inner._found = self._found
         return inner
 
-    def add_value(self, field: str, value: Any, constraint: str, **more: Any) -> None:
-        self._add("value", field, value, constraint, more)
-
-    def add_constraint(self, field: str, value: Any, constraint: str, **more: Any) -> None:
-        self._add("constraint", field, value, constraint, more)
-
-    def add_missing(self, field: str, value: Any, constraint: str, **more: Any) -> None:
-        self._add("missing", field, value, constraint, more)
-
-    def _add(self, kind: str, field: str, value: Any, constraint: str, more: dict[str, Any]) -> None:
+    def add(self, field: str, value: Any, constraint: str, kind: str = "value", **more: Any) -> None:
+        """`kind` is one of value, constraint and missing."""
         if isinstance(value, str) and len(value) > _MAX_SHOWN:
             value = f"{value[:_MAX_SHOWN]}…"
-        problem = {
-            "code": _KINDS[kind][0], "field": f"{self._place}{field}", "value": value, "constraint": constraint,
-        }  # fmt: skip
-        self._found.append({"kind": kind, **problem, **more})
+        code, place = _KINDS[kind][0], f"{self._place}{field}"
+        self._found.append(
+            {"kind": kind, "code": code, "field": place, "value": value, "constraint": constraint, **more}
+        )
 
     def find_indexes(self, field: str) -> set[int]:
         """The indexes of the members of a list that have problems."""
@@ -115,24 +105,23 @@ def check_revision(item: Item, expected: int | None, place: str = "") -> None:
 
 def parse_fields(values: Mapping[str, Any], problems: ItemProblems) -> dict[str, Any]:
     """The columns that these fields mean. `related` is checked where the database can be asked."""
-    columns: dict[str, Any] = {}
-    for field, value in values.items():
-        if field in _CHECKS:
-            column, check = _CHECKS[field]
-            columns[column] = check(field, value, problems)
-    return columns
+    return {
+        _COLUMNS.get(field, field): _CHECKS[field](field, value, problems)
+        for field, value in values.items()
+        if field in _CHECKS
+    }
 
 
 def check_dates(start: int | None, end: int | None, written: str | None, problems: ItemProblems) -> None:
     if start is not None and end is not None and end < start:
-        problems.add_value("end_date", written, "It lies before start_date")
+        problems.add("end_date", written, "It lies before start_date")
 
 
 def check_type(field: str, value: str, problems: ItemProblems) -> str:
     if not _TYPE.fullmatch(value):
-        problems.add_value(field, value, "A type is made of a-z, 0-9 and _")
+        problems.add(field, value, "A type is made of a-z, 0-9 and _")
     elif len(value) > MAX_TYPE:
-        problems.add_value(field, value, f"A type has at most {MAX_TYPE} characters")
+        problems.add(field, value, f"A type has at most {MAX_TYPE} characters")
     return value
 
 
@@ -140,13 +129,13 @@ def check_status(field: str, value: str, problems: ItemProblems) -> str:
     if value not in STATUSES:
         nearest = find_nearest(value, STATUSES, 1)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        problems.add_constraint(field, value, f"There is no such status.{hint}", allowed=list(STATUSES))
+        problems.add(field, value, f"There is no such status.{hint}", "constraint", allowed=list(STATUSES))
     return value
 
 
 def check_priority(field: str, value: str, problems: ItemProblems) -> int:
     if value not in PRIORITIES:
-        problems.add_value(field, value, "There is no such priority", allowed=list(PRIORITIES))
+        problems.add(field, value, "There is no such priority", allowed=list(PRIORITIES))
         return 0
     return PRIORITIES.index(value)
 
@@ -155,14 +144,14 @@ def check_kind(kind: str | None, problems: ItemProblems) -> str:
     """The kind of a link."""
     word = kind or "related"
     if word not in LINK_KINDS:
-        problems.add_value("kind", kind, "There is no such kind of link", allowed=list(LINK_KINDS))
+        problems.add("kind", kind, "There is no such kind of link", allowed=list(LINK_KINDS))
     return word
 
 
 def check_target(field: str, address: str, problems: ItemProblems) -> LinkTarget | None:
     target = parse_target(address)
     if target is None:
-        problems.add_value(field, address, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
+        problems.add(field, address, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
     return target
 
 
@@ -173,10 +162,10 @@ def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
     try:
         at = parse_time(value)
     except (ValueError, OverflowError):
-        problems.add_value(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
+        problems.add(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
         return None
     if not EARLIEST <= at <= LATEST:
-        problems.add_value(field, value, "Its year must lie between 1000 and 9999")
+        problems.add(field, value, "Its year must lie between 1000 and 9999")
         return None
     return at
 
@@ -185,12 +174,12 @@ def check_tags(field: str, value: Sequence[str], problems: ItemProblems) -> list
     """Each tag once, in order."""
     tags = list(dict.fromkeys(tag.strip() for tag in value))
     if len(tags) > MAX_TAGS:
-        problems.add_value(field, f"{len(tags)} tags", f"An item has at most {MAX_TAGS} tags")
+        problems.add(field, f"{len(tags)} tags", f"An item has at most {MAX_TAGS} tags")
     for number, tag in enumerate(tags):
         if not tag:
-            problems.add_value(f"{field}[{number}]", tag, "A tag cannot be empty")
+            problems.add(f"{field}[{number}]", tag, "A tag cannot be empty")
         elif len(tag) > MAX_TAG:
-            problems.add_value(f"{field}[{number}]", tag, f"A tag has at most {MAX_TAG} characters")
+            problems.add(f"{field}[{number}]", tag, f"A tag has at most {MAX_TAG} characters")
         else:
             _check_storable(f"{field}[{number}]", tag, problems)
     return tags
@@ -199,48 +188,33 @@ def check_tags(field: str, value: Sequence[str], problems: ItemProblems) -> list
 def check_related(field: str, value: Sequence[str], problems: ItemProblems) -> list[str]:
     addresses = list(dict.fromkeys(value))
     if len(addresses) > MAX_RELATED:
-        problems.add_value(field, f"{len(addresses)} addresses", f"A call names at most {MAX_RELATED}")
+        problems.add(field, f"{len(addresses)} addresses", f"A call names at most {MAX_RELATED}")
     return addresses[:MAX_RELATED]
 
 
 def check_text(field: str, value: str, problems: ItemProblems) -> str:
-    size = len(value.encode("utf-8", "surrogatepass"))
-    if size > MAX_TEXT:
-        problems.add_value(field, value, f"It has {size} bytes; at most {MAX_TEXT} are allowed")
-    return _check_storable(field, value, problems)
-
-
-def _check_title(field: str, value: str, problems: ItemProblems) -> str:
-    if not value.strip():
-        problems.add_value(field, value, "Title is required and must not be empty")
-    elif len(value) > MAX_TITLE:
-        problems.add_value(field, value, f"Title has {len(value)} characters; at most {MAX_TITLE} are allowed")
-    return _check_storable(field, value, problems)
-
-
-def _check_line(field: str, value: str, problems: ItemProblems) -> str:
-    most = MAX_CATEGORY if field == "category" else MAX_VERSION
-    if len(value) > most:
-        problems.add_value(field, value, f"It has {len(value)} characters; at most {most} are allowed")
+    """Title, category and version are limited in characters, other texts in bytes."""
+    limit = _MAX_CHARACTERS.get(field)
+    size = len(value) if limit else len(value.encode("utf-8", "surrogatepass"))
+    if field == "title" and not value.strip():
+        problems.add(field, value, "Title is required and must not be empty")
+    elif size > (limit or MAX_TEXT):
+        subject, unit = "Title" if field == "title" else "It", "characters" if limit else "bytes"
+        problems.add(field, value, f"{subject} has {size} {unit}; at most {limit or MAX_TEXT} are allowed")
     return _check_storable(field, value, problems)
 
 
 def _check_storable(field: str, value: str, problems: ItemProblems) -> str:
     if "\0" in value:
-        problems.add_value(field, value, "It holds a NUL character, which no database stores")
+        problems.add(field, value, "It holds a NUL character, which no database stores")
     return value
 
 
-# field → its column, and how it is checked
-_CHECKS: dict[str, tuple[str, Any]] = {
-    "title": ("title", _check_title),
-    "description": ("description", check_text),
-    "content": ("content", check_text),
-    "status": ("status", check_status),
-    "priority": ("priority", check_priority),
-    "category": ("category", _check_line),
-    "start_date": ("start_at", check_time),
-    "end_date": ("end_at", check_time),
-    "version": ("version", _check_line),
-    "tags": ("tags", check_tags),
+_COLUMNS = {"start_date": "start_at", "end_date": "end_at"}  # of fields with other names
+_CHECKS: dict[str, Any] = {
+    **dict.fromkeys(("title", "description", "content", "category", "version"), check_text),
+    **dict.fromkeys(_COLUMNS, check_time),
+    "status": check_status,
+    "priority": check_priority,
+    "tags": check_tags,
 }

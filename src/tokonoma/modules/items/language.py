@@ -10,6 +10,7 @@ import calendar
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Literal, NamedTuple
 
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition
@@ -26,7 +27,6 @@ _MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
-_SPACE = re.compile(r"\s*")
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
     "AND": "something must stand before AND",
@@ -41,7 +41,6 @@ class QueryWord:
     """`must`: quoted, or joined by AND; else it only ranks."""
 
     text: str
-    place: int
     must: bool = False
 
 
@@ -53,29 +52,20 @@ class QueryField:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryAll:
-    parts: tuple["QueryNode", ...]
+class QueryGroup:
+    """`not` has one part."""
+
+    kind: Literal["all", "any", "not"]
+    parts: tuple["QueryNode", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAny:
-    parts: tuple["QueryNode", ...]
+QueryNode = QueryWord | QueryField | QueryGroup
 
 
-@dataclass(frozen=True, slots=True)
-class QueryNot:
-    part: "QueryNode"
-
-
-QueryNode = QueryWord | QueryField | QueryAll | QueryAny | QueryNot
-
-
-@dataclass(frozen=True, slots=True)
-class _QueryToken:
-    kind: str  # word, quoted, field, open, close, AND, OR, NOT, end
+class _QueryToken(NamedTuple):
+    kind: str  # node, open, close, AND, OR, NOT, end
     place: int
-    text: str = ""
-    name: str = ""
+    node: QueryWord | QueryField | None = None
 
 
 def query_error(query: str, place: int, problem: str) -> Invalid:
@@ -89,8 +79,14 @@ def query_error(query: str, place: int, problem: str) -> Invalid:
 
 
 def parse_query(query: str) -> QueryNode:
-    """The tree of a query; QueryAll(()) for an empty one."""
-    return _QueryParser(query).parse()
+    """The tree of a query; a group without parts for an empty one."""
+    parser = _QueryParser(query)
+    if parser.current.kind == "end":
+        return QueryGroup("all")
+    node = parser.parse_any(0)
+    if parser.current.kind != "end":  # only a parenthesis can be left over
+        raise query_error(query, parser.current.place, "there is no ( for this )")
+    return node
 
 
 class _QueryParser:
@@ -100,39 +96,31 @@ class _QueryParser:
         self._at = 0
         self._nodes = 0
 
-    def parse(self) -> QueryNode:
-        if self._current.kind == "end":
-            return QueryAll(())
-        node = self._parse_any(0)
-        if self._current.kind != "end":  # only a parenthesis can be left over
-            raise query_error(self._query, self._current.place, "there is no ( for this )")
-        return node
-
     @property
-    def _current(self) -> _QueryToken:
+    def current(self) -> _QueryToken:
         return self._tokens[self._at]
 
     def _advance(self) -> _QueryToken:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _parse_any(self, depth: int) -> QueryNode:
+    def parse_any(self, depth: int) -> QueryNode:
         parts = [self._parse_all(depth)]
-        while self._current.kind == "OR":
+        while self.current.kind == "OR":
             self._advance()
             parts.append(self._parse_all(depth))
-        return parts[0] if len(parts) == 1 else QueryAny(tuple(parts))
+        return parts[0] if len(parts) == 1 else QueryGroup("any", tuple(parts))
 
     def _parse_all(self, depth: int) -> QueryNode:
         parts = [self._parse_one(depth)]
-        while self._current.kind not in ("OR", "close", "end"):
-            joined = self._current.kind == "AND"
+        while self.current.kind not in ("OR", "close", "end"):
+            joined = self.current.kind == "AND"
             if joined:
                 self._advance()
-                parts[-1] = _mark_required(parts[-1])
-            part = self._parse_one(depth)
-            parts.append(_mark_required(part) if joined else part)
-        return parts[0] if len(parts) == 1 else QueryAll(tuple(parts))
+            parts.append(self._parse_one(depth))
+            if joined:
+                parts[-2:] = [replace(each, must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
+        return parts[0] if len(parts) == 1 else QueryGroup("all", tuple(parts))
 
     def _parse_one(self, depth: int) -> QueryNode:
         token = self._advance()
@@ -141,39 +129,31 @@ class _QueryParser:
             raise query_error(self._query, token.place, f"it has more than {_MAX_NODES} parts")
         if depth > _MAX_DEPTH:
             raise query_error(self._query, token.place, f"it is nested more than {_MAX_DEPTH} levels deep")
+        if token.node is not None:
+            return token.node
         if token.kind == "NOT":
-            return QueryNot(self._parse_one(depth + 1))
-        if token.kind == "open":
-            if self._current.kind == "close":
-                raise query_error(self._query, self._current.place, "nothing stands between the parentheses")
-            node = self._parse_any(depth + 1)
-            if self._current.kind != "close":
-                raise query_error(self._query, token.place, "this ( is not closed")
-            self._advance()
-            return node
-        if token.kind == "field":
-            return QueryField(token.name, token.text, token.place)
-        if token.kind in ("word", "quoted"):
-            return QueryWord(token.text, token.place, token.kind == "quoted")
-        raise query_error(self._query, token.place, _MISSING[token.kind])
-
-
-def _mark_required(node: QueryNode) -> QueryNode:
-    return replace(node, must=True) if isinstance(node, QueryWord) else node
+            return QueryGroup("not", (self._parse_one(depth + 1),))
+        if token.kind != "open":
+            raise query_error(self._query, token.place, _MISSING[token.kind])
+        if self.current.kind == "close":
+            raise query_error(self._query, self.current.place, "nothing stands between the parentheses")
+        node = self.parse_any(depth + 1)
+        if self.current.kind != "close":
+            raise query_error(self._query, token.place, "this ( is not closed")
+        self._advance()
+        return node
 
 
 def _tokenize(query: str) -> list[_QueryToken]:
     tokens: list[_QueryToken] = []
     place = 0
-    while (place := _skip_space(query, place)) < len(query):
+    while place < len(query):
+        if query[place].isspace():
+            place += 1
+            continue
         token, place = _read_token(query, place)
         tokens.append(token)
     return [*tokens, _QueryToken("end", len(query))]
-
-
-def _skip_space(query: str, place: int) -> int:
-    found = _SPACE.match(query, place)
-    return found.end() if found else place
 
 
 def _read_token(query: str, place: int) -> tuple[_QueryToken, int]:
@@ -184,14 +164,16 @@ def _read_token(query: str, place: int) -> tuple[_QueryToken, int]:
         return _QueryToken("close", place), place + 1
     if letter in _QUOTE:
         text, end = _read_quoted(query, place)
-        return _QueryToken("quoted", place, text), end
+        return _QueryToken("node", place, QueryWord(text, must=True)), end
     if letter == "-" and place + 1 < len(query) and not query[place + 1].isspace():
         return _QueryToken("NOT", place), place + 1
     field = _read_field(query, place)
     if field is not None:
         return field
     text, end = _read_word(query, place)
-    return _QueryToken(text if text in ("AND", "OR", "NOT") else "word", place, text), end
+    if text in ("AND", "OR", "NOT"):
+        return _QueryToken(text, place), end
+    return _QueryToken("node", place, QueryWord(text)), end
 
 
 def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
@@ -209,7 +191,7 @@ def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
     text, end = _read_quoted(query, start) if is_quoted else _read_word(query, start)
     if not text.strip():
         raise query_error(query, start, f"{name}: needs a value")
-    return _QueryToken("field", start, text, name), end
+    return _QueryToken("node", start, QueryField(name, text, start)), end
 
 
 def _read_word(query: str, place: int) -> tuple[str, int]:

@@ -8,11 +8,11 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, Row
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
 from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
 from tokonoma.modules.items.relations import build_detail
-from tokonoma.modules.items.rows import drop_derived, lock_links, require_item, save_change, update_derived
+from tokonoma.modules.items.rows import add_alias, drop_derived, lock_links, require_item, save_change, update_derived
 
 _PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
 _PURGEABLE = "deleted_at is not null and deleted_at <= :before and {visible}"
@@ -74,7 +74,7 @@ def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
         old = require_item(tx, type, id, lock=True, least=TRASH)
         if old.deleted_at is None:
             problems = ItemProblems()
-            problems.add_constraint("id", id, f"{old.address} is not in the trash")
+            problems.add("id", id, f"{old.address} is not in the trash", "constraint")
             problems.raise_if_any()
         item = save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
         update_derived(tx, item, None)
@@ -94,14 +94,10 @@ def change_item_type(
     with desk.write() as tx:
         old = require_item(tx, from_type, from_id, lock=True)
         if old.type == to_type:
-            problems.add_constraint("to_type", to_type, "The item has this type already")
+            problems.add("to_type", to_type, "The item has this type already", "constraint")
         problems.raise_if_any()
         check_revision(old, expected_revision)
-        tx.run(
-            "insert into item_alias (item_id, type) values (:id, :type) on conflict do nothing",
-            id=old.id,
-            type=old.type,
-        )
+        add_alias(tx, old.id, old.type)
         tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
         changes = {"type": {"from": old.type, "to": to_type}}
         item = save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
@@ -125,7 +121,7 @@ def get_item_history(
         "id": item.id,
         "type": item.type,
         "address": item.address,
-        "items": [_to_change(*row[1:], full=full) for row in rows[:limit]],
+        "items": [_to_change(row, full=full) for row in rows[:limit]],
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
@@ -152,28 +148,13 @@ def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
     return {"deleted": len(found)}
 
 
-def _to_change(
-    revision: int,
-    at: int,
-    action: str,
-    by: str,
-    transport: str,
-    tool: str,
-    request_id: str,
-    changes: str,
-    *,
-    full: bool,
-) -> ItemChange:
+def _to_change(row: Row, *, full: bool) -> ItemChange:
+    _, revision, at, action, principal, transport, tool, request_id, changes = row
     return {
-        "revision": revision,
-        "at": format_time(at),
-        "action": action,
-        "by": by,
-        "transport": transport,
-        "tool": tool,
-        "request_id": request_id,
+        "revision": revision, "at": format_time(at), "action": action, "by": principal, "transport": transport,
+        "tool": tool, "request_id": request_id,
         "changes": json.loads(changes) if full else _shorten(json.loads(changes)),
-    }
+    }  # fmt: skip
 
 
 def _shorten(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 import orjson
@@ -191,21 +190,6 @@ def to_summary(item: Item) -> ItemSummary:
     if item.deleted_at is not None:
         summary["deleted_at"] = format_time(item.deleted_at)
     return summary
-
-
-def to_detail(item: Item, relations: Sequence[ItemRelation], vanished: Sequence[str], more: int = 0) -> ItemDetail:
-    detail: ItemDetail = {
-        **to_summary(item),
-        "description": item.description,
-        "content": item.content,
-        "related": list(dict.fromkeys(each["address"] for each in relations)),
-        "relations": list(relations),
-    }
-    if vanished:
-        detail["vanished"] = list(vanished)
-    if more:
-        detail["more_relations"] = more
-    return detail
 
 
 def build_text(item: Item) -> str:

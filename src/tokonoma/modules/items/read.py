@@ -10,22 +10,9 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk
+from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_dates, check_priority, check_status, check_time
-from tokonoma.modules.items.model import (
-    CLOSED,
-    DAY,
-    OPEN,
-    PRIORITIES,
-    STATUSES,
-    TRASH,
-    ItemDetail,
-    ItemSummary,
-    PageCursor,
-    Type,
-    is_open,
-    to_item,
-    to_summary,
-)
+from tokonoma.modules.items.model import ItemDetail, ItemSummary, PageCursor, Type
 from tokonoma.modules.items.relations import build_detail
 from tokonoma.modules.items.rows import require_item
 from tokonoma.modules.items.tables import SUMMARY_COLUMNS
@@ -126,8 +113,8 @@ class _ItemQuery:
             self.add(f"({column}, id) {sign} (:last, :last_id)", last=last, last_id=id)
         sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible}}
             order by {column} {order}, id {order} limit :most"""  # noqa: S608 - names of ours
-        items = [to_item(row) for row in desk.rows(sql, most=limit + 1, **self.params)]
-        page: ItemPage = {"items": [to_summary(item) for item in items[:limit]], "has_more": len(items) > limit}
+        items = [model.to_item(row) for row in desk.rows(sql, most=limit + 1, **self.params)]
+        page: ItemPage = {"items": [model.to_summary(item) for item in items[:limit]], "has_more": len(items) > limit}
         if len(items) > limit:
             page["next_cursor"] = cursors.encode(kind, getattr(items[limit - 1], column), items[limit - 1].id)
         return page
@@ -141,7 +128,7 @@ def get_item_detail(desk: Desk, type: Type, id: int) -> ItemDetail:
 def get_items(
     desk: Desk,
     type: Annotated[str | None, Field(description="without one: all types")] = None,
-    statuses: Annotated[list[str] | None, Field(max_length=len(STATUSES), description="any of these")] = None,
+    statuses: Annotated[list[str] | None, Field(max_length=len(model.STATUSES), description="any of these")] = None,
     includeClosedStatuses: Annotated[
         bool, Field(description="Completed, Closed, Canceled, Rejected too; not needed if `statuses` names them")
     ] = False,
@@ -149,7 +136,7 @@ def get_items(
     start_date: Annotated[str | None, Field(description="changed on or after this day (YYYY-MM-DD)")] = None,
     end_date: Annotated[str | None, Field(description="changed on or before this day")] = None,
     tag: str | None = None,
-    priority: Annotated[str | None, Field(json_schema_extra={"enum": list(PRIORITIES)})] = None,
+    priority: Annotated[str | None, Field(json_schema_extra={"enum": list(model.PRIORITIES)})] = None,
     category: str | None = None,
     sort: Sort = "updated",
     order: Annotated[Literal["asc", "desc"] | None, Field(description="default: what matters most first")] = None,
@@ -160,7 +147,7 @@ def get_items(
     problems = ItemProblems()
     for number, status in enumerate(statuses or ()):
         check_status(f"statuses[{number}]", status, problems)
-    query = _ItemQuery(TRASH if state == "trash" else None if statuses or includeClosedStatuses else OPEN)
+    query = _ItemQuery(model.TRASH if state == "trash" else None if statuses or includeClosedStatuses else model.OPEN)
     query.add_in("status", list(dict.fromkeys(statuses or ())))
     query.add("type = :type", type=type)
     if priority is not None:
@@ -170,7 +157,7 @@ def get_items(
     low = check_time("start_date", start_date, problems) if start_date else None
     high = check_time("end_date", end_date, problems) if end_date else None
     if high is not None and end_date is not None and len(end_date) == len("2026-01-31"):
-        high += DAY - 1  # the day belongs to it; a time is taken as it is
+        high += model.DAY - 1  # the day belongs to it; a time is taken as it is
     check_dates(low, high, end_date, problems)
     query.add("updated_at >= :low", low=low)
     query.add("updated_at <= :high", high=high)
@@ -187,7 +174,7 @@ def get_ready_items(
     cursor: PageCursor = None,
 ) -> ItemPage:
     """What can be worked on: open items that no open item blocks (add_relation kind blocked_by), most urgent first."""
-    query = _ItemQuery(OPEN)
+    query = _ItemQuery(model.OPEN)
     query.add(_NOT_BLOCKED)
     query.add("type = :type", type=type)
     query.add("category = :category", category=category)
@@ -209,11 +196,7 @@ def search_items_by_tag(
     return query.fetch_page(desk, "updated", "desc", limit, cursor)
 
 
-def get_tags(
-    desk: Desk,
-    limit: Annotated[int, Field(ge=1, le=1000)] = 200,
-    cursor: PageCursor = None,
-) -> TagPage:
+def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, cursor: PageCursor = None) -> TagPage:
     """The tags in use, by name, with how many items carry each."""
     (last,) = cursors.decode("tags", cursor) if cursor else ("",)
     rows = desk.rows(_TAGS, last=last, most=limit + 1)
@@ -231,7 +214,7 @@ def get_statuses(desk: Desk) -> StatusList:
     rows = desk.rows("select status, count(*) from item where state >= 0 and {visible} group by status")
     counts: dict[str, int] = {status: count for status, count in rows}  # noqa: C416 - a row is a tuple of anything
     items: list[StatusCount] = [
-        {"name": name, "is_closable": not is_open(name), "count": counts.get(name, 0)} for name in STATUSES
+        {"name": name, "is_closable": not model.is_open(name), "count": counts.get(name, 0)} for name in model.STATUSES
     ]
     return {"items": items, "has_more": False}
 
@@ -242,26 +225,26 @@ def get_stats(desk: Desk) -> ItemStats:
     oldest, newest = list[int](), list[int]()
     for state, type, status, priority, count, created, updated in desk.rows(_GROUPS):
         states[state] += count
-        if state == TRASH:
+        if state == model.TRASH:
             continue
         types[type] += count
         statuses[status] += count
-        priorities[PRIORITIES[priority]] += count
+        priorities[model.PRIORITIES[priority]] += count
         newest.append(updated)
-        if state == OPEN:
+        if state == model.OPEN:
             oldest.append(created)
     return {
-        "total": states[OPEN] + states[CLOSED],
-        "open": states[OPEN],
-        "closed": states[CLOSED],
-        "trash": states[TRASH],
+        "total": states[model.OPEN] + states[model.CLOSED],
+        "open": states[model.OPEN],
+        "closed": states[model.CLOSED],
+        "trash": states[model.TRASH],
         "by_type": dict(sorted(types.items(), key=lambda each: (-each[1], each[0]))[:_MAX_COUNTED]),
         "by_status": dict(statuses),
         "by_priority": dict(priorities),
         "top_tags": dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED)),
         "links": _count(desk, _LINKS),
         "references": _count(desk, _REFERENCES),
-        "changed_last_7_days": _count(desk, _RECENT, since=now() - 7 * DAY),
+        "changed_last_7_days": _count(desk, _RECENT, since=now() - 7 * model.DAY),
         "oldest_open": format_time(min(oldest)) if oldest else None,
         "last_change": format_time(max(newest)) if newest else None,
     }

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,22 +11,9 @@ from typing_extensions import TypedDict
 from tokonoma.core.addresses import parse_address
 from tokonoma.core.desk import Desk, Record, Rows, Tx
 from tokonoma.core.errors import Missing
+from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_kind, check_target
-from tokonoma.modules.items.model import (
-    LINK_KINDS,
-    MODULE_NAME,
-    OPPOSITE_KIND,
-    TRASH,
-    Item,
-    ItemDetail,
-    ItemRelation,
-    LinkTarget,
-    Type,
-    format_short_address,
-    parse_target,
-    to_detail,
-    to_document,
-)
+from tokonoma.modules.items.model import Item, ItemDetail, ItemRelation, LinkTarget, Type
 from tokonoma.modules.items.rows import increment_revisions, lock_items, lock_links, require_item, save_change
 
 MAX_RELATIONS = 1000  # that one answer shows
@@ -47,7 +34,7 @@ _ADD_REFERENCE = "insert into item_reference (item_id, address) values (:id, :ad
 _REMOVE_REFERENCE = "delete from item_reference where item_id = :id and address = :address"
 
 Address = Annotated[str, Field(description="docs-12 or tokonoma://<module>/<name>")]
-Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(LINK_KINDS)})]
+Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(model.LINK_KINDS)})]
 
 
 class RelationChange(TypedDict):
@@ -59,28 +46,31 @@ class RelationChange(TypedDict):
 
 
 @dataclass(slots=True)
-class LinkEnds:
-    """Where the addresses of a call lead: items with their types, and records of other modules."""
+class LinkSet:
+    """Where addresses lead: items with their types, and records of other modules."""
 
     items: dict[int, str] = field(default_factory=dict[int, str])
     references: list[str] = field(default_factory=list[str])
 
+    def format_addresses(self) -> list[str]:
+        return [*(model.format_short_address(type, id) for id, type in sorted(self.items.items())), *self.references]
 
-@dataclass(slots=True)
-class LinkChange:
+    def subtract(self, other: "LinkSet") -> "LinkSet":
+        return LinkSet(
+            {id: type for id, type in self.items.items() if id not in other.items},
+            [address for address in self.references if address not in other.references],
+        )
+
+
+class LinkChange(NamedTuple):
     """What happens to an item's links."""
 
-    added: dict[int, str] = field(default_factory=dict[int, str])  # id → type
-    removed: dict[int, str] = field(default_factory=dict[int, str])
-    added_references: list[str] = field(default_factory=list[str])
-    removed_references: list[str] = field(default_factory=list[str])
+    added: LinkSet
+    removed: LinkSet
 
     def describe(self) -> dict[str, list[str]]:
         """As the history shows it; empty if nothing happens."""
-        described = {
-            "added": [*_format_addresses(self.added), *self.added_references],
-            "removed": [*_format_addresses(self.removed), *self.removed_references],
-        }
+        described = {"added": self.added.format_addresses(), "removed": self.removed.format_addresses()}
         return {key: value for key, value in described.items() if value}
 
 
@@ -91,7 +81,7 @@ def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = 
     link_kind = check_kind(kind, problems)
     parsed = check_target("target", target, problems)
     if parsed is not None and parsed.address and link_kind != "related":
-        problems.add_value("kind", kind, "A record of another module can only be `related`")
+        problems.add("kind", kind, "A record of another module can only be `related`")
     check_references(desk, [target], problems)
     with desk.write() as tx:
         item = require_item(tx, type, id)
@@ -101,12 +91,12 @@ def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = 
         lock_items(tx, {item.id, *ends.items})
         if ends.references:
             is_new = ends.references[0] not in list_references(tx, item.id)
-            apply_link_change(tx, item.id, LinkChange(added_references=ends.references))
+            apply_link_change(tx, item.id, LinkChange(ends, LinkSet()))
         else:
             (other,) = ends.items
             is_new = add_link(tx, item.id, other, link_kind)
         if is_new:
-            item = _record_link_change(tx, desk, item, link_kind, "added", target, ends.items)
+            item = _record_link_change(tx, desk, item, link_kind, "added", ends)
     return {"changed": is_new, "address": item.address, "target": target, "kind": link_kind, "revision": item.revision}
 
 
@@ -119,19 +109,21 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
     assert parsed is not None
     with desk.write() as tx:
         item = require_item(tx, type, id)
-        removed, others = 0, dict[int, str]()
+        removed, ends = 0, LinkSet()
         if parsed.address:
+            ends.references.append(parsed.address)
             removed = tx.run(_REMOVE_REFERENCE, id=item.id, address=parsed.address)
         else:
             row = tx.row("select id, type from item where id = :id and {visible}", id=parsed.item)
             if row is not None:
                 lock_links(tx)
                 lock_items(tx, {item.id, row[0]})
-                removed, others = remove_link(tx, item.id, row[0], link_kind), dict([row])
+                ends.items[row[0]] = row[1]
+                removed = remove_link(tx, item.id, row[0], link_kind)
         if not removed:
-            problems.add_constraint("target", target, f"{item.address} has no such link to it")
+            problems.add("target", target, f"{item.address} has no such link to it", "constraint")
             problems.raise_if_any()
-        item = _record_link_change(tx, desk, item, link_kind or "related", "removed", target, others)
+        item = _record_link_change(tx, desk, item, link_kind or "related", "removed", ends)
     return {
         "changed": True,
         "address": item.address,
@@ -160,15 +152,15 @@ def format_title(record: Record) -> str:
 def check_references(desk: Desk, addresses: Sequence[str], problems: ItemProblems, known: Collection[str] = ()) -> None:
     """Other modules are read before a transaction starts: one thread must not hold two connections."""
     for number, address in enumerate(addresses):
-        target = parse_target(address)
+        target = model.parse_target(address)
         if target is not None and target.address and address not in known and find_record(desk, address) is None:
-            problems.add_constraint(f"related[{number}]", address, "There is nothing at this address")
+            problems.add(f"related[{number}]", address, "There is nothing at this address", "constraint")
 
 
-def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, itself: int | None = None) -> LinkEnds:
+def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, itself: int | None = None) -> LinkSet:
     """Where these addresses lead; each that leads nowhere is a problem."""
-    found = find_types(rows, [target.item for target in map(parse_target, addresses) if target and target.item])
-    ends = LinkEnds()
+    found = find_types(rows, [target.item for target in map(model.parse_target, addresses) if target and target.item])
+    ends = LinkSet()
     for number, address in enumerate(addresses):
         place = f"related[{number}]"
         target = check_target(place, address, problems)
@@ -177,9 +169,9 @@ def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, 
         if target.address:
             ends.references.append(target.address)
         elif target.item == itself:
-            problems.add_value(place, address, "An item cannot be related to itself")
+            problems.add(place, address, "An item cannot be related to itself")
         elif target.item is None or not target_exists(target, found):
-            problems.add_constraint(place, address, "There is nothing at this address")
+            problems.add(place, address, "There is nothing at this address", "constraint")
         else:
             ends.items[target.item] = found[target.item][0]
     return ends
@@ -207,39 +199,33 @@ def list_references(rows: Rows, id: int) -> list[str]:
     return [row[0] for row in rows.rows(_REFERENCES, id=id, most=10**6)]
 
 
-def plan_link_change(rows: Rows, id: int, wanted: LinkEnds) -> LinkChange:
+def plan_link_change(rows: Rows, id: int, wanted: LinkSet) -> LinkChange:
     """What replacing all links by these would do. Links to what is in the trash, or hidden from the caller, stay."""
-    linked = dict(rows.rows(_OTHERS, id=id))
-    references = list_references(rows, id)
-    return LinkChange(
-        {id: type for id, type in wanted.items.items() if id not in linked},
-        {id: type for id, type in linked.items() if id not in wanted.items},
-        [address for address in wanted.references if address not in references],
-        [address for address in references if address not in wanted.references],
-    )
+    current = LinkSet(dict(rows.rows(_OTHERS, id=id)), list_references(rows, id))
+    return LinkChange(wanted.subtract(current), current.subtract(wanted))
 
 
 def apply_link_change(tx: Tx, id: int, change: LinkChange) -> None:
-    for other in sorted(change.removed):
+    for other in sorted(change.removed.items):
         remove_link(tx, id, other)
-    for other in sorted(change.added):
+    for other in sorted(change.added.items):
         add_link(tx, id, other, "related")
-    for address in change.removed_references:
+    for address in change.removed.references:
         tx.run(_REMOVE_REFERENCE, id=id, address=address)
-    for address in change.added_references:
+    for address in change.added.references:
         tx.run(_ADD_REFERENCE, id=id, address=address)
 
 
 def add_link(tx: Tx, id: int, other: int, kind: str) -> bool:
     """True if it is new."""
     added = tx.run(_LINK, id=id, other=other, kind=kind)
-    tx.run(_LINK, id=other, other=id, kind=OPPOSITE_KIND[kind])
+    tx.run(_LINK, id=other, other=id, kind=model.OPPOSITE_KIND[kind])
     return added > 0
 
 
 def remove_link(tx: Tx, id: int, other: int, kind: str = "") -> int:
     """Both rows of the links of this kind between two items; without a kind, of all links."""
-    return tx.run(_UNLINK, id=id, other=other, kind=kind, opposite=OPPOSITE_KIND.get(kind, ""))
+    return tx.run(_UNLINK, id=id, other=other, kind=kind, opposite=model.OPPOSITE_KIND.get(kind, ""))
 
 
 def build_detail(desk: Desk, item: Item) -> ItemDetail:
@@ -248,12 +234,12 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
     vanished: list[str] = []
     rows = desk.rows(_RELATIONS, id=item.id, most=MAX_RELATIONS + 1)
     for id, kind, type, title, status, state in rows[:MAX_RELATIONS]:
-        address = format_short_address(type, id)
-        if state == TRASH:
+        address = model.format_short_address(type, id)
+        if state == model.TRASH:
             vanished.append(address)
         else:
             relations.append(
-                {"address": address, "kind": kind, "module": MODULE_NAME, "title": title, "status": status}
+                {"address": address, "kind": kind, "module": model.MODULE_NAME, "title": title, "status": status}
             )
     references = desk.rows(_REFERENCES, id=item.id, most=MAX_RELATIONS + 1)
     for (address,) in references[:MAX_RELATIONS]:
@@ -263,22 +249,25 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
         else:
             title = format_title(record)
             relations.append({"address": address, "kind": "related", "module": record.module, "title": title})
-    more = max(0, len(rows) - MAX_RELATIONS) + max(0, len(references) - MAX_RELATIONS)
-    return to_detail(item, relations, vanished, more)
+    detail: ItemDetail = {
+        **model.to_summary(item),
+        "description": item.description,
+        "content": item.content,
+        "related": list(dict.fromkeys(each["address"] for each in relations)),
+        "relations": relations,
+    }
+    if vanished:
+        detail["vanished"] = vanished
+    if more := max(0, len(rows) - MAX_RELATIONS) + max(0, len(references) - MAX_RELATIONS):
+        detail["more_relations"] = more
+    return detail
 
 
-def _record_link_change(
-    tx: Tx, desk: Desk, item: Item, kind: str, word: str, target: str, others: dict[int, str]
-) -> Item:
+def _record_link_change(tx: Tx, desk: Desk, item: Item, kind: str, word: str, ends: LinkSet) -> Item:
     """A link that was added or removed counts a revision on both of its ends."""
-    item = require_item(tx, item.type, item.id, least=TRASH)
-    shown = _format_addresses(others) or [target]
-    item = save_change(tx, desk, item, "linked", {"related": {word: shown, "kind": kind}})
-    tx.put(to_document(item))
-    changes = {"related": {word: [item.address], "kind": OPPOSITE_KIND[kind]}}
-    increment_revisions(tx, desk, others, item.updated_at, changes)
+    item = require_item(tx, item.type, item.id, least=model.TRASH)
+    item = save_change(tx, desk, item, "linked", {"related": {word: ends.format_addresses(), "kind": kind}})
+    tx.put(model.to_document(item))
+    changes = {"related": {word: [item.address], "kind": model.OPPOSITE_KIND[kind]}}
+    increment_revisions(tx, desk, ends.items, item.updated_at, changes)
     return item
-
-
-def _format_addresses(items: dict[int, str]) -> list[str]:
-    return [format_short_address(type, id) for id, type in sorted(items.items())]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.modules.items.errors import item_not_found
-from tokonoma.modules.items.model import CLOSED, MODULE_NAME, Item, to_document, to_item, to_row
+from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
 from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS
 
 MAX_HINT_LENGTH = 64  # characters
@@ -27,6 +27,9 @@ returning id"""  # noqa: S608 - our own columns
 _MUTABLE = [name for name in _NEW if name not in ("uid", "space", "label", "created_at", "created_by")]
 _UPDATE = f"""update item set {", ".join(f"{name} = :{name}" for name in _MUTABLE)}
 where id = :id and {{visible}}"""  # noqa: S608 - our own columns
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _NEW if name != "uid")
+_PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name in COLUMN_NAMES)})
+on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
 _CHANGE = """insert into item_change (item_id, revision, at, action, principal, transport, tool, request_id, changes)
 values (:id, :revision, :at, :action, :principal, :transport, :tool, :request_id, :changes)"""
 
@@ -80,6 +83,22 @@ def insert_item(tx: Tx, item: Item) -> Item:
     item = item._replace(id=row[0])
     update_derived(tx, item, None, is_new=True)
     return item
+
+
+def put_item(tx: Tx, desk: Desk, item: Item, aliases: Iterable[str]) -> None:
+    """Write an imported item under its own number, over the one with the same uid if there is one."""
+    tx.run(_PUT, **to_row(item))
+    for type in aliases:
+        add_alias(tx, item.id, type)
+    record_change(tx, desk, item.id, item.revision, now(), "imported")
+    update_derived(tx, item, None)
+    if item.state == TRASH:
+        drop_derived(tx, item)
+
+
+def add_alias(tx: Tx, id: int, type: str) -> None:
+    """The item is also found under this type."""
+    tx.run("insert into item_alias (item_id, type) values (:id, :type) on conflict do nothing", id=id, type=type)
 
 
 def save_change(tx: Tx, desk: Desk, item: Item, action: str, changes: Mapping[str, Any] | None = None) -> Item:

@@ -16,17 +16,8 @@ from tokonoma.core.desk import Desk, Row
 from tokonoma.core.normalize import normalize
 from tokonoma.core.query import AllOf, AnyOf, Condition, Hits, Mode, NoneOf, Predicate, Query, SearchFilter
 from tokonoma.core.snippets import extract_snippet
-from tokonoma.modules.items.language import (
-    QueryAll,
-    QueryAny,
-    QueryField,
-    QueryNode,
-    QueryNot,
-    QueryWord,
-    build_condition,
-    parse_query,
-    query_error,
-)
+from tokonoma.modules.items import language
+from tokonoma.modules.items.language import QueryField, QueryGroup, QueryNode, QueryWord
 from tokonoma.modules.items.model import MODULE_NAME, Item, ItemSummary, build_text, to_item, to_summary
 from tokonoma.modules.items.rows import MAX_HINT_LENGTH, normalize_hint
 from tokonoma.modules.items.tables import COLUMNS
@@ -104,7 +95,7 @@ def search_items(
 ) -> ItemSearchResult:
     """Find items by title, description, content and tags, best first, with snippets. Words rank; quoted ones and those
     joined by AND must be there. Without words: what the fields say, last changed first."""
-    alternatives = build_alternatives(query, parse_query(query))
+    alternatives = build_alternatives(query, language.parse_query(query))
     # A few sizes only: pages are mostly ranked among the same candidates, and the first one quickly.
     window = next(size for size in _WINDOWS if size > offset + limit)
     scores: dict[int, float] = {}
@@ -155,7 +146,9 @@ def build_alternatives(query: str, node: QueryNode) -> list[QueryAlternative]:
     for each in _expand_node(query, node, negated=False):
         grouped.setdefault((each.words, each.must, each.without), []).append(AllOf(each.predicates))
     if len(grouped) > _MAX_ALTERNATIVES:
-        raise query_error(query, 0, f"it asks for more than {_MAX_ALTERNATIVES} alternatives; use fewer words with OR")
+        raise language.query_error(
+            query, 0, f"it asks for more than {_MAX_ALTERNATIVES} alternatives; use fewer words with OR"
+        )
     return [QueryAlternative(*texts, _join_predicates(parts)) for texts, parts in grouped.items()]
 
 
@@ -167,45 +160,38 @@ def _join_predicates(parts: list[AllOf]) -> tuple[Predicate, ...]:
 
 
 def _expand_node(query: str, node: QueryNode, *, negated: bool) -> list[QueryAlternative]:
-    if isinstance(node, QueryNot):
-        return _expand_node(query, node.part, negated=not negated)
     if isinstance(node, QueryWord):
         if negated:
             return [QueryAlternative(without=(node.text,))]
         return [QueryAlternative((node.text,), (node.text,) if node.must else ())]
-    if not _has_words(node):  # conditions alone need no alternatives: they stay one condition
-        is_empty = isinstance(node, QueryAll) and not node.parts
-        return [
-            QueryAlternative() if is_empty else QueryAlternative(predicates=(_build_predicate(query, node, negated),))
-        ]
-    assert isinstance(node, QueryAll | QueryAny)
+    if isinstance(node, QueryField) or not _has_words(node):  # conditions alone stay one condition
+        is_empty = node == QueryGroup("all")
+        return [QueryAlternative(predicates=() if is_empty else (_build_predicate(query, node, negated),))]
+    if node.kind == "not":
+        return _expand_node(query, node.parts[0], negated=not negated)
     parts = [_expand_node(query, part, negated=negated) for part in node.parts]
-    if isinstance(node, QueryAll) == negated:
+    if (node.kind == "all") == negated:
         return [each for part in parts for each in part]
     combined = [QueryAlternative()]
     for part in parts:
         combined = [left.combine(right) for left in combined for right in part]
         if len(combined) > 16 * _MAX_ALTERNATIVES:
-            raise query_error(query, 0, "it asks for too many alternatives; use fewer words with OR")
+            raise language.query_error(query, 0, "it asks for too many alternatives; use fewer words with OR")
     return combined
 
 
 def _has_words(node: QueryNode) -> bool:
-    if isinstance(node, QueryNot):
-        return _has_words(node.part)
-    if isinstance(node, QueryAll | QueryAny):
-        return any(map(_has_words, node.parts))
-    return isinstance(node, QueryWord)
+    return isinstance(node, QueryWord) or (isinstance(node, QueryGroup) and any(map(_has_words, node.parts)))
 
 
 def _build_predicate(query: str, node: QueryNode, negated: bool) -> Predicate:
-    if isinstance(node, QueryNot):
-        return _build_predicate(query, node.part, not negated)
-    if isinstance(node, QueryAll | QueryAny):
+    if isinstance(node, QueryGroup):
+        if node.kind == "not":
+            return _build_predicate(query, node.parts[0], not negated)
         parts = tuple(_build_predicate(query, part, negated) for part in node.parts)
-        return AllOf(parts) if isinstance(node, QueryAll) != negated else AnyOf(parts)
+        return AllOf(parts) if (node.kind == "all") != negated else AnyOf(parts)
     assert isinstance(node, QueryField)
-    condition = build_condition(query, node)
+    condition = language.build_condition(query, node)
     return NoneOf(condition) if negated else condition
 
 

@@ -13,21 +13,12 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
-from tokonoma.modules.items.model import (
-    LINK_KINDS,
-    PRIORITIES,
-    TRASH,
-    Item,
-    compute_state,
-    format_short_address,
-    parse_target,
-    to_item,
-    to_row,
-)
+from tokonoma.modules.items.model import Item
 from tokonoma.modules.items.relations import add_link, find_types, remove_link, target_exists
-from tokonoma.modules.items.rows import drop_derived, increment_revisions, lock_links, record_change, update_derived
-from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS
+from tokonoma.modules.items.rows import increment_revisions, lock_links, put_item
+from tokonoma.modules.items.tables import COLUMNS
 from tokonoma.modules.items.write import build_blank
 
 _PAGE = 100
@@ -39,9 +30,8 @@ _REFERENCES = "select item_id, address from item_reference where item_id in ({nu
 _ALIASES = "select item_id, type from item_alias where item_id in ({numbers}) order by item_id, type"
 _STORED = f"select {COLUMNS} from item where uid = :uid and {{visible}}"  # noqa: S608 - our own columns
 _ID = "select id from item where uid = :uid and {visible}"
-_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in COLUMN_NAMES if name not in ("id", "uid"))
-_PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name in COLUMN_NAMES)})
-on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
+_OTHERS = "select other_id, kind from item_link where item_id = :id"
+_REFER = "insert into item_reference (item_id, address) values (:id, :address)"
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
 # What an item says; the other fields tell where it comes from.
@@ -49,12 +39,6 @@ _CONTENT: dict[str, Any] = {
     "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
     "start_at": None, "end_at": None, "version": "", "tags": [],
 }  # fmt: skip
-
-
-_EXPORTED = (
-    "uid", "id", "namespace", *_CONTENT, "links", "aliases", "created_at", "updated_at", "deleted_at", "created_by",
-    "updated_by", "revision",
-)  # fmt: skip
 
 
 class PortableLink(TypedDict):
@@ -103,37 +87,30 @@ class ItemImportOutcome(TypedDict):
     why: NotRequired[str]
 
 
-class ItemImportResult(TypedDict):
-    items: list[ItemImportOutcome]
-
-
 class ItemLinks(TypedDict):
     uid: str
     links: list[PortableLink]
 
 
-class LostLink(TypedDict):
-    uid: str
-    to: str
-
-
 class LinkImportResult(TypedDict):
     linked: int
     unlinked: int
-    lost: list[LostLink]
+    lost: list[dict[str, str]]  # uid, to
 
 
 def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
     """A page of items in the order of their numbers."""
     rows = desk.rows(_ITEMS, after=after, type=type, most=_PAGE + 1)
-    items = [to_item(row) for row in rows[:_PAGE]]
+    items = [model.to_item(row) for row in rows[:_PAGE]]
     page: ItemExportPage = {"items": _to_portable(desk, desk, items)}
     if len(rows) > _PAGE:
         page["next"] = items[-1].id
     return page
 
 
-def import_items(desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0) -> ItemImportResult:
+def import_items(
+    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
+) -> dict[str, list[ItemImportOutcome]]:
     """Items as they were elsewhere, without their links; what becomes of each is told. One whose number is taken gets
     another, beyond those that the rest of the import will want."""
     if dry_run:
@@ -151,14 +128,24 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> Lin
         imported = {row[0] for uid in accepted if (row := tx.row(_ID, uid=uid)) is not None}
         for each in items:
             row = tx.row(_ID, uid=each["uid"])
-            if row is not None:
-                lost: list[str] = []
-                added, removed = _replace_links(tx, row[0], each["links"], lost)
-                result["lost"] += [LostLink(uid=each["uid"], to=to) for to in lost]
-                result["linked"] += len(added)
-                result["unlinked"] += len(removed)
-                changes = {"related": {"imported": True}}
-                increment_revisions(tx, desk, {*added, *removed} - imported, now(), changes)
+            if row is None:
+                continue
+            links = [(link, _resolve_link(tx, link, row[0])) for link in each["links"]]
+            result["lost"] += [{"uid": each["uid"], "to": link["to"]} for link, other in links if other is None]
+            wanted = {(other, link.get("kind", "related")) for link, other in links if isinstance(other, int)}
+            linked = {(other, kind) for other, kind in tx.rows(_OTHERS, id=row[0])}
+            for other, kind in sorted(linked - wanted):
+                remove_link(tx, row[0], other, kind)
+            for other, kind in sorted(wanted - linked):
+                add_link(tx, row[0], other, kind)
+            # Whether a record of another module exists is not checked: it may come with another import.
+            tx.run("delete from item_reference where item_id = :id", id=row[0])
+            for address in sorted({other for _, other in links if isinstance(other, str)}):
+                tx.run(_REFER, id=row[0], address=address)
+            added, removed = ({other for other, _ in ends} for ends in (wanted - linked, linked - wanted))
+            result["linked"] += len(added)
+            result["unlinked"] += len(removed)
+            increment_revisions(tx, desk, (added | removed) - imported, now(), {"related": {"imported": True}})
     return result
 
 
@@ -202,7 +189,7 @@ def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem
     numbers = json.dumps([item.id for item in items])
     links: dict[int, list[PortableLink]] = {}
     for item_id, kind, uid, type, id in rows.rows(_LINKED, numbers=numbers):
-        links.setdefault(item_id, []).append({"to": format_short_address(type, id), "uid": uid, "kind": kind})
+        links.setdefault(item_id, []).append({"to": model.format_short_address(type, id), "uid": uid, "kind": kind})
     for item_id, address in rows.rows(_REFERENCES, numbers=numbers):
         links.setdefault(item_id, []).append({"to": address, "kind": "related"})
     aliases: dict[int, list[str]] = {}
@@ -213,12 +200,14 @@ def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem
         fields = {
             **item._asdict(),
             "namespace": format_namespace(item.namespace, desk.principal),
-            "priority": PRIORITIES[item.priority],
+            "priority": model.PRIORITIES[item.priority],
             "tags": list(item.tags),
             "links": links.get(item.id, []),
             "aliases": aliases.get(item.id, []),
         }
-        portable.append(cast("PortableItem", {name: fields[name] for name in _EXPORTED}))
+        portable.append(
+            cast("PortableItem", {name: fields[name] for name in PortableItem.__annotations__ if name in fields})
+        )
     return portable
 
 
@@ -227,7 +216,7 @@ def _import_item(
 ) -> ItemImportOutcome:
     """What becomes of it. Written as well if there is a transaction."""
     row = rows.row(_STORED, uid=given.get("uid")) if given.get("uid") else None
-    old = to_item(row) if row else None
+    old = model.to_item(row) if row else None
     merged, why = merge_item(given, _to_portable(rows, desk, [old])[0] if old else None)
     outcome: ItemImportOutcome = {"outcome": merged}
     if why:
@@ -253,7 +242,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     check_dates(start, end, None, problems)
     for name in ("start_at", "end_at", "created_at", "updated_at", "deleted_at"):
         if fields.get(name) is not None and not EARLIEST <= fields[name] <= LATEST:
-            problems.add_value(name, fields[name], "Its year must lie between 1000 and 9999")
+            problems.add(name, fields[name], "Its year must lie between 1000 and 9999")
     problems.raise_if_any()
     kept = ("uid", "created_at", "updated_at", "deleted_at", "created_by", "updated_by")
     id, is_deleted = given.get("id", 0), given.get("deleted_at") is not None
@@ -261,7 +250,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
         **{name: fields[name] for name in kept if fields.get(name) not in (None, "")},
         **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end},
         id=id if 0 < id < 2**62 else 0,
-        state=TRASH if is_deleted else compute_state(columns["status"]),
+        state=model.TRASH if is_deleted else model.compute_state(columns["status"]),
         revision=max(1, given.get("revision", 1)),
     )
     if old is None:
@@ -283,52 +272,20 @@ def _write_item(
         if item.id:
             outcome["why"] = f"{item.address} is another item here; it became {item.type}-{number}."
         item = item._replace(id=number)
-    tx.run(_PUT, **to_row(item))
-    aliases = [{"id": item.id, "type": type} for type in given.get("aliases", ())]
-    if aliases:
-        tx.run_many("insert into item_alias (item_id, type) values (:id, :type) on conflict do nothing", aliases)
-    record_change(tx, desk, item.id, item.revision, now(), "imported")
-    update_derived(tx, item, None)
-    if item.state == TRASH:
-        drop_derived(tx, item)
+    put_item(tx, desk, item, given.get("aliases", ()))
     return {**outcome, "address": item.address}
 
 
-def _replace_links(tx: Tx, id: int, links: list[PortableLink], lost: list[str]) -> tuple[set[int], set[int]]:
-    """Returns the other ends of the links that were added and removed."""
-    wanted: set[tuple[int, str]] = set()
-    references: set[str] = set()
-    for link in links:
-        other = _resolve_link(tx, link)
-        if isinstance(other, int) and other != id:
-            wanted.add((other, link.get("kind", "related")))
-        elif isinstance(other, str):
-            references.add(other)
-        else:
-            lost.append(link["to"])
-    linked = {
-        (other, kind) for other, kind in tx.rows("select other_id, kind from item_link where item_id = :id", id=id)
-    }
-    for other, kind in sorted(linked - wanted):
-        remove_link(tx, id, other, kind)
-    for other, kind in sorted(wanted - linked):
-        add_link(tx, id, other, kind)
-    # Whether a record of another module exists is not checked: it may come with another import.
-    tx.run("delete from item_reference where item_id = :id", id=id)
-    for address in sorted(references):
-        tx.run("insert into item_reference (item_id, address) values (:id, :address)", id=id, address=address)
-    return {other for other, _ in wanted - linked}, {other for other, _ in linked - wanted}
-
-
-def _resolve_link(tx: Tx, link: PortableLink) -> int | str | None:
-    """The number of an item, or the address of another module's record; None if it leads nowhere."""
-    if link.get("kind", "related") not in LINK_KINDS:
+def _resolve_link(tx: Tx, link: PortableLink, itself: int) -> int | str | None:
+    """The number of another item, or the address of another module's record; None if it leads nowhere."""
+    if link.get("kind", "related") not in model.LINK_KINDS:
         return None
+    target = model.parse_target(link["to"])
     if link.get("uid"):
         row = tx.row(_ID, uid=link.get("uid"))
-        return row[0] if row else None
-    target = parse_target(link["to"])
-    if target is None or target.address:
+        other = row[0] if row else None
+    elif target is None or target.address:
         return target.address if target else None
-    assert target.item is not None
-    return target.item if target_exists(target, find_types(tx, [target.item])) else None
+    else:
+        other = target.item if target_exists(target, find_types(tx, [target.item or 0])) else None
+    return None if other == itself else other

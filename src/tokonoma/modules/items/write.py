@@ -10,27 +10,17 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.ids import uuid7
-from tokonoma.modules.items import errors, relations, rows
+from tokonoma.modules.items import errors, model, relations, rows
 from tokonoma.modules.items.errors import ItemProblems
-from tokonoma.modules.items.model import (
-    PRIORITIES,
-    STATUSES,
-    Item,
-    ItemDetail,
-    Revision,
-    Tags,
-    Type,
-    compute_state,
-    to_summary,
-)
+from tokonoma.modules.items.model import Item, ItemDetail, Revision, Tags, Type
 
 MAX_BULK = 100
 
 Title = Annotated[str | None, Field(description="up to 200 characters")]
 Text = Annotated[str | None, Field(description="up to 100 KB")]
 Markdown = Annotated[str | None, Field(description="Markdown, up to 100 KB")]
-Status = Annotated[str | None, Field(json_schema_extra={"enum": list(STATUSES)})]
-Priority = Annotated[str | None, Field(json_schema_extra={"enum": list(PRIORITIES)})]
+Status = Annotated[str | None, Field(json_schema_extra={"enum": list(model.STATUSES)})]
+Priority = Annotated[str | None, Field(json_schema_extra={"enum": list(model.PRIORITIES)})]
 Time = Annotated[str | None, Field(description="RFC 3339 time or date; empty: none")]
 Related = Annotated[
     list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>; linked both ways; replaces")
@@ -83,14 +73,14 @@ class _PlannedUpdate:
 
     old: Item
     columns: dict[str, Any] = field(default_factory=dict[str, Any])
-    ends: relations.LinkEnds | None = None
+    ends: relations.LinkSet | None = None
 
     def find_touched(self, tx: Tx) -> set[int]:
         """The ids of the items that it changes: the item itself and the other ends of links."""
         if self.ends is None:
             return {self.old.id}
         change = relations.plan_link_change(tx, self.old.id, self.ends)
-        return {self.old.id, *change.added, *change.removed}
+        return {self.old.id, *change.added.items, *change.removed.items}
 
 
 def create_item(
@@ -126,7 +116,7 @@ def create_item(
             rows.lock_links(tx)
             rows.lock_items(tx, ends.items)
         item = rows.insert_item(tx, _apply_columns(build_blank(desk, type), columns))
-        change = relations.LinkChange(added=ends.items, added_references=ends.references)
+        change = relations.LinkChange(ends, relations.LinkSet())
         relations.apply_link_change(tx, item.id, change)
         linked = change.describe()
         rows.record_change(tx, desk, item.id, 1, item.created_at, "created", {"related": linked} if linked else None)
@@ -209,7 +199,7 @@ def build_blank(desk: Desk, type: str) -> Item:
     who, at = desk.principal, now()
     return Item(
         id=0, uid=uuid7(), namespace=who.default, classification="internal", type=type, title="", description="",
-        content="", status="Open", priority=PRIORITIES.index("MEDIUM"), state=1, category="", start_at=None,
+        content="", status="Open", priority=model.PRIORITIES.index("MEDIUM"), state=1, category="", start_at=None,
         end_at=None, version="", tags=(), created_at=at, updated_at=at, deleted_at=None, created_by=who.name,
         updated_by=who.name, revision=1,
     )  # fmt: skip
@@ -224,18 +214,17 @@ def _check_update(tx: Tx, updates: list[BulkUpdate], number: int, problems: Item
     type, id = updates[number]["type"], updates[number]["id"]
     first = next(place for place, update in enumerate(updates) if update["id"] == id)
     if first != number:
-        problems.add_value("id", id, f"The same item as updates[{first}]: name it once")
+        problems.add("id", id, f"The same item as updates[{first}]: name it once")
         return None
     requested = f"{type}-{id}"
     old = rows.find_item(tx, type, id)
     if old is None:
-        problems.add_missing("id", id, f"There is no item {requested[:80]} here", requested_id=requested)
+        problems.add("id", id, f"There is no item {requested[:80]} here", "missing", requested_id=requested)
         return None
     expected = updates[number].get("expected_revision")
     if expected is not None and expected != old.revision:
-        problems.add_constraint(
-            "expected_revision", expected, f"{requested} is at revision {old.revision}", current_revision=old.revision
-        )
+        problem = f"{requested} is at revision {old.revision}"
+        problems.add("expected_revision", expected, problem, "constraint", current_revision=old.revision)
     return old
 
 
@@ -261,29 +250,30 @@ def _apply_update(tx: Tx, desk: Desk, update: _PlannedUpdate, expected: int | No
     """The change itself, its rows locked. An update that changes nothing writes nothing, and counts no revision."""
     current = rows.require_item(tx, update.old.type, update.old.id)
     errors.check_revision(current, expected)
-    change = relations.LinkChange() if update.ends is None else relations.plan_link_change(tx, current.id, update.ends)
+    change = None if update.ends is None else relations.plan_link_change(tx, current.id, update.ends)
     new = _apply_columns(current, update.columns)
     changes = _diff_items(current, new)
-    if linked := change.describe():
-        changes["related"] = linked
+    if change is not None and change.describe():
+        changes["related"] = change.describe()
     if not changes:
         return current
     new = rows.save_change(tx, desk, new, "updated", changes)
-    relations.apply_link_change(tx, new.id, change)
-    for ids, word in ((change.added, "added"), (change.removed, "removed")):
-        rows.increment_revisions(tx, desk, ids, new.updated_at, {"related": {word: [new.address]}})
+    if change is not None:
+        relations.apply_link_change(tx, new.id, change)
+        for word, ends in change._asdict().items():
+            rows.increment_revisions(tx, desk, ends.items, new.updated_at, {"related": {word: [new.address]}})
     rows.update_derived(tx, new, current)
     return new
 
 
 def _apply_columns(old: Item, columns: Mapping[str, Any]) -> Item:
     new = old._replace(**{**columns, "tags": tuple(columns.get("tags", old.tags))})
-    return new._replace(state=compute_state(new.status))
+    return new._replace(state=model.compute_state(new.status))
 
 
 def _diff_items(old: Item, new: Item) -> dict[str, Any]:
     """Fields that differ, under the names of the response, each with its old and its new value."""
     before, after = (
-        {**to_summary(item), "description": item.description, "content": item.content} for item in (old, new)
+        {**model.to_summary(item), "description": item.description, "content": item.content} for item in (old, new)
     )
     return {name: {"from": before[name], "to": after[name]} for name in _COMPARED if before[name] != after[name]}

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, NotRequired, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -58,11 +58,6 @@ class PortableRelation(TypedDict):
     version: int | None
 
 
-class MemoImportOutcome(TypedDict):
-    outcome: Outcome
-    why: NotRequired[str]
-
-
 @dataclass(frozen=True, slots=True)
 class MergeOutcome(Generic[T]):
     """`kept`: the stored one stays. `skipped`: what came cannot be stored. `result` is what to write."""
@@ -71,7 +66,7 @@ class MergeOutcome(Generic[T]):
     why: str = ""
     result: T | None = None
 
-    def to_response(self) -> MemoImportOutcome:
+    def to_response(self) -> dict[str, str]:
         return {"outcome": self.outcome, "why": self.why} if self.why else {"outcome": self.outcome}
 
 
@@ -173,12 +168,8 @@ def _compute_digest(memo: Memo) -> str:
 
 def _to_comparable(memo: Memo) -> str:
     # As JSON: for Python 1, 1.0 and true are equal.
-    return _to_json(
-        [
-            memo.title, memo.content, memo.metadata, memo.thread, memo.expires_at, memo.deleted_at,
-            memo.classification,
-        ]
-    )  # fmt: skip
+    texts = [memo.title, memo.content, memo.metadata, memo.thread]
+    return _to_json([*texts, memo.expires_at, memo.deleted_at, memo.classification])
 
 
 def _to_json(value: Any) -> str:

@@ -14,15 +14,8 @@ from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
 from tokonoma.core.query import Hit, Hits, Query, SearchFilter
 from tokonoma.core.snippets import extract_snippet
-from tokonoma.modules.memory.model import (
-    MODULE_NAME,
-    Memo,
-    MemoSummary,
-    Namespace,
-    build_conditions,
-    to_memo,
-    to_summary,
-)
+from tokonoma.modules.memory import model
+from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS, INSIDE, bind_ids, bind_namespace
 
 _LISTED = 200  # characters of content in a list
@@ -79,7 +72,7 @@ def require_memo(
     state, place = ("deleted_at is not null", "in the trash") if trash else (ALIVE, "here")
     sql = f"select {COLUMNS} from memo where id = :id and {state} and {{visible}}"  # noqa: S608 - our own
     row = rows.row(f"{sql} {{for_update}}" if lock else sql, id=memo_id, now=now())
-    memo = to_memo(row) if row else None
+    memo = model.to_memo(row) if row else None
     if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, who))):
         raise Missing(f"There is no memo {memo_id!r} {place}.", memo_id=memo_id)
     return memo
@@ -95,7 +88,11 @@ def get_memo(
     """One memo with its content, from `offset` on; `content_truncated` says that there is more."""
     memo = require_memo(desk, desk.principal, memo_id, namespace)
     part = memo.content[offset : offset + max_characters]
-    detail: MemoDetail = {**to_summary(memo, desk.principal), "content": part, "content_length": len(memo.content)}
+    detail: MemoDetail = {
+        **model.to_summary(memo, desk.principal),
+        "content": part,
+        "content_length": len(memo.content),
+    }
     if offset + len(part) < len(memo.content):
         detail["content_truncated"] = True
     return detail
@@ -124,7 +121,7 @@ def list_memos(
         most=limit + 1,
         **bind_namespace(resolve_namespace(namespace, desk.principal)),
     )
-    memos = [to_memo(row) for row in rows[:limit]]
+    memos = [model.to_memo(row) for row in rows[:limit]]
     page: MemoList = {"items": [_to_list_entry(memo, desk) for memo in memos], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("memos", memos[-1].updated_at, memos[-1].id)
@@ -177,13 +174,13 @@ def search_memos(
     memory.get reads the rest."""
     _check_arguments(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
     inside = resolve_namespace(namespace, desk.principal)
-    where = SearchFilter((MODULE_NAME,), inside, build_conditions(metadata_filter or {}))
+    where = SearchFilter((model.MODULE_NAME,), inside, model.build_conditions(metadata_filter or {}))
     if pivot_memo_id is not None:
         require_memo(desk, desk.principal, pivot_memo_id, namespace or ".")
     vector = minimum_similarity is not None or distance_metric == "l2" or pivot_memo_id is not None
     request = Query(
         text=(query or "").strip(),
-        pivot=format_address(MODULE_NAME, pivot_memo_id) if pivot_memo_id else None,
+        pivot=format_address(model.MODULE_NAME, pivot_memo_id) if pivot_memo_id else None,
         mode="vector" if vector else mode,
         metric=distance_metric,
         limit=k + (1 if pivot_memo_id and exclude_pivot else 0),
@@ -191,7 +188,7 @@ def search_memos(
         boost_dates=True,
         half_life=half_life_days,
         explain=explain,
-        expect=format_address(MODULE_NAME, expect_memo_id) if expect_memo_id else None,
+        expect=format_address(model.MODULE_NAME, expect_memo_id) if expect_memo_id else None,
     )
     hits = desk.find(request, where)
     left_out = request.pivot if exclude_pivot else None
@@ -231,11 +228,11 @@ def _fetch_memos(desk: Desk, ids: list[str]) -> dict[str, Memo]:
         return {}
     listed, params = bind_ids(ids)
     sql = f"select {COLUMNS} from memo where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return {memo.address: memo for memo in map(to_memo, desk.rows(sql, now=now(), **params))}
+    return {memo.address: memo for memo in map(model.to_memo, desk.rows(sql, now=now(), **params))}
 
 
 def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
-    entry: MemoListEntry = {**to_summary(memo, desk.principal), "content": memo.content[:_LISTED]}
+    entry: MemoListEntry = {**model.to_summary(memo, desk.principal), "content": memo.content[:_LISTED]}
     if len(memo.content) > _LISTED:
         entry["content_truncated"] = True
     return entry
@@ -243,7 +240,7 @@ def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
 
 def _to_hit(desk: Desk, memo: Memo, hit: Hit, request: Query) -> MemoHit:
     snippet, is_cut = extract_snippet(memo.content, request.text, _FOUND)
-    response: MemoHit = {**to_summary(memo, desk.principal), "content": snippet, "score": round(hit.score, 6)}
+    response: MemoHit = {**model.to_summary(memo, desk.principal), "content": snippet, "score": round(hit.score, 6)}
     if is_cut:
         response["content_truncated"] = True
     if hit.similarity is not None:

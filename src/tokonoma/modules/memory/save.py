@@ -15,18 +15,8 @@ from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import uuid7
 from tokonoma.core.namespaces import resolve_namespace
-from tokonoma.modules.memory.model import (
-    LATEST,
-    MODULE_NAME,
-    Memo,
-    MemoSummary,
-    Namespace,
-    Version,
-    merge_metadata,
-    to_document,
-    to_row,
-    to_summary,
-)
+from tokonoma.modules.memory import model
+from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace, Version
 from tokonoma.modules.memory.read import require_memo
 from tokonoma.modules.memory.tables import PUT_MEMO, bind_ids
 
@@ -113,7 +103,7 @@ def save_memos(
         new = cast("NewMemo", {**single, "namespace": namespace, "metadata_mode": metadata_mode})
         with desk.write() as tx:
             memo = _save_memo(desk, tx, new)
-        return cast("SavedMemos", to_summary(memo, desk.principal))
+        return cast("SavedMemos", model.to_summary(memo, desk.principal))
     extra = [name for name, value in single.items() if value is not None]
     if extra:
         raise Invalid(f"With `memos`, {', '.join(extra)} belongs into each memo, not beside them.", fields=extra)
@@ -123,7 +113,7 @@ def save_memos(
             _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), f"memos[{number}].")
             for number, new in enumerate(memos)
         ]
-    return {"items": [to_summary(memo, desk.principal) for memo in saved]}
+    return {"items": [model.to_summary(memo, desk.principal) for memo in saved]}
 
 
 def delete_memo(
@@ -163,8 +153,8 @@ def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoS
             expires_at=expires_at,
         )
         memo = replace(memo, deleted_at=None, expires_at=expires_at, revision=memo.revision + 1)
-        tx.put(to_document(memo))
-    return to_summary(memo, desk.principal)
+        tx.put(model.to_document(memo))
+    return model.to_summary(memo, desk.principal)
 
 
 def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
@@ -185,7 +175,7 @@ def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
             before=before,
         )
         for memo_id, _ in found:
-            tx.drop(format_address(MODULE_NAME, memo_id))
+            tx.drop(format_address(model.MODULE_NAME, memo_id))
             tx.run("delete from memo where id = :id and {visible}", id=memo_id)  # relations go with it
     deleted = sum(at is not None for _, at in found)
     return {"deleted": deleted, "expired": len(found) - deleted}
@@ -216,8 +206,8 @@ def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: str = "") -> Memo:
         check_content(content, f"{place}content")
     memo_id = new.get("memo_id")
     memo = _change_memo(desk, tx, new, memo_id, place) if memo_id else _build_memo(desk, new, place)
-    tx.run(PUT_MEMO, **to_row(memo, f"{place}metadata"))
-    tx.put(to_document(memo))
+    tx.run(PUT_MEMO, **model.to_row(memo, f"{place}metadata"))
+    tx.put(model.to_document(memo))
     return memo
 
 
@@ -234,7 +224,7 @@ def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
         classification="internal",
         title=new.get("title") or "",
         content=content,
-        metadata=merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
+        metadata=model.merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
         thread=new.get("thread") or "",
         created_at=at,
         updated_at=at,
@@ -253,7 +243,7 @@ def _change_memo(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: str) -> 
     given: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
     changes = {name: given[name] for name in ("title", "content", "thread") if name in given}
     if "metadata" in given:
-        changes["metadata"] = merge_metadata(old.metadata, given["metadata"], new.get("metadata_mode", "merge"))
+        changes["metadata"] = model.merge_metadata(old.metadata, given["metadata"], new.get("metadata_mode", "merge"))
     if {"ttl_seconds", "expires_at"} & given.keys():
         changes["expires_at"] = _parse_expiry(new, at, place)
     return replace(old, updated_at=at, revision=old.revision + 1, **changes)
@@ -264,7 +254,7 @@ def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
     if seconds is not None and until is not None:
         raise Invalid("Give ttl_seconds or expires_at, not both.", field=f"{place}ttl_seconds")
     if seconds is not None:
-        return min(at + seconds * 1000, LATEST)
+        return min(at + seconds * 1000, model.LATEST)
     if until is None:
         return None
     field = f"{place}expires_at"

@@ -15,27 +15,10 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
-from tokonoma.modules.memory.merge import (
-    MemoImportOutcome,
-    MergeOutcome,
-    PortableMemo,
-    PortableRelation,
-    build_relation,
-    merge_memo,
-    merge_relation,
-)
+from tokonoma.modules.memory import merge, tables
+from tokonoma.modules.memory.merge import MergeOutcome, PortableMemo, PortableRelation
 from tokonoma.modules.memory.model import Memo, RelationRow, to_document, to_memo, to_row
 from tokonoma.modules.memory.relations import find_relation
-from tokonoma.modules.memory.tables import (
-    ALIVE,
-    COLUMNS,
-    INSIDE,
-    PUT_MEMO,
-    PUT_RELATION,
-    RELATION_COLUMNS,
-    bind_ids,
-    bind_namespace,
-)
 
 _MEMO_PAGE = 500
 _PAGE_LENGTH = 4 * 1024 * 1024  # characters of content in a page, unless one memo alone has more
@@ -57,22 +40,17 @@ class RelationExportPage(TypedDict):
     next: NotRequired[list[str]]
 
 
-class MemoImportResult(TypedDict):
-    memos: list[MemoImportOutcome]
-    relations: list[MemoImportOutcome]
-
-
 def export_memos(desk: Desk, namespace: str | None = None, trash: bool = False, after: str = "") -> MemoExportPage:
     """The memos of a namespace and those below it, whole, in order of id; with `trash` also those that were deleted or
     have expired."""
-    where = f"id > :after and {{visible}} and {INSIDE} and {_build_state_filter(trash)}"
-    params = {"after": after, "now": now(), **bind_namespace(resolve_namespace(namespace or "/", desk.principal))}
+    where = f"id > :after and {{visible}} and {tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
+    params = {"after": after, "now": now(), **_bind_inside(desk, namespace)}
     sizes = desk.rows(f"select id, length(content) from memo where {where} order by id limit {_MEMO_PAGE}", **params)  # noqa: S608
     if not sizes:
         return {"memos": []}
     last = _find_page_end(sizes)
     rows = desk.rows(
-        f"select {COLUMNS} from memo where {where} and id <= :last order by id limit {_MEMO_PAGE}",  # noqa: S608
+        f"select {tables.COLUMNS} from memo where {where} and id <= :last order by id limit {_MEMO_PAGE}",  # noqa: S608
         last=last,
         **params,
     )
@@ -90,13 +68,14 @@ def export_relations(
     sources: list[str] | None = None,
 ) -> RelationExportPage:
     """The relations whose two memos would be handed out, in order; with `sources` only those that start there."""
-    listed, params = bind_ids(sources or ())
+    listed, params = tables.bind_ids(sources or ())
     started = f"and source in ({listed})" if listed else ""
     # Each end is looked up by its id: a page must not scan all memos.
-    end = f"exists (select 1 from memo m where {{visible:m}} and {INSIDE} and {_build_state_filter(trash)} and m.id ="  # noqa: S608
+    inside = f"{tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
+    end = f"exists (select 1 from memo m where {{visible:m}} and {inside} and m.id ="  # noqa: S608
     last = after or ["", "", "", ""]
     rows = desk.rows(
-        f"""select {RELATION_COLUMNS}, (select title from memo t where t.id = r.target and {{visible:t}})
+        f"""select {tables.RELATION_COLUMNS}, (select title from memo t where t.id = r.target and {{visible:t}})
         from memo_relation r where {{visible:r}} {started} and {end} r.source) and {end} r.target)
             and (source, target, tag, space) > (:source, :target, :tag, :last)
         order by source, target, tag, space limit {_RELATION_PAGE + 1}""",  # noqa: S608 - parameters, our own text
@@ -105,7 +84,7 @@ def export_relations(
         target=last[1],
         tag=last[2],
         last=last[3],
-        **bind_namespace(resolve_namespace(namespace or "/", desk.principal)),
+        **_bind_inside(desk, namespace),
         **params,
     )
     page: RelationExportPage = {
@@ -123,7 +102,7 @@ def import_memos(
     relations: list[PortableRelation],
     dry_run: bool = False,
     coming: list[str] | None = None,
-) -> MemoImportResult:
+) -> dict[str, list[dict[str, str]]]:
     """Memos and relations as they were elsewhere. What is here and newer stays as it is. With `dry_run` nothing is
     written; `coming` names the memos that a real run would have saved before."""
     merged = _merge_all(desk, desk, memos, relations, coming or ())
@@ -150,7 +129,7 @@ def _merge_all(
     merged_relations: list[MergeOutcome[RelationRow]] = []
     stored = _fetch_stored(rows, [each["memo_id"] for each in memos], lock=tx is not None)
     for given in memos:
-        outcome = merge_memo(given, stored.get(given["memo_id"]), who, at)
+        outcome = merge.merge_memo(given, stored.get(given["memo_id"]), who, at)
         merged.append(outcome)
         if outcome.result is not None:
             stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
@@ -159,15 +138,15 @@ def _merge_all(
     ends = {**_fetch_stored(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
     for given in relations:
         try:
-            new = build_relation(given, who, ends, frozenset(coming), at)
+            new = merge.build_relation(given, who, ends, frozenset(coming), at)
         except Invalid as error:
             merged_relations.append(MergeOutcome("skipped", error.message))
             continue
         key = {"space": new.namespace, "source": new.source, "target": new.target, "tag": new.tag}
-        outcome = merge_relation(new, find_relation(rows, key), at, foreign=given["version"] is None)
+        outcome = merge.merge_relation(new, find_relation(rows, key), at, foreign=given["version"] is None)
         merged_relations.append(outcome)
         if tx is not None and outcome.result is not None:
-            tx.run(PUT_RELATION, **to_row(outcome.result))
+            tx.run(tables.PUT_RELATION, **to_row(outcome.result))
     return merged, merged_relations
 
 
@@ -176,22 +155,22 @@ def _fetch_stored(rows: Rows, ids: Sequence[str], *, lock: bool = False) -> dict
     found: dict[str, Memo] = {}
     wanted = sorted({each for each in ids if "\0" not in each})  # in order of id: two imports must not deadlock
     for start in range(0, len(wanted), _IDS_PER_QUERY):
-        listed, params = bind_ids(wanted[start : start + _IDS_PER_QUERY])
-        sql = f"select {COLUMNS} from memo where id in ({listed}) and {{visible}} order by id"  # noqa: S608 - parameters
+        listed, params = tables.bind_ids(wanted[start : start + _IDS_PER_QUERY])
+        sql = f"select {tables.COLUMNS} from memo where id in ({listed}) and {{visible}} order by id"  # noqa: S608 - parameters
         found |= {memo.id: memo for memo in map(to_memo, rows.rows(sql + (" {for_update}" if lock else ""), **params))}
     return found
 
 
 def _write_memo(tx: Tx, memo: Memo, at: int) -> None:
-    tx.run(PUT_MEMO, **to_row(memo))
+    tx.run(tables.PUT_MEMO, **to_row(memo))
     if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
         tx.put(to_document(memo))
     else:
         tx.drop(memo.address)
 
 
-def _build_state_filter(trash: bool) -> str:
-    return "1 = 1" if trash else ALIVE
+def _bind_inside(desk: Desk, namespace: str | None) -> dict[str, str | int]:
+    return tables.bind_namespace(resolve_namespace(namespace or "/", desk.principal))
 
 
 def _find_page_end(sizes: list[Row]) -> str:
