@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from specs.shelf_of_items import items_of
+from specs.items_client import items_of
 from talk import Lines
 
 from tokonoma.cli.owner_tools import call_owner_tool

@@ -88,14 +88,14 @@ def item_not_found(type: str, id: int) -> Missing:
     return Missing(f"There is no item {requested[:_MAX_SHOWN]} here.", type=type, id=id, requested_id=requested)
 
 
-def check_revision(item: Item, expected: int | None, place: str = "") -> None:
+def check_revision(item: Item, expected: int | None) -> None:
     """Conflict, if the caller expects another revision."""
     if expected is None or expected == item.revision:
         return
     raise Conflict(
         f"{item.address} is at revision {item.revision}, not {expected}. Read it again. Nothing was changed.",
         constraint="revision",
-        field=f"{place}expected_revision",
+        field="expected_revision",
         current_revision=item.revision,
         current={"title": item.title, "status": item.status, "updated_by": item.updated_by},
         id=item.id,

@@ -19,7 +19,7 @@ from tokonoma.modules.items.model import PRIORITIES, STATUSES
 
 _TIMES = ("created", "updated", "start", "end")
 _WORDS = {"status": STATUSES, "priority": PRIORITIES, "is": ("open", "closed")}
-QUERY_FIELDS = ("type", *_WORDS, "tag", "category", "version", *_TIMES, "has")
+_FIELDS = ("type", *_WORDS, "tag", "category", "version", *_TIMES, "has")
 _ALIASES = {"tags": "tag", "types": "type", "state": "is"}
 _HAS = {"tag": "tag", "tags": "tag", "category": "category", "version": "version", "start": "start", "end": "end"}
 _MAX_NODES = 100
@@ -181,8 +181,8 @@ def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
     if found is None:
         return None
     name = _ALIASES.get(found[1].lower(), found[1].lower())
-    if name not in QUERY_FIELDS:
-        meant = find_nearest(name, QUERY_FIELDS, 1)
+    if name not in _FIELDS:
+        meant = find_nearest(name, _FIELDS, 1)
         if meant and len(name) > 2 and abs(len(meant[0]) - len(name)) <= 2 and name[0] == meant[0][0]:
             raise query_error(query, place, f"there is no field {name}; did you mean {meant[0]}? In quotes it is text")
         return None  # error:42, http://…: words like any others

@@ -27,8 +27,9 @@ _FACT_LENGTH = 500  # characters of a text that can be filtered by; longer value
 _MAX_FACTS = 1000
 _MAX_CONDITIONS = 32
 _MAX_CHOICES = 1000
-_OPERATORS: dict[str, Operator] = {"contains": "contains", "prefix": "prefix", "in": "in", "exists": "exists"}
-_RANGE = {"gte", "lte"}
+_OPERATORS: dict[str, Operator] = {
+    "contains": "contains", "prefix": "prefix", "in": "in", "exists": "exists", "gte": "between", "lte": "between",
+}  # fmt: skip
 
 Metadata = dict[str, Any]
 Namespace = Annotated[
@@ -187,26 +188,24 @@ def _parse_conditions(prefix: str, wanted: Mapping[str, Any]) -> Iterator[Condit
         path = f"{prefix}{key}"
         if not isinstance(value, dict):
             yield Condition(path, "is", (_parse_scalar(path, value),))
-            continue
-        inner = cast("dict[str, Any]", value)
-        if (_OPERATORS.keys() | _RANGE) & inner.keys():
-            yield from _parse_operators(path, inner)
-        elif inner:
-            yield from _parse_conditions(f"{path}.", inner)
-        else:
+        elif not value:
             raise _build_filter_error(path, "is empty")
+        elif _OPERATORS.keys() & value.keys():
+            yield from _parse_operators(path, cast("dict[str, Any]", value))
+        else:
+            yield from _parse_conditions(f"{path}.", cast("dict[str, Any]", value))
 
 
 def _parse_operators(path: str, asked: dict[str, Any]) -> Iterator[Condition]:
-    unknown = asked.keys() - _OPERATORS.keys() - _RANGE
+    unknown = asked.keys() - _OPERATORS.keys()
     if unknown:
         raise _build_filter_error(path, f"has the unknown operator {min(unknown)!r}")
-    if asked.keys() & _RANGE:
+    if asked.keys() & {"gte", "lte"}:
         ends = [None if asked.get(end) is None else _parse_scalar(path, asked[end]) for end in ("gte", "lte")]
         if {type(end) for end in ends if end is not None} == {str, float}:
             raise _build_filter_error(path, "has ends of different types")
         yield Condition(path, "between", tuple(ends))
-    for word in asked.keys() - _RANGE:
+    for word in asked.keys() - {"gte", "lte"}:
         yield Condition(path, _OPERATORS[word], _parse_values(path, word, asked[word]))
 
 
@@ -235,9 +234,7 @@ def _parse_scalar(path: str, value: Any) -> Scalar:
 
 
 def _build_filter_error(path: str, what: str) -> Invalid:
-    return Invalid(
-        f"metadata_filter: {path!r} {what}.", field=f"metadata_filter.{path}", operators=sorted({*_OPERATORS, *_RANGE})
-    )
+    return Invalid(f"metadata_filter: {path!r} {what}.", field=f"metadata_filter.{path}", operators=sorted(_OPERATORS))
 
 
 def _iterate_leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:

@@ -166,7 +166,7 @@ def list_relations(
     cursor: PageCursor = None,
 ) -> RelationList:
     """Relations of a namespace and those below it, as edges and the memos that they join."""
-    last = cursors.decode("relations", cursor) if cursor else ["", "", "", ""]
+    last = cursors.decode("relations", cursor) if cursor else [""] * 4
     rows = desk.rows(
         f"""select {RELATION_COLUMNS} from memo_relation r where {{visible:r}} and {_BOTH_ALIVE} and {INSIDE}
             and (:source = '' or source = :source) and (:target = '' or target = :target) and (:tag = '' or tag = :tag)
@@ -176,11 +176,8 @@ def list_relations(
         target=targetMemoId or "",
         tag=tag or "",
         now=now(),
-        last_space=last[0],
-        last_source=last[1],
-        last_target=last[2],
-        last_tag=last[3],
         most=limit + 1,
+        **dict(zip(("last_space", "last_source", "last_target", "last_tag"), last, strict=True)),
         **bind_namespace(resolve_namespace(namespace, desk.principal)),
     )
     relations = [RelationRow(*row) for row in rows[:limit]]

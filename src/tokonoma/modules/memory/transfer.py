@@ -73,17 +73,13 @@ def export_relations(
     # Each end is looked up by its id: a page must not scan all memos.
     inside = f"{tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
     end = f"exists (select 1 from memo m where {{visible:m}} and {inside} and m.id ="  # noqa: S608
-    last = after or ["", "", "", ""]
     rows = desk.rows(
         f"""select {tables.RELATION_COLUMNS}, (select title from memo t where t.id = r.target and {{visible:t}})
         from memo_relation r where {{visible:r}} {started} and {end} r.source) and {end} r.target)
             and (source, target, tag, space) > (:source, :target, :tag, :last)
         order by source, target, tag, space limit {_RELATION_PAGE + 1}""",  # noqa: S608 - parameters, our own text
         now=now(),
-        source=last[0],
-        target=last[1],
-        tag=last[2],
-        last=last[3],
+        **dict(zip(("source", "target", "tag", "last"), after or [""] * 4, strict=True)),
         **_bind_inside(desk, namespace),
         **params,
     )
