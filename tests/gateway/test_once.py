@@ -8,6 +8,7 @@ import pytest
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
+from tokonoma.core.reach import Reach
 from tokonoma.gateway import idempotency as once
 from tokonoma.gateway.idempotency import build_key, claim_key, save_result
 from tokonoma.gateway.tools import MODULE
@@ -90,7 +91,7 @@ def test_what_was_refused_or_only_planned_does_not_use_the_key_up(house):
 
 def test_keys_of_others_are_others(house):
     house.batch(LINE, idempotency_key="k").value()
-    for who in (Principal("p", "key"), Principal("p", "key", root="/team"), Principal("q", "key")):
+    for who in (Principal("p", "key"), Principal("p", "key", Reach(root="/team")), Principal("q", "key")):
         house.who = who
         assert "repeated" not in house.batch(LINE, idempotency_key="k").value()
         assert house.batch(LINE, idempotency_key="k").value()["repeated"] is True
@@ -99,7 +100,7 @@ def test_keys_of_others_are_others(house):
 def test_a_masked_tool_is_not_shown_by_an_old_answer(house):
     house.who = Principal("p", "key")
     house.batch(LINE, idempotency_key="k").value()
-    house.who = Principal("p", "key", mask=frozenset({"demo.echo"}))
+    house.who = Principal("p", "key", Reach(mask=frozenset({"demo.echo"})))
     with pytest.raises(Invalid, match="no tool in demo called 'echo'"):
         house.batch(LINE, idempotency_key="k").value()
 

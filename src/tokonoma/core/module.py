@@ -31,6 +31,7 @@ class Tool:
     time_limit: float | None = None  # seconds; None: the server's default
     sees_secrets: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
+    extra: bool = False  # hidden unless a credential's reach names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class ToolInfo:
     payload: int | None = None
     raw: bool = False
     envelope: bool = False
+    extra: bool = False
 
     @property
     def path(self) -> str:

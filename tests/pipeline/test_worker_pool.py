@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tokonoma.pipeline.pool import WorkerPool
+from tokonoma.pipeline.worker_pool import WorkerPool
 
 
 @pytest.fixture

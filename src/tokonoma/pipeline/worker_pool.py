@@ -10,20 +10,20 @@ from collections.abc import Callable
 
 from tokonoma.core.log import log
 
-Job = Callable[[], None]
+Work = Callable[[], object]
 
 
 class WorkerPool:
     def __init__(self, most: int = 8) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._queue: deque[Job] = deque()
+        self._queue: deque[Work] = deque()
         self._threads: list[threading.Thread] = []
         self._idle: list[threading.Lock] = []  # the bells of those that wait: to release one is to ring it
         self._coming = False  # one was woken and has not looked at the queue yet
         self._closed = False
 
-    def submit(self, work: Job) -> None:
+    def submit(self, work: Work) -> None:
         with self._lock:
             self._queue.append(work)
             self._wake()
