@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
 from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
@@ -63,7 +63,7 @@ def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = N
     with desk.write() as tx:
         old = require_item(tx, type, id, lock=True)
         check_revision(old, expected_revision)
-        item = save_change(tx, desk, old._replace(state=TRASH, deleted_at=now()), "deleted")
+        item = save_change(tx, desk, old._replace(state=TRASH, deleted_at=desk.now()), "deleted")
         drop_derived(tx, item)
     return {"deleted": True, "id": id, "type": item.type, "address": item.address, "revision": item.revision}
 
@@ -132,7 +132,7 @@ def get_item_history(
 def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
     """Remove a page of the items that were deleted so many days ago, with their links, tags and history. With `dry_run`
     say how many there are in all."""
-    before = now() - days * DAY
+    before = desk.now() - days * DAY
     if dry_run:
         row = desk.row(f"select count(*) from item where {_PURGEABLE}", before=before)  # noqa: S608 - our own
         assert row is not None

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_dates, check_priority, check_status, check_time
@@ -111,7 +111,7 @@ class _ItemQuery:
             last, id = cursors.decode(kind, cursor)
             sign = "<" if order == "desc" else ">"
             self.add(f"({column}, id) {sign} (:last, :last_id)", last=last, last_id=id)
-        sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible}}
+        sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible:item}}
             order by {column} {order}, id {order} limit :most"""  # noqa: S608 - names of ours
         items = [model.to_item(row) for row in desk.rows(sql, most=limit + 1, **self.params)]
         page: ItemPage = {"items": [model.to_summary(item) for item in items[:limit]], "has_more": len(items) > limit}
@@ -244,7 +244,7 @@ def get_stats(desk: Desk) -> ItemStats:
         "top_tags": dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED)),
         "links": _count(desk, _LINKS),
         "references": _count(desk, _REFERENCES),
-        "changed_last_7_days": _count(desk, _RECENT, since=now() - 7 * model.DAY),
+        "changed_last_7_days": _count(desk, _RECENT, since=desk.now() - 7 * model.DAY),
         "oldest_open": format_time(min(oldest)) if oldest else None,
         "last_change": format_time(max(newest)) if newest else None,
     }

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.modules.items.errors import item_not_found
 from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
@@ -90,7 +89,7 @@ def put_item(tx: Tx, desk: Desk, item: Item, aliases: Iterable[str]) -> None:
     tx.run(_PUT, **to_row(item))
     for type in aliases:
         add_alias(tx, item.id, type)
-    record_change(tx, desk, item.id, item.revision, now(), "imported")
+    record_change(tx, desk, item.id, item.revision, desk.now(), "imported")
     update_derived(tx, item, None)
     if item.state == TRASH:
         drop_derived(tx, item)
@@ -104,7 +103,7 @@ def add_alias(tx: Tx, id: int, type: str) -> None:
 def save_change(tx: Tx, desk: Desk, item: Item, action: str, changes: Mapping[str, Any] | None = None) -> Item:
     """Write a changed item as its next revision, with the change in its history."""
     item = item._replace(
-        updated_at=max(now(), item.updated_at), updated_by=desk.principal.name, revision=item.revision + 1
+        updated_at=max(desk.now(), item.updated_at), updated_by=desk.principal.name, revision=item.revision + 1
     )
     tx.run(_UPDATE, **to_row(item))
     record_change(tx, desk, item.id, item.revision, item.updated_at, action, changes)

@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.items.errors import ItemProblems, check_related, check_tags, check_text
@@ -95,7 +95,7 @@ def update_current_state(
             updated_by=updated_by or desk.principal.name,
             related=json.dumps(addresses if related is not None else old["metadata"]["related"], ensure_ascii=False),
             tags=json.dumps(new_tags if new_tags is not None else old["metadata"]["tags"], ensure_ascii=False),
-            at=now(),
+            at=desk.now(),
         )
         if not written:  # another call wrote at the same moment
             raise _build_stale_error(old["revision"] + 1, old["revision"])

@@ -9,7 +9,6 @@ from typing import Any, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
@@ -145,7 +144,7 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> Lin
             added, removed = ({other for other, _ in ends} for ends in (wanted - linked, linked - wanted))
             result["linked"] += len(added)
             result["unlinked"] += len(removed)
-            increment_revisions(tx, desk, (added | removed) - imported, now(), {"related": {"imported": True}})
+            increment_revisions(tx, desk, (added | removed) - imported, desk.now(), {"related": {"imported": True}})
     return result
 
 
@@ -256,7 +255,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     if old is None:
         return item._replace(namespace=resolve_namespace(given.get("namespace"), who))
     if given.get("edited", True):  # by hand, here and now
-        item = item._replace(updated_at=max(now(), old.updated_at), updated_by=who.name, revision=old.revision + 1)
+        item = item._replace(updated_at=max(desk.now(), old.updated_at), updated_by=who.name, revision=old.revision + 1)
     same = ("id", "namespace", "classification", "created_at", "created_by")
     return item._replace(**{name: getattr(old, name) for name in same})
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.ids import uuid7
 from tokonoma.modules.items import errors, model, relations, rows
@@ -196,7 +196,7 @@ def bulk_update(
 
 def build_blank(desk: Desk, type: str) -> Item:
     """A new item with defaults."""
-    who, at = desk.principal, now()
+    who, at = desk.principal, desk.now()
     return Item(
         id=0, uid=uuid7(), namespace=who.default, classification="internal", type=type, title="", description="",
         content="", status="Open", priority=model.PRIORITIES.index("MEDIUM"), state=1, category="", start_at=None,

@@ -7,8 +7,6 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.addresses import format_address, parse_address
-from tokonoma.core.call import Principal
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Rows
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
@@ -66,14 +64,14 @@ class MemoSearchResult(TypedDict):
 
 
 def require_memo(
-    rows: Rows, who: Principal, memo_id: str, namespace: str | None = None, *, lock: bool = False, trash: bool = False
+    rows: Rows, desk: Desk, memo_id: str, namespace: str | None = None, *, lock: bool = False, trash: bool = False
 ) -> Memo:
     """The living or the deleted memo with this id that the caller can see, in the namespace if one is given."""
     state, place = ("deleted_at is not null", "in the trash") if trash else (ALIVE, "here")
     sql = f"select {COLUMNS} from memo where id = :id and {state} and {{visible}}"  # noqa: S608 - our own
-    row = rows.row(f"{sql} {{for_update}}" if lock else sql, id=memo_id, now=now())
+    row = rows.row(f"{sql} {{for_update}}" if lock else sql, id=memo_id, now=desk.now())
     memo = model.to_memo(row) if row else None
-    if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, who))):
+    if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, desk.principal))):
         raise Missing(f"There is no memo {memo_id!r} {place}.", memo_id=memo_id)
     return memo
 
@@ -86,7 +84,7 @@ def get_memo(
     max_characters: Annotated[int, Field(ge=1, le=100_000)] = 20_000,
 ) -> MemoDetail:
     """One memo with its content, from `offset` on; `content_truncated` says that there is more."""
-    memo = require_memo(desk, desk.principal, memo_id, namespace)
+    memo = require_memo(desk, desk, memo_id, namespace)
     part = memo.content[offset : offset + max_characters]
     detail: MemoDetail = {
         **model.to_summary(memo, desk.principal),
@@ -115,7 +113,7 @@ def list_memos(
             and (updated_at < :at or (updated_at = :at and id < :last))
         order by updated_at desc, id desc limit :most""",  # noqa: S608 - the columns are our own
         thread=thread or "",
-        now=now(),
+        now=desk.now(),
         at=at,
         last=last,
         most=limit + 1,
@@ -138,7 +136,7 @@ def list_namespaces(
     rows = desk.rows(
         f"""select space, count(*) from memo where {ALIVE} and {{visible}} and space > :last
         group by space order by space limit :most""",  # noqa: S608 - our own text
-        now=now(),
+        now=desk.now(),
         last=last,
         most=limit + 1,
     )
@@ -176,7 +174,7 @@ def search_memos(
     inside = resolve_namespace(namespace, desk.principal)
     where = SearchFilter((model.MODULE_NAME,), inside, model.build_conditions(metadata_filter or {}))
     if pivot_memo_id is not None:
-        require_memo(desk, desk.principal, pivot_memo_id, namespace or ".")
+        require_memo(desk, desk, pivot_memo_id, namespace or ".")
     vector = minimum_similarity is not None or distance_metric == "l2" or pivot_memo_id is not None
     request = Query(
         text=(query or "").strip(),
@@ -228,7 +226,7 @@ def _fetch_memos(desk: Desk, ids: list[str]) -> dict[str, Memo]:
         return {}
     listed, params = bind_ids(ids)
     sql = f"select {COLUMNS} from memo where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return {memo.address: memo for memo in map(model.to_memo, desk.rows(sql, now=now(), **params))}
+    return {memo.address: memo for memo in map(model.to_memo, desk.rows(sql, now=desk.now(), **params))}
 
 
 def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.call import Principal
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Desk, Row, Rows
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
@@ -22,8 +22,8 @@ Weight = Annotated[float | None, Field(ge=0, le=1, description="how sure, 0.00 t
 Reason = Annotated[str | None, Field(max_length=10_000)]
 
 _KEY = "space = :space and source = :source and target = :target and tag = :tag and {visible}"
-_BOTH_ALIVE = f"""source in (select id from memo where {ALIVE} and {{visible}})
-    and target in (select id from memo where {ALIVE} and {{visible}})"""  # noqa: S608 - our own text
+_BOTH_ALIVE = f"""source in (select id from memo m where {ALIVE} and {{visible:m}})
+    and target in (select id from memo m where {ALIVE} and {{visible:m}})"""  # noqa: S608 - our own text
 # A relation that was made at the same moment by another call counts as the version before.
 _SAVE = f"""insert into memo_relation ({RELATION_COLUMNS})
 values (:space, :source, :target, :tag, :label, :weight, :reason, :at, :at, 1)
@@ -114,7 +114,7 @@ def save_relation(
     who = desk.principal
     key = _build_key(who, namespace, sourceMemoId, targetMemoId, tag)
     with desk.write() as tx:
-        ends = [require_memo(tx, who, memo_id) for memo_id in (sourceMemoId, targetMemoId)]
+        ends = [require_memo(tx, desk, memo_id) for memo_id in (sourceMemoId, targetMemoId)]
         for memo in ends:
             if not is_inside(memo.namespace, key["space"]):
                 raise Missing(f"There is no memo {memo.id!r} in the relation's namespace.", memo_id=memo.id)
@@ -131,7 +131,7 @@ def save_relation(
         if old is None or (weight, reason) != (old.weight, old.reason):
             strictest = max(CLASSIFICATIONS.index(memo.classification) for memo in ends)
             label = tx.classify(CLASSIFICATIONS[strictest], key["space"], reason, tag)
-            tx.run(_SAVE, **key, label=label, weight=weight, reason=reason, at=now())
+            tx.run(_SAVE, **key, label=label, weight=weight, reason=reason, at=desk.now())
         saved = find_relation(tx, key)
     assert saved is not None
     return _to_relation(saved, who)
@@ -175,7 +175,7 @@ def list_relations(
         source=sourceMemoId or "",
         target=targetMemoId or "",
         tag=tag or "",
-        now=now(),
+        now=desk.now(),
         most=limit + 1,
         **dict(zip(("last_space", "last_source", "last_target", "last_tag"), last, strict=True)),
         **bind_namespace(resolve_namespace(namespace, desk.principal)),
@@ -203,11 +203,11 @@ def walk_relations(
     """Walk relations from a memo, nearest first. `path` lists memo ids from the start; `direction` tells how each edge
     was walked; loops are cut."""
     inside = resolve_namespace(namespace, desk.principal)
-    require_memo(desk, desk.principal, startMemoId, namespace or ".")
+    require_memo(desk, desk, startMemoId, namespace or ".")
     rows = desk.rows(
         _WALK,
         start=startMemoId,
-        now=now(),
+        now=desk.now(),
         tag=tag or "",
         forward=int(direction in ("forward", "both")),
         backward=int(direction in ("backward", "both")),
@@ -265,7 +265,7 @@ def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     rows = desk.rows(
         f"""select id, space, title, substr(content, 1, 200) from memo
         where id in ({listed}) and {ALIVE} and {{visible}} order by id""",  # noqa: S608 - parameters
-        now=now(),
+        now=desk.now(),
         **params,
     )
     return [_to_related_memo(row, desk.principal) for row in rows]

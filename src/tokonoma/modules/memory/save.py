@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.addresses import format_address
-from tokonoma.core.clock import now, parse_time
+from tokonoma.core.clock import parse_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import uuid7
@@ -124,7 +124,7 @@ def delete_memo(
 ) -> DeletedMemo:
     """Put a memo into the trash: no longer found, its relations hidden. memory.restore brings both back."""
     with desk.write() as tx:
-        memo = require_memo(tx, desk.principal, memo_id, namespace, lock=True)
+        memo = require_memo(tx, desk, memo_id, namespace, lock=True)
         if expected_version is not None and expected_version != memo.revision:
             raise Conflict(
                 f"The memo is at version {memo.revision}, not {expected_version}. Nothing was deleted.",
@@ -133,7 +133,7 @@ def delete_memo(
             )
         tx.run(
             "update memo set deleted_at = :at, revision = revision + 1 where id = :id and {visible}",
-            at=now(),
+            at=desk.now(),
             id=memo_id,
         )
         tx.drop(memo.address)
@@ -143,9 +143,9 @@ def delete_memo(
 def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:
     """Take a memo out of the trash, with its relations."""
     with desk.write() as tx:
-        memo = require_memo(tx, desk.principal, memo_id, namespace, lock=True, trash=True)
+        memo = require_memo(tx, desk, memo_id, namespace, lock=True, trash=True)
         # An expired memo would disappear again at once: a restored one stays.
-        expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > now() else None
+        expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > desk.now() else None
         tx.run(
             """update memo set deleted_at = null, expires_at = :expires_at, revision = revision + 1
             where id = :id and {visible}""",
@@ -160,7 +160,7 @@ def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoS
 def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
     """Remove a page of the memos that were deleted, or had expired, so many days ago, with their relations. With
     `dry_run` say how many there are in all."""
-    before = now() - days * _DAY
+    before = desk.now() - days * _DAY
     if dry_run:
         row = desk.row(
             f"select count(deleted_at), count(*) - count(deleted_at) from memo where {_PURGEABLE}",  # noqa: S608 - our own
@@ -217,7 +217,7 @@ def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
         raise Invalid(f"{place}content is required for a new memo.", field=f"{place}content")
     if new.get("expected_version") is not None:
         raise Invalid("expected_version goes with memo_id: a new memo has no version.", field="expected_version")
-    at = now()
+    at = desk.now()
     return Memo(
         id=uuid7(),
         namespace=resolve_namespace(new.get("namespace"), desk.principal),
@@ -235,11 +235,11 @@ def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
 
 
 def _change_memo(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: str) -> Memo:
-    old = require_memo(tx, desk.principal, memo_id, new.get("namespace"), lock=True)
+    old = require_memo(tx, desk, memo_id, new.get("namespace"), lock=True)
     expected = new.get("expected_version")
     if expected is not None and expected != old.revision:
         raise _build_stale_error(old, new, expected)
-    at = max(now(), old.updated_at)
+    at = max(desk.now(), old.updated_at)
     given: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
     changes = {name: given[name] for name in ("title", "content", "thread") if name in given}
     if "metadata" in given:

@@ -11,7 +11,6 @@ from typing import Any, NotRequired, cast
 from typing_extensions import TypedDict
 
 from tokonoma.core.call import Principal
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
@@ -44,7 +43,7 @@ def export_memos(desk: Desk, namespace: str | None = None, trash: bool = False, 
     """The memos of a namespace and those below it, whole, in order of id; with `trash` also those that were deleted or
     have expired."""
     where = f"id > :after and {{visible}} and {tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
-    params = {"after": after, "now": now(), **_bind_inside(desk, namespace)}
+    params = {"after": after, "now": desk.now(), **_bind_inside(desk, namespace)}
     sizes = desk.rows(f"select id, length(content) from memo where {where} order by id limit {_MEMO_PAGE}", **params)  # noqa: S608
     if not sizes:
         return {"memos": []}
@@ -78,7 +77,7 @@ def export_relations(
         from memo_relation r where {{visible:r}} {started} and {end} r.source) and {end} r.target)
             and (source, target, tag, space) > (:source, :target, :tag, :last)
         order by source, target, tag, space limit {_RELATION_PAGE + 1}""",  # noqa: S608 - parameters, our own text
-        now=now(),
+        now=desk.now(),
         **dict(zip(("source", "target", "tag", "last"), after or [""] * 4, strict=True)),
         **_bind_inside(desk, namespace),
         **params,
@@ -120,7 +119,7 @@ def _merge_all(
     tx: Tx | None = None,
 ) -> tuple[list[MergeOutcome[Memo]], list[MergeOutcome[RelationRow]]]:
     """What becomes of each. Written as well if there is a transaction."""
-    at, who = now(), desk.principal
+    at, who = desk.now(), desk.principal
     merged: list[MergeOutcome[Memo]] = []
     merged_relations: list[MergeOutcome[RelationRow]] = []
     stored = _fetch_stored(rows, [each["memo_id"] for each in memos], lock=tx is not None)
