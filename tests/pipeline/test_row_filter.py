@@ -23,7 +23,7 @@ TEAM = Principal("key:team", "key", Reach(root="/team", default="/team"))
         "update memo set title = 'from item' where {visible}",
         "select * from memo m join memo_relation r on r.source = m.id where {visible:m} and {visible:r}",
         "select * from memo m, memo_relation as r where {visible:m} and {everyone:r}",
-        "select * from memo where {visible:memo} and id in (select source from memo_relation where {visible:memo_relation})",
+        "select * from memo where {visible:memo} and id in (select a from memo_relation where {visible:memo_relation})",
         "select 1 from memo a left join memo b on a.id = b.id where {visible:a} and {visible:b}",
         "select memo from note n join memo_view v on v.id = n.id",
     ],

@@ -1,39 +1,22 @@
 """The owner's purge: what is long gone goes for good, on both databases, and nothing else."""
 
-from collections.abc import Generator
-
 import pytest
 from talk import Lines
 
-from tokonoma.app import App
 from tokonoma.cli.owner_tools import call_owner_tool
-from tokonoma.core import clock
-from tokonoma.modules.memory import save
 
 DAY = 86_400_000
 
 
 @pytest.fixture
-def app(database_url, tmp_path, ahead) -> Generator[App]:
-    settings = {"home": str(tmp_path / "home"), "database_url": database_url, "durable": False}
-    house = App(settings, {}, clock=lambda: clock.now() + ahead[0])
-    yield house
-    house.close()
+def later(frozen_clock):
+    """`later(days)`: the clock of the server runs ahead."""
+    start = frozen_clock.at
 
+    def ahead(days: float) -> None:
+        frozen_clock.at = start + int(days * DAY)
 
-@pytest.fixture
-def ahead() -> list[int]:
-    return [0]
-
-
-@pytest.fixture
-def later(ahead):
-    """`later(days)`: the server's clock is ahead by so many days."""
-
-    def set_days(days: float) -> None:
-        ahead[0] = int(days * DAY)
-
-    return set_days
+    return ahead
 
 
 def counted(app) -> tuple[int, ...]:
@@ -75,7 +58,7 @@ def test_no_client_can_purge(app):
 
 
 def test_more_than_a_page_goes_page_by_page(app, later, monkeypatch):
-    monkeypatch.setattr(save, "_PURGE_PAGE", 7)
+    monkeypatch.setattr("tokonoma.modules.memory.save._PURGE_PAGE", 7)
     talk = Lines(app)
     talk.call("memory", "save", memos=[{"content": f"tea {n}", "ttl_seconds": 1} for n in range(20)])
     talk.call("memory", "save", content="stays")

@@ -132,9 +132,9 @@ class Desk(Protocol):
         """Milliseconds since the epoch, by the server's clock."""
         ...
 
-    def start_job(self, name: str, step: "Callable[[], float | None]") -> None:
+    def start_job(self, name: str, step: Callable[[], float | None], on_stop: Callable[[], object]) -> None:
         """Go on with something in the background: `step` runs again after the seconds that it returns, until None. A
-        job of this name that already runs is left alone."""
+        job of this name that already runs is left alone. `on_stop` is called if the server closes before that."""
         ...
 
 

@@ -27,6 +27,7 @@ class Job:
     longest_pause: float = 60.0
     lease: float = 0.0  # seconds; above 0 the job runs in one process at a time
     choose_pause: Callable[[Exception], float | None] = lambda error: None  # a pause of its own for this error
+    on_stop: Callable[[], object] = lambda: None  # the runner closes before the job is done
 
 
 @dataclass(slots=True, eq=False)
@@ -70,12 +71,14 @@ class JobRunner:
                 run.due = min(run.due, due)
             self._ensure_thread()
 
-    def start_step(self, name: str, step: Callable[[], float | None]) -> None:
+    def start_step(
+        self, name: str, step: Callable[[], float | None], on_stop: Callable[[], object] = lambda: None
+    ) -> None:
         """Run a step until it returns None, unless a job of this name is already under way."""
         with self._changed:
             if name in self._runs:
                 return
-        self.start(Job(name, step))
+        self.start(Job(name, step, on_stop=on_stop))
 
     def status(self) -> dict[str, dict[str, Any]]:
         """Every job that is not done: its state, its failures in a row, and the reason of the last one."""
@@ -94,6 +97,11 @@ class JobRunner:
         until = time.monotonic() + grace
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
+        with self._changed:
+            unfinished = [run.job for run in self._runs.values()]
+            self._runs.clear()
+        for job in unfinished:
+            job.on_stop()
         if self._leases is not None:
             self._leases.release_all()
 
@@ -164,6 +172,6 @@ class JobRunner:
             if pause is not None:
                 run.due = time.monotonic() + pause
                 return
-            del self._runs[run.job.name]
+            self._runs.pop(run.job.name, None)
         if run.lease_until and self._leases is not None:
             self._leases.release(run.job.name)

@@ -39,7 +39,7 @@ class DeskParts:
     find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
     lock_policy: Callable[[Statements], Policy]  # the policy that holds until this transaction ends
     build_policy: Callable[[Call], DeskPolicy]
-    start_job: Callable[[str, Callable[[], float | None]], None]
+    start_job: Callable[[str, Callable[[], float | None], Callable[[], object]], None]
     now: Callable[[], int] = now
     spans: Tracer | None = None
 
@@ -70,8 +70,8 @@ class CallDesk:
     def now(self) -> int:
         return self._parts.now()
 
-    def start_job(self, name: str, step: Callable[[], float | None]) -> None:
-        self._parts.start_job(name, step)
+    def start_job(self, name: str, step: Callable[[], float | None], on_stop: Callable[[], object]) -> None:
+        self._parts.start_job(name, step, on_stop)
 
     def _open_read(self) -> AbstractContextManager[Rows]:
         opened = self._parts.database.reading(self.call.cancel_token)
