@@ -7,16 +7,13 @@ from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.module import Migration
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
-from tokonoma.embed.config import ModelConfig, ProviderAccess, parse_endpoints
-from tokonoma.embed.embedders import EmbedderCache
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import EmbedWorker, WorkerTiming
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.index import SearchIndex
-from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import VectorSearch, build_text_reader
+from tokonoma.search.vectors.search import VectorSearch, build_text_reader
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
@@ -32,7 +29,7 @@ on conflict (address) do update set space = excluded.space, body = excluded.body
 def prepare(database: Database) -> None:
     for name, steps in (
         ("search", tables.TABLES),
-        ("vectors", vectors_tables.TABLES),
+        ("vectors", tables.VECTOR_TABLES),
         ("embed", queue.TABLES),
         ("notes", NOTES),
     ):
@@ -58,7 +55,7 @@ class House:
         self.database = database
         self.recipe = ModelConfig("openai" if urls else "none", model)
         reached = ProviderAccess(parse_endpoints(tuple(urls), tuple(keys)), **access)
-        self.embedders = EmbedderCache(self.recipe, reached, build_embedder)
+        self.embedders = EmbedderCache(self.recipe, reached)
         self.queries = QueryEmbedder(self.embedders.get)
         self.vectors = VectorSearch(
             database, queue, build_text_reader(record), self.queries.embed_query if urls else None

@@ -49,7 +49,7 @@ def opened(database_url, tmp_path):
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """What is a moment on an idle machine may take seconds on a busy one."""
-    monkeypatch.setattr(worker, "_MOMENT", 60)
+    monkeypatch.setattr(worker, "_MAX_WAIT", 60)
 
 
 def test_who_only_saves_loads_no_model(tmp_path):

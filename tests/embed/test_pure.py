@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.bisect import bisect_failures
-from tokonoma.embed.chunks import MAX_CHUNKS, split_text
-from tokonoma.embed.config import ModelConfig, ProviderAccess
+from tokonoma.embed.batches import MAX_CHUNKS, bisect_failures, split_text
 from tokonoma.embed.embedder import UnusableAnswer, check_vectors, is_same_model
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import ModelConfig, ProviderAccess, build_embedder
 
 
 def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:

@@ -25,10 +25,10 @@ def test_a_question_is_embedded_once(filled: House, server: EmbeddingServer) -> 
 
 
 def test_the_memory_of_questions_is_bounded(filled: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokonoma.embed.queries._REMEMBERED", 3)
+    monkeypatch.setattr("tokonoma.embed.queries._MAX_CACHED", 3)
     for number in range(10):
         filled.vectors.embed_query(f"question {number}")
-    assert [text for _, text in filled.queries._remembered] == ["question 7", "question 8", "question 9"]
+    assert [text for _, text in filled.queries._cached] == ["question 7", "question 8", "question 9"]
 
 
 def test_a_provider_that_is_away_is_left_alone_for_a_while(filled: House, server: EmbeddingServer) -> None:
@@ -46,7 +46,7 @@ def test_a_provider_that_is_away_is_left_alone_for_a_while(filled: House, server
 def test_a_wrong_answer_to_a_question_is_no_answer(filled: House, server: EmbeddingServer, mood) -> None:
     server.mood = mood
     assert filled.vectors.embed_query("a question") is None
-    assert not filled.queries._remembered
+    assert not filled.queries._cached
 
 
 def test_before_there_are_vectors_no_question_is_asked(houses: Open, server: EmbeddingServer) -> None:

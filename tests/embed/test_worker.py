@@ -138,7 +138,7 @@ def test_documents_without_a_vector_are_found_again_by_a_refill(houses: Open, se
     house.work()
     with house.database.writing() as statements:
         statements.run("delete from embedding")
-        house.vectors.refill(statements)
+        statements.run("update embedding_model set filled = 0 where current = 1")
     later = houses([server.url])
     later.worker.resume()
     _until(lambda: later.embedded() == 1)
@@ -199,7 +199,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
     with house.database.writing() as statements:
         statements.run("delete from embedding")
         statements.run("delete from embedding_queue")
-        house.vectors.refill(statements)
+        statements.run("update embedding_model set filled = 0 where current = 1")
     later = houses([server.url], model="another")
     working = threading.Thread(target=later.work)
     with house.database.writing() as statements:

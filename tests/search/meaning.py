@@ -10,8 +10,8 @@ from tokonoma.core.query import Metric
 from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import QueryVector, VectorSearch
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
@@ -36,7 +36,7 @@ def like_texts(count: int, dimension: int, seed: int = 0, topics: int = 40, apar
 
 class Meaning:
     def __init__(self, database: Database, dimension: int = 32) -> None:
-        for name, steps in (("search", tables.TABLES), ("vectors", vectors_tables.TABLES), ("embed", queue.TABLES)):
+        for name, steps in (("search", tables.TABLES), ("vectors", tables.VECTOR_TABLES), ("embed", queue.TABLES)):
             migrate(database, name, steps, lambda _reason: None)
         self.database, self.dimension = database, dimension
         self.vectors = VectorSearch(database, queue, lambda _rows, _ids: {}, None)
@@ -49,18 +49,18 @@ class Meaning:
                 known = self.vectors.list_models(rows)
         self.model = known[0].id
 
-    def add(self, vectors: Floats, space: str = "/", module: str = "notes", label: str = "internal") -> list[int]:
-        return self.add_all([each[None] for each in vectors], space, module, label)
+    def add(self, vectors: Floats, namespace: str = "/", module: str = "notes", label: str = "internal") -> list[int]:
+        return self.add_all([each[None] for each in vectors], namespace, module, label)
 
     def add_all(
-        self, pieces: Sequence[Floats], space: str = "/", module: str = "notes", label: str = "internal"
+        self, pieces: Sequence[Floats], namespace: str = "/", module: str = "notes", label: str = "internal"
     ) -> list[int]:
         """One document for each; its pieces are the rows."""
         made: list[int] = []
         with self.database.writing() as statements:
             row = statements.row("select coalesce(max(id), 0) from document")
             for number, vectors in enumerate(pieces, row[0] + 1):
-                place = {"module": module, "space": space, "label": label}
+                place = {"module": module, "space": namespace, "label": label}
                 document = statements.row(_DOCUMENT, address=f"tokonoma://{module}/{number}", at=number, **place)[0]
                 self.vectors.store_vectors(statements, self.model, document, vectors, [""] * len(vectors))
                 made.append(document)

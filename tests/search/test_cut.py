@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.scripts import MAX_TOKEN, truncate_token
-from tokonoma.search.tokenize import parse_query_terms, tokenize
+from tokonoma.search.text.tokenize import parse_query_terms, tokenize
+from tokonoma.search.text.words import MAX_TOKEN, truncate_token
 
 ANY = st.text(alphabet=st.characters(), max_size=120)
 MIXED = st.text(alphabet="aBéßЖ3９_-./:@'’+#&=%~ \\\"\n\0アｱあ々漢申し込Ⅲ한ไव😀ー・,", max_size=60)
@@ -116,7 +116,7 @@ def test_kinds_weigh_differently():
 
 
 def test_hiragana_falls_off_steeply_where_it_is_frequent():
-    assert {term.text for term in parse_query_terms("りんごと蜜柑") if term.steep > 1} == {"リン", "ンゴ", "ゴト"}
+    assert {term.text for term in parse_query_terms("りんごと蜜柑") if term.steepness > 1} == {"リン", "ンゴ", "ゴト"}
 
 
 def test_length_counts_words_and_pairs_but_not_grammar():

@@ -1,6 +1,7 @@
 """Filters: each alone, several together, and walls that hold whatever is asked."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from search.shelf import EVERYWHERE, NOW, Shelf
@@ -8,8 +9,9 @@ from search.shelf import EVERYWHERE, NOW, Shelf
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
-from tokonoma.search.facts import compile_fact_condition, to_cells, to_indexed_key
-from tokonoma.search.filters import compile_filter
+from tokonoma.search import candidates
+from tokonoma.search.filters import compile_condition, compile_filter, to_cells, to_indexed_key
+from tokonoma.search.tuning import TUNING
 
 
 @pytest.fixture
@@ -24,7 +26,9 @@ def is_(key, *values):
 def test_a_space_means_itself_and_those_below_it(shelf):
     for space in ("/", "/a", "/a/b", "/a/b/c", "/a-b", "/ab", "/a.b", "/A", "/A/b", "/a%", "/a_/x", "/あ/い"):
         shelf.put(f"in {space}".replace("/", ":"), "note", namespace=space)
-    found = {space: len(shelf.find("note", namespace=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")}
+    found = {
+        space: len(shelf.find("note", namespace=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")
+    }
     assert found == {"/": 12, "/a": 3, "/a/b": 2, "/A": 2, "/a_": 1, "/あ": 1}
 
 
@@ -151,7 +155,7 @@ def test_facts_of_all_kinds(shelf):
 
 
 def test_facts_in_a_store_where_every_filter_lets_many_through(shelf, monkeypatch):
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=0))
     test_facts_of_all_kinds(shelf)
 
 
@@ -187,7 +191,7 @@ def test_long_keys_are_told_apart(shelf):
 )
 def test_conditions_that_mean_nothing_are_refused(condition):
     with pytest.raises(Invalid):
-        compile_fact_condition(condition, "f_0", {})
+        compile_condition(condition, "f_0", {})
 
 
 def test_no_two_values_have_the_same_cells():

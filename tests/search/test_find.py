@@ -1,6 +1,7 @@
 """Finding by words: what is found, in which order, why, and why not."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from search.shelf import NOW, Shelf, address, names
@@ -8,7 +9,8 @@ from search.shelf import NOW, Shelf, address, names
 from tokonoma.core.desk import CLASSIFICATIONS, Document
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
-from tokonoma.search.score import ASKING
+from tokonoma.search import candidates
+from tokonoma.search.tuning import TUNING
 
 DAY = 86_400_000
 
@@ -21,7 +23,7 @@ def shelf(database) -> Shelf:
 @pytest.fixture(params=[0, 500], ids=["proposed", "driven"])
 def both_ways(request, monkeypatch):
     """Filters that let few through drive the search; here once they do, and once they do not."""
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", request.param)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=request.param))
 
 
 # What is asked, and the one text that holds it.
@@ -115,7 +117,11 @@ def test_a_thread_lends_weight_to_those_beside_a_hit(shelf):
     found = shelf.find("pomegranate red may", namespace="/a", limit=20)
     assert found[0] in ("turn2", "turn3", "turn4")
     assert found.index("turn3") < found.index("other")
-    assert shelf.find("pomegranate", namespace="/a") != shelf.find("pomegranate", namespace="/a", neighbours=False) == ["turn2"]
+    assert (
+        shelf.find("pomegranate", namespace="/a")
+        != shelf.find("pomegranate", namespace="/a", neighbours=False)
+        == ["turn2"]
+    )
     assert set(shelf.find("pomegranate", namespace="/a")) == {"turn0", "turn1", "turn2", "turn3", "turn4"}
 
 
@@ -148,7 +154,9 @@ def test_a_score_can_be_added_up(shelf):
         parts = hit.score_parts
         text = parts["text"]
         assert text["words"] == pytest.approx(sum(text["terms"].values()), abs=1e-4)
-        said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (ASKING if text["asks"] else 1.0)
+        said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (
+            TUNING.question_factor if text["asks"] else 1.0
+        )
         assert text["score"] == pytest.approx(said + text["thread"])
         assert text["level"] == pytest.approx(text["score"] / (text["score"] + text["total"]))
         assert hit.score == parts["score"] == pytest.approx(text["level"] * parts["decay"], abs=1e-5)

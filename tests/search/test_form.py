@@ -2,36 +2,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.term_counts import (
+from tokonoma.search.text.tokenize import (
     TITLE_COUNT,
+    PackedMatch,
     count_terms,
     find_speaker,
-    has_question_flag,
-    has_speaker_flag,
     hash_term,
     is_question,
     look_up_terms,
     look_up_terms_many,
-    read_length,
-    read_title_terms,
+    tokenize,
 )
-from tokonoma.search.tokenize import tokenize
 
 TEXT = st.text(alphabet="アイウエオ漢字仮名文aeiou rst", max_size=300)
 
 
 def read(form: bytes, tokens: list[str]) -> dict[int, int]:
     wanted = frozenset(map(hash_term, tokens))
-    return look_up_terms(form, wanted, sorted(wanted))[0]
+    return look_up_terms(form, wanted, sorted(wanted)).counts
+
+
+def header(form: bytes) -> PackedMatch:
+    return look_up_terms(form, frozenset(), [])
 
 
 @given(TEXT, TEXT)
 def test_a_form_gives_back_every_count_and_the_length(text, title):
     form = count_terms(text, title)
     assert read(form.packed, [*form.counts]) == {hash_term(token): count for token, count in form.counts.items()}
-    assert read_length(form.packed) == form.length == tokenize(text).length + TITLE_COUNT * tokenize(title).length
-    assert set(read_title_terms(form.packed)) == {hash_term(token) for token in tokenize(title).counts}
-    assert look_up_terms(form.packed, frozenset(), []) == ({}, form.length, len(read_title_terms(form.packed)))
+    assert header(form.packed).length == form.length == tokenize(text).length + TITLE_COUNT * tokenize(title).length
+    assert set(header(form.packed).title) == {hash_term(token) for token in tokenize(title).counts}
+    assert header(form.packed).counts == {}
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=12), TEXT)
@@ -60,16 +61,16 @@ def test_short_and_long_forms_are_read_alike():
 def test_a_title_counts_more_and_a_count_is_bounded():
     form = count_terms("cat " * 1000 + "dog", "dog")
     assert read(form.packed, ["cat", "dog"]) == {hash_term("cat"): 255, hash_term("dog"): 1 + TITLE_COUNT}
-    assert [*read_title_terms(form.packed)] == [hash_term("dog")]
+    assert [*header(form.packed).title] == [hash_term("dog")]
 
 
 def test_who_speaks_stands_for_a_title():
-    assert [*read_title_terms(count_terms("Aiko: in Kyoto").packed)] == [hash_term("aiko")]
+    assert [*header(count_terms("Aiko: in Kyoto").packed).title] == [hash_term("aiko")]
     titled = count_terms("Aiko: in Kyoto", "Journeys").packed
-    assert set(read_title_terms(titled)) == {hash_term(token) for token in tokenize("Journeys").counts}
+    assert set(header(titled).title) == {hash_term(token) for token in tokenize("Journeys").counts}
     assert count_terms("Aiko: in Kyoto").counts == tokenize("Aiko: in Kyoto").counts
-    assert has_speaker_flag(count_terms("Aiko: in Kyoto").packed)
-    assert not has_speaker_flag(titled)
+    assert header(count_terms("Aiko: in Kyoto").packed).has_speaker
+    assert not header(titled).has_speaker
 
 
 @pytest.mark.parametrize(
@@ -93,18 +94,18 @@ def test_who_speaks(text, speaker):
 
 @pytest.mark.parametrize("text", ["Where?", "どこ？", "どこですか。", "行きますか", 'She said "where?"', "Where? \n"])
 def test_what_asks(text):
-    assert has_question_flag(count_terms(text).packed)
+    assert header(count_terms(text).packed).is_question
     assert is_question(text)
 
 
 @pytest.mark.parametrize("text", ["", "Here.", "Where? Here.", "これか。", "ここです。"])
 def test_what_does_not_ask(text):
-    assert not has_question_flag(count_terms(text).packed)
+    assert not header(count_terms(text).packed).is_question
 
 
 def test_an_empty_text_has_a_form():
     form = count_terms("")
-    assert (form.counts, form.length, [*read_title_terms(form.packed)]) == ({}, 0, [])
+    assert (form.counts, form.length, [*header(form.packed).title]) == ({}, 0, [])
     assert read(form.packed, ["cat"]) == {}
 
 

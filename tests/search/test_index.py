@@ -9,7 +9,7 @@ from tokonoma.core.desk import Document
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, Query
 from tokonoma.search.index import count_by_module
-from tokonoma.search.statistics import read_corpus
+from tokonoma.search.text.term_index import read_corpus
 
 
 @pytest.fixture

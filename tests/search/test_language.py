@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.fusion import FusionWeights, combine_scores
-from tokonoma.search.weighting import QueryWeighting, detect_language, is_cross_language
+from tokonoma.search.fusion import QueryWeighting, combine_scores, detect_language, is_cross_language
 
 level = st.floats(0.0, 1.0)
 
@@ -80,11 +79,3 @@ def test_a_vector_never_pushes_down_what_words_found(levels, text, vector, cover
     assert weights.words == 1.0
     assert 0.0 < weights.vectors <= 1.0
     assert combine_scores(text, vector, weights) >= text - 1e-9
-
-
-@given(st.lists(level, max_size=8), st.sampled_from(["ja", "en", "other", ""]), level)
-def test_the_calibration_is_kept(levels, held, coverage):
-    found = QueryWeighting(
-        "ja", sorted(levels, reverse=True), base=FusionWeights(unrelated=0.2, same=0.8)
-    ).choose_weights(held, coverage)
-    assert (found.unrelated, found.same) == (0.2, 0.8)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.thread_weights import blend_with_neighbours, weigh_neighbours
+from tokonoma.search.candidates import blend_with_neighbours, weigh_neighbours
 
 SEATS = {10: ("t", 0), 11: ("t", 1), 12: ("t", 2), 13: ("t", 3), 20: ("u", 1), 21: ("u", 3)}
 

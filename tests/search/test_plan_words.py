@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.term_plan import LEAST, SHARE, plan_terms
+from tokonoma.search.text.search import plan_terms
+from tokonoma.search.tuning import TUNING
 
 FREQUENCIES = st.dictionaries(st.text(min_size=1, max_size=3), st.integers(0, 50_000), max_size=30)
 
@@ -29,6 +30,6 @@ def test_the_plan_keeps_within_its_room_and_prefers_the_rare(frequencies, docume
     planned = plan_terms(frequencies.items(), documents)
     occurring = [term for term in frequencies if frequencies[term]]
     assert bool(planned) == bool(occurring)
-    assert sum(frequencies[term] for term in planned[1:]) <= max(LEAST, SHARE * documents)
+    assert sum(frequencies[term] for term in planned[1:]) <= max(TUNING.min_postings, TUNING.posting_share * documents)
     left_out = [frequencies[term] for term in occurring if term not in planned]
     assert not planned or not left_out or max(frequencies[term] for term in planned) <= min(left_out)

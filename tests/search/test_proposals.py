@@ -1,10 +1,14 @@
 """What is proposed by words: enough of it inside the filter, the promising first, and from the right index."""
 
+from dataclasses import replace
+
 import pytest
 from search.shelf import EVERYWHERE, NOW, Shelf, address
 
 from tokonoma.core.desk import Document
 from tokonoma.core.query import Condition, Query, SearchFilter, SearchScope
+from tokonoma.search import candidates
+from tokonoma.search.tuning import TUNING
 
 
 @pytest.fixture
@@ -14,7 +18,7 @@ def shelf(database) -> Shelf:
 
 def test_what_a_filter_lets_through_is_found_behind_what_it_does_not(shelf, monkeypatch):
     """More documents stand before it than are looked at together."""
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=0))
     with shelf.database.writing() as tx:
         for number in range(700):
             facts = [("k", "v")] if number < 30 else []
@@ -49,7 +53,7 @@ class _Heard:
 
 def test_neighbours_are_asked_of_the_index_of_threads(sqlite_database, monkeypatch):
     """Without it every neighbour would cost a walk through its whole namespace."""
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=0))
     shelf = Shelf(sqlite_database)
     for number in range(9):
         shelf.put(f"m{number}", "green tea", thread="talk", namespace="/a")

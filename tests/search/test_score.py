@@ -1,25 +1,48 @@
 """One ranking, from forms alone."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.score import (
-    MAX_TERMS,
-    THREAD,
-    ScoringCandidate,
+from tokonoma.search.text.score import (
+    NEIGHBOUR_OFFSETS,
     TextScore,
     WeightedQuery,
     compute_gain,
+    lift_threads,
     match_terms,
-    score_candidates,
     score_document,
     weigh_query,
 )
-from tokonoma.search.term_counts import count_terms, read_length
-from tokonoma.search.tokenize import parse_query_terms
+from tokonoma.search.text.tokenize import count_terms, look_up_terms, parse_query_terms
+from tokonoma.search.tuning import TUNING
 
 TEXTS = st.lists(st.text(alphabet="アイ漢字仮abc 、", min_size=1, max_size=40), min_size=1, max_size=8)
+
+
+class ScoringCandidate(NamedTuple):
+    key: int
+    packed: bytes
+    thread: str | None = None
+    position: int = 0
+
+
+def score_candidates(query: WeightedQuery, candidates: Sequence[ScoringCandidate]) -> list[TextScore]:
+    """The candidates that hold any of the query's terms, or border on one that does, best first."""
+    positions = {(each.thread, each.position): each.key for each in candidates if each.thread is not None}
+    matches = {each.key: match_terms(query, each.packed) for each in candidates}
+    found: dict[int, TextScore] = {}
+    for each in candidates:
+        thread = each.thread or ""
+        keys = [positions.get((thread, each.position + offset)) for offset in NEIGHBOUR_OFFSETS]
+        score = score_document(query, each.key, matches[each.key], [matches[key] for key in keys if key is not None])
+        if score is not None:
+            found[each.key] = score
+    found |= lift_threads(query, found, {each.key: each.thread for each in candidates if each.thread is not None})
+    return sorted(found.values(), key=lambda each: (-each.score, each.key))
 
 
 def corpus(*texts: str | tuple[str, str]) -> list[ScoringCandidate]:
@@ -29,7 +52,7 @@ def corpus(*texts: str | tuple[str, str]) -> list[ScoringCandidate]:
 
 
 def asked(question: str, documents: list[ScoringCandidate], frequencies: dict[str, int] | None = None) -> WeightedQuery:
-    average = sum(read_length(each.packed) for each in documents) / len(documents)
+    average = sum(look_up_terms(each.packed, frozenset(), []).length for each in documents) / len(documents)
     known = {term.text: 1 for term in parse_query_terms(question)} if frequencies is None else frequencies
     return weigh_query(parse_query_terms(question), known, max(10, len(documents)), average)
 
@@ -104,7 +127,7 @@ def test_a_thread_lifts_its_own_towards_its_best_and_nobody_falls():
     found = {each.key: each for each in score_candidates(question, talk + alone)}
     assert found[0].thread == 0.0
     assert found[14].score < found[4].score < found[0].score
-    assert found[4].thread == pytest.approx(THREAD * (found[0].score - (found[4].score - found[4].thread)))
+    assert found[4].thread == pytest.approx(TUNING.thread_share * (found[0].score - (found[4].score - found[4].thread)))
 
 
 def test_who_asks_comes_behind_who_answers():
@@ -142,7 +165,7 @@ def test_of_a_long_question_the_terms_that_are_worth_most_are_kept():
     words = [f"{chr(97 + number // 26)}{chr(97 + number % 26)}q" for number in range(200)]
     frequencies = {word: number + 1 for number, word in enumerate(words)}
     question = weigh_query(parse_query_terms(" ".join(words)), frequencies, 1000, 10.0)
-    assert len(question.gains) == MAX_TERMS
+    assert len(question.gains) == TUNING.scored_terms
     assert min(question.gains.values()) > compute_gain(parse_query_terms(words[-1])[0], 200, 1000)
 
 

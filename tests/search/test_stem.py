@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.stem import stem
+from tokonoma.search.text.words import stem
 
 FAMILIES = [
     "connect connects connected connecting connection connections",

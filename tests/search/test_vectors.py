@@ -12,7 +12,7 @@ from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
 from tokonoma.search.filters import IndexFilter, compile_filter
-from tokonoma.search.vectors.leg import QueryVector
+from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.database import Database
 
 EVERYWHERE = SearchScope("/", CLASSIFICATIONS)

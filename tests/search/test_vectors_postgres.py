@@ -11,9 +11,8 @@ from tokonoma.core.query import SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import compile_filter
-from tokonoma.search.vectors import postgres as vectors_postgres
-from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.postgres import PgvectorExtension, build_index_name, find_extension
+from tokonoma.search.vectors import backends as vectors_postgres
+from tokonoma.search.vectors.store import PgvectorExtension, build_index_name, find_extension
 from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import read_applied
@@ -129,7 +128,7 @@ def test_a_backup_made_with_pgvector_fits_a_database_without(meaning: Meaning, p
     empty = Meaning(other)
     with other.reading() as rows:
         known = read_applied(other, rows)
-    sets = {"search": tables.TABLES, "vectors": vectors_tables.TABLES, "embed": queue.TABLES}
+    sets = {"search": tables.TABLES, "vectors": tables.VECTOR_TABLES, "embed": queue.TABLES}
     assert known.keys() == sets.keys()
     restore_backup(other, tmp_path / "saved", sets)
     assert empty.ids(vectors[2], 3) == exact(ids, vectors, vectors[2], 3)

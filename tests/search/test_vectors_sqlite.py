@@ -12,12 +12,11 @@ from search.meaning import Meaning, exact, like_texts, recall
 from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.vectors import blocks as vectors_blocks
-from tokonoma.search.vectors import columns as vectors_columns
-from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import QueryVector
+from tokonoma.search.vectors import codes as vectors_columns
+from tokonoma.search.vectors import memory as vectors_blocks
+from tokonoma.search.vectors.backends import SqliteVectorBackend
 from tokonoma.search.vectors.memory import CodeMemory
-from tokonoma.search.vectors.sqlite import SqliteVectorBackend
+from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import Database, open_database
 
@@ -171,9 +170,9 @@ def test_a_restored_backup_is_noticed(meaning: Meaning, tmp_path: Path, monkeypa
     create_backup(meaning.database, saved)
     meaning.add(vectors[20:])
     assert len(meaning.ids(vectors[0], 100)) == 60
-    sets = {"search": tables.TABLES, "vectors": vectors_tables.TABLES, "embed": queue.TABLES}
+    sets = {"search": tables.TABLES, "vectors": tables.VECTOR_TABLES, "embed": queue.TABLES}
     restore_backup(meaning.database, saved, sets)
-    monkeypatch.setattr("tokonoma.search.vectors.memory._MOMENT", 0.0)  # the moment is over
+    monkeypatch.setattr("tokonoma.search.vectors.memory._LONGEST_READ", 0.0)  # the moment is over
     right(meaning, ids, vectors[:20])
     assert memory(meaning).columns.count == 20
 

@@ -1,12 +1,15 @@
 """The time that a question names, by itself."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.search.dates import compute_factor, compute_fit, find_spans, parse_moment, select_short
+from tokonoma.search.candidates import CandidatePool
+from tokonoma.search.dates import DateBoost, compute_factor, compute_fit, find_spans, parse_moment
 
 
 def at(*date: int) -> int:
@@ -89,10 +92,17 @@ def test_the_nearer_to_the_time_the_better_the_fit(one, other):
         assert 0.6 < compute_factor(fits[1]) <= compute_factor(fits[0]) <= 1.0
 
 
+def looked_through(text: str, now: int) -> list[int]:
+    """The years of the times whose documents are proposed."""
+    begins: list[int] = []
+    pool = SimpleNamespace(find_between=lambda begin, _end, _most: begins.append(begin) or [])
+    assert DateBoost(cast(CandidatePool, pool), find_spans(text, now)).propose() == []
+    return [datetime.fromtimestamp(each / 1000, UTC).year for each in begins]
+
+
 def test_only_short_times_are_looked_through_and_the_latest_first():
-    assert select_short(find_spans("in 2022", NOW), 2) == []
-    months = select_short(find_spans("in June", NOW - 300 * DAY), 2)
-    assert [datetime.fromtimestamp(each.begin / 1000, UTC).year for each in months] == [2027, 2026]
+    assert looked_through("in 2022", NOW) == []
+    assert looked_through("in June", NOW - 300 * DAY) == [2027, 2026, 2025]
 
 
 def test_dates_are_read_as_people_store_them():

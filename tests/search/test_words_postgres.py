@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import pytest
 from search.shelf import Shelf
 
-from tokonoma.search import term_index_postgres as words_postgres
+from tokonoma.search.text import term_index as words_postgres
 from tokonoma.store.database import Database
 
 
 @pytest.fixture
 def shelf(postgres_database: Database, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     monkeypatch.setattr(words_postgres, "_MANY", 100)
-    monkeypatch.setattr(words_postgres, "_REMEMBERED", -1.0)
+    monkeypatch.setattr(words_postgres, "_CACHED", -1.0)
     return Shelf(postgres_database)
 
 
@@ -33,7 +33,7 @@ def counted(shelf: Shelf, documents: int, *terms: str) -> Mapping[str, int]:
 
 def visited(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on nothing may be counted by visiting documents."""
-    monkeypatch.setattr(words_postgres, "_COUNT", "select 1 / 0")
+    monkeypatch.setattr(words_postgres, "_POSTGRES_COUNT", "select 1 / 0")
 
 
 def test_common_words_are_not_counted_again(shelf, monkeypatch):

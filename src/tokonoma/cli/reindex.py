@@ -20,7 +20,7 @@ from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.module import Module
 from tokonoma.core.suggestions import find_nearest
-from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
+from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")
