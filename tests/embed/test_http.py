@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from search.shelf import EVERYWHERE, NOW, Shelf
+from search.fixture import EVERYWHERE, NOW, IndexFixture
 
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
@@ -15,8 +15,8 @@ from tokonoma.search.tuning import TUNING
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 def is_(key, *values):

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from search.shelf import NOW, Shelf, address, names
+from search.fixture import NOW, IndexFixture, address, names
 
 from tokonoma.core.desk import CLASSIFICATIONS, Document
 from tokonoma.core.errors import Missing, Unavailable
@@ -16,8 +16,8 @@ DAY = 86_400_000
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 @pytest.fixture(params=[0, 500], ids=["proposed", "driven"])
@@ -61,7 +61,7 @@ def test_rare_words_count_more_and_all_words_more_than_some(shelf):
         shelf.put(f"n{number}", f"tea and {'cake' if number % 5 == 0 else 'toast'} on day {number}")
     shelf.put("rare", "tea and pomegranate")
     shelf.put("all", "tea and pomegranate and cake")
-    for where in ({}, {"modules": ("memory",)}, {"space": "/"}):
+    for where in ({}, {"modules": ("memory",)}, {"namespace": "/"}):
         assert shelf.find("pomegranate cake", **where)[:2] == ["all", "rare"]
 
 

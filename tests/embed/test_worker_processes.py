@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import SOAK
-from embed.house import QUICK, House, Open
+from embed.fixture import QUICK, EmbedFixture, Open
 from embed.server import EmbeddingServer, vector
 
 from tokonoma.search.vectors.store import data_column, decode_vectors
@@ -26,7 +26,7 @@ def start(database_url: str, tmp_path: Path) -> Generator[Start]:
     running: list[subprocess.Popen[bytes]] = []
 
     def begin(server: EmbeddingServer, lease: float) -> subprocess.Popen[bytes]:
-        words = [sys.executable, str(Path(__file__).with_name("working.py")), database_url, server.url, str(lease)]
+        words = [sys.executable, str(Path(__file__).with_name("run_worker.py")), database_url, server.url, str(lease)]
         running.append(subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL))
         return running[-1]
 
@@ -36,7 +36,7 @@ def start(database_url: str, tmp_path: Path) -> Generator[Start]:
         each.wait()
 
 
-def right(house: House, bodies: dict[str, str]) -> None:
+def right(house: EmbedFixture, bodies: dict[str, str]) -> None:
     column = data_column(house.database.kind)
     found = house.rows(f"select d.address, {column} from embedding e join document d on d.id = e.document_id")
     assert len(found) == len(bodies)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search.meaning import Meaning, exact, like_texts, recall
+from search.vectors.fixture import VectorFixture, exact, like_texts, recall
 
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Unavailable
@@ -19,11 +19,11 @@ EVERYWHERE = SearchScope("/", CLASSIFICATIONS)
 
 
 @pytest.fixture
-def meaning(database: Database) -> Meaning:
-    return Meaning(database)
+def meaning(database: Database) -> VectorFixture:
+    return VectorFixture(database)
 
 
-def test_the_nearest_come_first_with_their_similarity(meaning: Meaning) -> None:
+def test_the_nearest_come_first_with_their_similarity(meaning: VectorFixture) -> None:
     vectors = like_texts(60, 32)
     ids = meaning.add(vectors)
     asked = like_texts(1, 32, seed=5)[0]
@@ -33,7 +33,7 @@ def test_the_nearest_come_first_with_their_similarity(meaning: Meaning) -> None:
     assert [similarity for _, similarity in found] == pytest.approx(cosines, abs=1e-5)
 
 
-def test_l2_has_its_own_scale_and_the_same_order(meaning: Meaning) -> None:
+def test_l2_has_its_own_scale_and_the_same_order(meaning: VectorFixture) -> None:
     vectors = like_texts(30, 32)
     ids = meaning.add(vectors)
     asked = vectors[3]
@@ -44,7 +44,7 @@ def test_l2_has_its_own_scale_and_the_same_order(meaning: Meaning) -> None:
     assert found[0][1] == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_pivot_asks_with_its_own_vector(meaning: Meaning) -> None:
+def test_a_pivot_asks_with_its_own_vector(meaning: VectorFixture) -> None:
     vectors = like_texts(40, 32)
     ids = meaning.add(vectors)
     assert meaning.ids(ids[7], 5) == exact(ids, vectors, vectors[7], 5)
@@ -54,7 +54,7 @@ def test_a_pivot_asks_with_its_own_vector(meaning: Meaning) -> None:
     assert caught.value.reason == "not_embedded"
 
 
-def test_the_best_piece_of_a_document_counts_once(meaning: Meaning) -> None:
+def test_the_best_piece_of_a_document_counts_once(meaning: VectorFixture) -> None:
     vectors = like_texts(90, 32)
     ids = meaning.add_all([vectors[start : start + 3] for start in range(0, 90, 3)])
     asked = vectors[31]
@@ -64,7 +64,7 @@ def test_the_best_piece_of_a_document_counts_once(meaning: Meaning) -> None:
     assert found[0] == (ids[10], pytest.approx(1.0, abs=1e-5))
 
 
-def test_similarities_of_given_documents(meaning: Meaning) -> None:
+def test_similarities_of_given_documents(meaning: VectorFixture) -> None:
     vectors = like_texts(20, 32)
     ids = meaning.add(vectors)
     with meaning.database.reading() as rows:
@@ -74,11 +74,11 @@ def test_similarities_of_given_documents(meaning: Meaning) -> None:
     assert found[ids[3]].similarity == pytest.approx(vectors[3] @ vectors[0], abs=1e-5)
 
 
-def test_nothing_is_found_where_nothing_is(meaning: Meaning) -> None:
+def test_nothing_is_found_where_nothing_is(meaning: VectorFixture) -> None:
     assert meaning.near(like_texts(1, 32)[0]) == []
 
 
-def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Meaning) -> None:
+def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: VectorFixture) -> None:
     vectors = like_texts(50, 32)
     ids = meaning.add(vectors, namespace="/a")
     inside = compile_filter(SearchFilter(namespace="/b"), EVERYWHERE)
@@ -102,7 +102,7 @@ def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Mean
 
 
 @pytest.mark.parametrize(("count", "settled"), [(600, False), (2_500, False), (2_500, True)])
-def test_filters_hold_and_cost_no_recall(meaning: Meaning, count: int, settled: bool) -> None:
+def test_filters_hold_and_cost_no_recall(meaning: VectorFixture, count: int, settled: bool) -> None:
     """Settled: PostgreSQL has its index, SQLite its blocks."""
     vectors = like_texts(count, 32)
     spaces = ["/", "/a", "/a/b", "/ab", "/c"]
@@ -148,7 +148,7 @@ def test_filters_hold_and_cost_no_recall(meaning: Meaning, count: int, settled: 
     assert np.mean(right) >= 0.99
 
 
-def test_recall_beside_exact(meaning: Meaning) -> None:
+def test_recall_beside_exact(meaning: VectorFixture) -> None:
     count = 4_000
     vectors = like_texts(count, 32)
     ids = meaning.add(vectors)
@@ -160,7 +160,7 @@ def test_recall_beside_exact(meaning: Meaning) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(st.data())
-def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: Meaning, data: st.DataObject) -> None:
+def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: VectorFixture, data: st.DataObject) -> None:
     """One who follows every change finds what one who reads everything anew finds, and what is true."""
     known: dict[int, tuple[np.ndarray, str]] = {}
     meaning.run("delete from document")
@@ -186,10 +186,10 @@ def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: Meani
                 meaning.vectors.store_vectors(statements, meaning.model, chosen, vector, [""] * len(vector))
             known[chosen] = (vector[0], known[chosen][1])
         _same(meaning, known)
-    _same(Meaning(meaning.database), known)
+    _same(VectorFixture(meaning.database), known)
 
 
-def _same(meaning: Meaning, known: dict[int, tuple[np.ndarray, str]]) -> None:
+def _same(meaning: VectorFixture, known: dict[int, tuple[np.ndarray, str]]) -> None:
     asked = like_texts(1, 32, seed=55)[0]
     for space in (None, "/b"):
         inside = {document: vector for document, (vector, place) in known.items() if space in (None, place)}
@@ -200,6 +200,6 @@ def _same(meaning: Meaning, known: dict[int, tuple[np.ndarray, str]]) -> None:
         assert similarities == pytest.approx(sorted(similarities, reverse=True), abs=1e-5)
 
 
-def test_an_impossible_filter_finds_nothing(meaning: Meaning) -> None:
+def test_an_impossible_filter_finds_nothing(meaning: VectorFixture) -> None:
     meaning.add(like_texts(10, 32))
     assert meaning.near(like_texts(1, 32)[0], 10, IndexFilter("1 = 0")) == []

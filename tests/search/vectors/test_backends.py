@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search.meaning import Meaning, exact, like_texts, recall
+from search.vectors.fixture import VectorFixture, exact, like_texts, recall
 
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.query import SearchFilter, SearchScope
@@ -19,17 +19,17 @@ from tokonoma.store.migrate import read_applied
 
 
 @pytest.fixture
-def meaning(postgres_database: Database) -> Meaning:
-    return Meaning(postgres_database)
+def meaning(postgres_database: Database) -> VectorFixture:
+    return VectorFixture(postgres_database)
 
 
-def indexed(meaning: Meaning) -> bool:
+def indexed(meaning: VectorFixture) -> bool:
     with meaning.database.reading() as rows:
         (model,) = meaning.vectors.list_models(rows)
         return rows.row("select 1 from pg_indexes where indexname = :name", name=build_index_name(model)) is not None
 
 
-def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> None:
+def test_settling_makes_the_index_and_the_planner_uses_it(meaning: VectorFixture) -> None:
     vectors = like_texts(3_000, 32)
     ids = meaning.add(vectors)
     with meaning.database.reading() as rows:
@@ -40,7 +40,7 @@ def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> N
     assert indexed(meaning)
     meaning.run("analyze embedding")
     meaning.run("analyze document")
-    after = Meaning(meaning.database)
+    after = VectorFixture(meaning.database)
     right = [recall(after.ids(asked), wanted) for asked, wanted in zip(like_texts(20, 32, seed=1), before, strict=True)]
     assert np.mean(right) >= 0.99
     with meaning.database.reading() as rows:
@@ -56,14 +56,14 @@ def test_settling_makes_the_index_and_the_planner_uses_it(meaning: Meaning) -> N
     assert exact(ids, vectors, vectors[0], 1) == [ids[0]]
 
 
-def test_the_index_that_gives_up_is_not_the_last_word(meaning: Meaning, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_that_gives_up_is_not_the_last_word(meaning: VectorFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A filter that lets few through, all of them far away: the walk ends before it meets them."""
     vectors = like_texts(3_000, 32)
     meaning.add(vectors, namespace="/many")
     few = meaning.add(-vectors[:5], namespace="/few")
     meaning.settle()
     monkeypatch.setattr(vectors_postgres, "_TUNE_ITERATIVE", "select set_config('hnsw.iterative_scan', 'off', true)")
-    fresh = Meaning(meaning.database)
+    fresh = VectorFixture(meaning.database)
     found = fresh.ids(vectors[0], 10, compile_filter(SearchFilter(namespace="/few"), SearchScope("/", CLASSIFICATIONS)))
     assert set(found) == set(few)
 
@@ -71,12 +71,12 @@ def test_the_index_that_gives_up_is_not_the_last_word(meaning: Meaning, monkeypa
 @pytest.mark.parametrize("dimension", [2_000, 2_500, 4_100])
 def test_wide_vectors(postgres_database: Database, dimension: int) -> None:
     """Beyond 2 000 dimensions in half precision, beyond 4 000 without an index; similarities are always exact."""
-    meaning = Meaning(postgres_database, dimension)
+    meaning = VectorFixture(postgres_database, dimension)
     vectors = like_texts(40, dimension)
     ids = meaning.add(vectors)
     meaning.settle()
     assert indexed(meaning) == (dimension <= 4_000)
-    fresh = Meaning(postgres_database, dimension)
+    fresh = VectorFixture(postgres_database, dimension)
     found = fresh.near(vectors[3], 5)
     assert [document for document, _ in found] == exact(ids, vectors, vectors[3], 5)
     cosines = np.sort(vectors @ vectors[3])[::-1][:5]
@@ -87,7 +87,7 @@ def test_an_extension_in_another_schema(postgres_at: str, postgres_database: Dat
     with postgres_database.writing() as statements:
         statements.run("create schema extensions")
         statements.run("create extension vector schema extensions")
-    meaning = Meaning(postgres_database)
+    meaning = VectorFixture(postgres_database)
     vectors = like_texts(30, 32)
     ids = meaning.add(vectors)
     meaning.settle()
@@ -96,7 +96,7 @@ def test_an_extension_in_another_schema(postgres_at: str, postgres_database: Dat
 
 
 def test_a_role_that_may_not_create_extensions_searches_all_the_same(
-    meaning: Meaning, postgres, postgres_at: str
+    meaning: VectorFixture, postgres, postgres_at: str
 ) -> None:
     vectors = like_texts(30, 32)
     ids = meaning.add(vectors)
@@ -106,7 +106,7 @@ def test_a_role_that_may_not_create_extensions_searches_all_the_same(
         statements.run(f"grant usage on schema public to {role}")
         statements.run(f"grant all on all tables in schema public to {role}")
     plain = open_database(postgres_at.replace("postgres@", f"{role}@"))
-    theirs = Meaning.__new__(Meaning)
+    theirs = VectorFixture.__new__(VectorFixture)
     theirs.database, theirs.model = plain, meaning.model
     theirs.vectors = type(meaning.vectors)(plain, meaning.vectors._queue, lambda _rows, _ids: {}, None)
     theirs.settle()
@@ -118,14 +118,14 @@ def test_a_role_that_may_not_create_extensions_searches_all_the_same(
         statements.run(f"drop role {role}")
 
 
-def test_a_backup_made_with_pgvector_fits_a_database_without(meaning: Meaning, postgres, tmp_path: Path) -> None:
+def test_a_backup_made_with_pgvector_fits_a_database_without(meaning: VectorFixture, postgres, tmp_path: Path) -> None:
     vectors = like_texts(30, 32)
     ids = meaning.add(vectors)
     meaning.settle()
     create_backup(meaning.database, tmp_path / "saved")
     name = postgres.take()
     other = open_database(postgres.url(name))
-    empty = Meaning(other)
+    empty = VectorFixture(other)
     with other.reading() as rows:
         known = read_applied(other, rows)
     sets = {"search": tables.TABLES, "vectors": tables.VECTOR_TABLES, "embed": queue.TABLES}
@@ -136,7 +136,7 @@ def test_a_backup_made_with_pgvector_fits_a_database_without(meaning: Meaning, p
     postgres.give(name)
 
 
-def test_a_model_that_goes_takes_its_index_along(meaning: Meaning) -> None:
+def test_a_model_that_goes_takes_its_index_along(meaning: VectorFixture) -> None:
     meaning.add(like_texts(30, 32))
     meaning.settle()
     with meaning.database.writing() as statements:

@@ -3,35 +3,35 @@
 from collections.abc import Mapping
 
 import pytest
-from search.shelf import Shelf
+from search.fixture import IndexFixture
 
 from tokonoma.search.text import term_index as words_postgres
 from tokonoma.store.database import Database
 
 
 @pytest.fixture
-def shelf(postgres_database: Database, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def shelf(postgres_database: Database, monkeypatch: pytest.MonkeyPatch) -> IndexFixture:
     monkeypatch.setattr(words_postgres, "_MANY", 100)
     monkeypatch.setattr(words_postgres, "_CACHED", -1.0)
-    return Shelf(postgres_database)
+    return IndexFixture(postgres_database)
 
 
-def fill(shelf: Shelf, first: int, count: int) -> None:
+def fill(shelf: IndexFixture, first: int, count: int) -> None:
     for number in range(first, first + count):
         shelf.put(f"m{number}", f"tea {'green' if number % 4 == 0 else 'black'} w{number:05}")
 
 
-def analyze(shelf: Shelf) -> None:
+def analyze(shelf: IndexFixture) -> None:
     with shelf.database.writing() as statements:
         statements.run("analyze words")
 
 
-def counted(shelf: Shelf, documents: int, *terms: str) -> Mapping[str, int]:
+def counted(shelf: IndexFixture, documents: int, *terms: str) -> Mapping[str, int]:
     with shelf.database.reading() as rows:
         return shelf.index.term_index.count_documents(rows, terms, documents)
 
 
-def visited(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def visited(shelf: IndexFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on nothing may be counted by visiting documents."""
     monkeypatch.setattr(words_postgres, "_POSTGRES_COUNT", "select 1 / 0")
 

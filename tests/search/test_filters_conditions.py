@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search.shelf import Shelf
+from search.fixture import IndexFixture
 
 from tokonoma.core.query import AllOf, AnyOf, Condition, NoneOf
 
@@ -34,8 +34,8 @@ def holds(test, facts) -> bool:
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    made = Shelf(database)
+def shelf(database) -> IndexFixture:
+    made = IndexFixture(database)
     for name, facts in FACTS.items():
         made.put(name, "lamp", facts=[(key, value) for key, value in facts.items() if value is not None])
     return made

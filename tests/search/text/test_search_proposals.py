@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from search.shelf import EVERYWHERE, NOW, Shelf, address
+from search.fixture import EVERYWHERE, NOW, IndexFixture, address
 
 from tokonoma.core.desk import Document
 from tokonoma.core.query import Condition, Query, SearchFilter, SearchScope
@@ -12,8 +12,8 @@ from tokonoma.search.tuning import TUNING
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 def test_what_a_filter_lets_through_is_found_behind_what_it_does_not(shelf, monkeypatch):
@@ -54,7 +54,7 @@ class _Heard:
 def test_neighbours_are_asked_of_the_index_of_threads(sqlite_database, monkeypatch):
     """Without it every neighbour would cost a walk through its whole namespace."""
     monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=0))
-    shelf = Shelf(sqlite_database)
+    shelf = IndexFixture(sqlite_database)
     for number in range(9):
         shelf.put(f"m{number}", "green tea", thread="talk", namespace="/a")
     with shelf.database.reading() as rows:

@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import numpy as np
 import pytest
-from embed.house import House, Open
+from embed.fixture import EmbedFixture, Open
 from embed.server import EmbeddingServer
 
 from tokonoma.embed.embedder import UnusableAnswer
@@ -28,7 +28,7 @@ def large() -> Generator[EmbeddingServer]:
     made.close()
 
 
-def filled(houses: Open, server: EmbeddingServer) -> House:
+def filled(houses: Open, server: EmbeddingServer) -> EmbedFixture:
     house = houses([server.url], "small")
     for name, body in NOTES.items():
         house.save(name, body)
@@ -36,7 +36,7 @@ def filled(houses: Open, server: EmbeddingServer) -> House:
     return house
 
 
-def models(house: House) -> dict[str, int]:
+def models(house: EmbedFixture) -> dict[str, int]:
     sql = "select m.name, count(e.id) from embedding_model m left join embedding e on e.model = m.id group by m.name"
     return dict(house.rows(sql))
 

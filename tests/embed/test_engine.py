@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from embed.house import NOTES, record
+from embed.fixture import NOTES, record
 from embed.server import EmbeddingServer
 
 from tokonoma.app.search import SearchEngine

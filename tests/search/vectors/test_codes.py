@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search.meaning import like_texts
+from search.vectors.fixture import like_texts
 
 from tokonoma.search.vectors import codes as code
 from tokonoma.search.vectors.codes import (

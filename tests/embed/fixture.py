@@ -41,7 +41,7 @@ def record(rows: Rows, address: str) -> Record | None:
     return None if row is None else Record(address, "notes", row[0], "internal", "", row[1])
 
 
-class House:
+class EmbedFixture:
     def __init__(
         self,
         database: Database,
@@ -118,4 +118,4 @@ class House:
         self.embedders.close()
 
 
-Open = Callable[..., House]
+Open = Callable[..., EmbedFixture]

@@ -34,7 +34,7 @@ def like_texts(count: int, dimension: int, seed: int = 0, topics: int = 40, apar
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
-class Meaning:
+class VectorFixture:
     def __init__(self, database: Database, dimension: int = 32) -> None:
         for name, steps in (("search", tables.TABLES), ("vectors", tables.VECTOR_TABLES), ("embed", queue.TABLES)):
             migrate(database, name, steps, lambda _reason: None)

@@ -4,7 +4,7 @@ import itertools
 import threading
 
 import pytest
-from search.shelf import EVERYWHERE, Shelf, address, names
+from search.fixture import EVERYWHERE, IndexFixture, address, names
 
 from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.desk import Document
@@ -35,7 +35,7 @@ def word(number):
 MODULE = Module("memory", "Notes.", (), NOTES, documents=listed)
 
 
-class Notes(Shelf):
+class Notes(IndexFixture):
     def __init__(self, database, **options):
         super().__init__(database, **options)
         migrate(database, "notes", NOTES, lambda _reason: None)

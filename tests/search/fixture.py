@@ -23,7 +23,7 @@ def names(hits: Hits) -> list[str]:
     return [hit.address.removeprefix("tokonoma://memory/") for hit in hits.items]
 
 
-class Shelf:
+class IndexFixture:
     def __init__(self, database: Database, **options: Any) -> None:
         migrate(database, "search", TABLES, lambda _reason: None)
         self.database = database
