@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,6 @@ def test_addresses_are_taken_with_and_without_their_end() -> None:
 
 
 def test_the_recipe_holds_no_key_and_no_address() -> None:
-    plain = json.dumps(ModelConfig("openai", "m").to_dict())
+    plain = json.dumps(asdict(ModelConfig("openai", "m")))
     assert "http" not in plain
     assert ModelConfig(**json.loads(plain)) == ModelConfig("openai", "m")

@@ -38,7 +38,7 @@ def test_a_provider_that_is_away_is_left_alone_for_a_while(filled: EmbedFixture,
     server.mood = "well"
     assert filled.vectors.embed_query("a question") is None
     assert len(server.requests) == asked
-    filled.queries._sources["openai:m"].until = 0.0  # the while is over
+    filled.queries._sources["openai:m"]._until = 0.0  # the while is over
     assert filled.vectors.embed_query("a question") is not None
 
 

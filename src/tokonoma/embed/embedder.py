@@ -1,5 +1,6 @@
 """The interfaces of this package: to embedding models, and to the store of their vectors."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -39,27 +40,18 @@ class UnusableAnswer(Unavailable):
 
 
 class Embedder(Protocol):
-    """One model. Used by several threads at once."""
+    """One model, used by several threads at once. Embedders with the same `model` give vectors that can be compared; it
+    is stored with every vector. `dimension` is None until the first answer, unless it is configured. `batch_size` is
+    how many texts it takes at once; texts longer than `chunk_length` characters are split into pieces."""
 
     @property
-    def model(self) -> str:
-        """Stored with every vector; embedders with the same one give vectors that can be compared."""
-        ...
-
+    def model(self) -> str: ...
     @property
-    def dimension(self) -> int | None:
-        """None until the first answer, unless it is configured."""
-        ...
-
+    def dimension(self) -> int | None: ...
     @property
-    def batch_size(self) -> int:
-        """How many texts it takes at once."""
-        ...
-
+    def batch_size(self) -> int: ...
     @property
-    def chunk_length(self) -> int:
-        """How many characters one vector represents; longer texts are split into pieces."""
-        ...
+    def chunk_length(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         """One row of length 1 for each text, in order. Fails with ProviderUnavailable or UnusableAnswer. `timeout`:
@@ -67,6 +59,26 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Backoff:
+    """After a failure a provider rests, twice as long each time."""
+
+    def __init__(self, first: float, most: float) -> None:
+        self._first, self._most = first, most
+        self._failures, self._until = 0, 0.0
+
+    @property
+    def is_resting(self) -> bool:
+        return time.monotonic() < self._until
+
+    def record_failure(self, retry_after: float | None = None) -> None:
+        rest = min(self._first * 2**self._failures, self._most) if retry_after is None else retry_after
+        self._failures = min(self._failures + 1, 10)
+        self._until = time.monotonic() + rest
+
+    def record_success(self) -> None:
+        self._failures, self._until = 0, 0.0
 
 
 def check_vectors(answer: Any, count: int, dimension: int | None) -> "Vectors":
@@ -99,7 +111,9 @@ def is_same_model(one: "Vectors", other: "Vectors") -> bool:
 
 
 class EmbeddingModel(Protocol):
-    """A model whose vectors are, or will be, stored."""
+    """A model whose vectors are, or will be, stored. `config` is a ModelConfig as JSON; `anchor` is the probe's vector,
+    which tells one model from another of the same name. New vectors are of the model that is `current`. Documents up to
+    `backfilled_to` were put into the queue; None: all were."""
 
     @property
     def id(self) -> int: ...
@@ -108,24 +122,13 @@ class EmbeddingModel(Protocol):
     @property
     def dimension(self) -> int: ...
     @property
-    def config(self) -> str:
-        """A ModelConfig as JSON."""
-        ...
-
+    def config(self) -> str: ...
     @property
-    def anchor(self) -> "Vectors":
-        """The probe's vector: it tells one model from another of the same name."""
-        ...
-
+    def anchor(self) -> "Vectors": ...
     @property
-    def current(self) -> bool:
-        """New vectors are of this model."""
-        ...
-
+    def current(self) -> bool: ...
     @property
-    def backfilled_to(self) -> int | None:
-        """Documents up to this id were put into the queue; None: all were."""
-        ...
+    def backfilled_to(self) -> int | None: ...
 
 
 class VectorStore(Protocol):

@@ -13,6 +13,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.log import log
 from tokonoma.embed.embedder import (
     PROBE,
+    Backoff,
     ProviderUnavailable,
     TextKind,
     UnusableAnswer,
@@ -37,23 +38,10 @@ _TEXTS = (400, 413, 422)  # the texts are refused; others may not be
 _LATER = (408, 409, 425, 429)
 
 
-class EmbeddingEndpoint:
+class EmbeddingEndpoint(Backoff):
     def __init__(self, position: int, config: EndpointConfig) -> None:
+        super().__init__(_REST, _MOST_REST)
         self.position, self.config = position, config
-        self._failures = 0
-        self._until = 0.0
-
-    @property
-    def is_resting(self) -> bool:
-        return time.monotonic() < self._until
-
-    def record_failure(self, retry_after: float | None) -> None:
-        rest = min(_REST * 2**self._failures, _MOST_REST) if retry_after is None else retry_after
-        self._failures = min(self._failures + 1, 10)
-        self._until = time.monotonic() + rest
-
-    def record_success(self) -> None:
-        self._failures, self._until = 0, 0.0
 
     def post(self, client: "httpx.Client", body: dict[str, Any], until: float) -> list[Any]:
         """The vectors, in the order of the texts. The text of an error response is never repeated: it may contain the
@@ -151,18 +139,15 @@ class HttpEmbedder:
             try:
                 return self._try_endpoints(texts, self._timeout)
             except ProviderUnavailable as error:
-                wait = self._choose_delay(attempt, error)
+                # At random, so that many processes do not return in the same instant.
+                wait = (
+                    _WAIT * 2**attempt * _CHANCE.uniform(0.5, 1.5) if error.retry_after is None else error.retry_after
+                )
                 if attempt == TRIES - 1 or error.reason == "embedder_refused" or wait > _LONGEST:
                     raise
                 if self._closed.wait(wait):
                     raise
         raise AssertionError("the last try returns or raises")
-
-    def _choose_delay(self, attempt: int, error: ProviderUnavailable) -> float:
-        if error.retry_after is not None:
-            return error.retry_after
-        # At random, so that many processes do not return in the same instant.
-        return _WAIT * 2**attempt * _CHANCE.uniform(0.5, 1.5)
 
     def _try_endpoints(self, texts: list[str], timeout: float) -> "Vectors":
         """Each endpoint once, those that failed before last."""
@@ -179,7 +164,11 @@ class HttpEmbedder:
 
     def _embed_at(self, endpoint: EmbeddingEndpoint, texts: list[str], timeout: float) -> "Vectors":
         sent = [*texts, self._probe]
-        vectors = check_vectors(self._post(endpoint, sent, timeout), len(sent), self.dimension)
+        body: dict[str, Any] = {"model": self._config.model, "input": sent, "encoding_format": "float"}
+        if self._config.dimension:
+            body["dimensions"] = self._config.dimension
+        rows = endpoint.post(self._get_client(), body, time.monotonic() + timeout)
+        vectors = check_vectors(rows, len(sent), self.dimension)
         self._check_model(endpoint, vectors[-1])
         endpoint.record_success()
         return vectors[:-1]
@@ -198,26 +187,16 @@ class HttpEmbedder:
             f"{endpoint.config.display_url} serves another model than it did, or than another endpoint does."
         )
 
-    def _post(self, endpoint: EmbeddingEndpoint, texts: list[str], timeout: float) -> list[Any]:
-        body: dict[str, Any] = {"model": self._config.model, "input": texts, "encoding_format": "float"}
-        if self._config.dimension:
-            body["dimensions"] = self._config.dimension
-        return endpoint.post(self._get_client(), body, time.monotonic() + timeout)
-
     def _get_client(self) -> "httpx.Client":
         with self._lock:
             if self._closed.is_set():
                 raise ProviderUnavailable("The embedder is closed.")
             if self._client is None:
-                self._client = open_client()
+                import httpx
+
+                # Proxies and certificates of the environment are ignored: only app/ reads the environment.
+                self._client = httpx.Client(trust_env=False, follow_redirects=False)
             return self._client
-
-
-def open_client() -> "httpx.Client":
-    import httpx
-
-    # Proxies and certificates of the environment are ignored: only app/ reads the environment.
-    return httpx.Client(trust_env=False, follow_redirects=False)
 
 
 def _parse_rows(text: bytes, count: int, where: str) -> list[Any]:

@@ -5,8 +5,7 @@ The configuration of a model is stored with its vectors; API keys and addresses 
 
 import hashlib
 import threading
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tokonoma.core.errors import Unready
@@ -33,9 +32,6 @@ class ModelConfig:
             prefixes = f"{self.query_prefix}\0{self.document_prefix}"
             name += "+" + hashlib.sha256(prefixes.encode()).hexdigest()[:8]
         return name
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
     def add_prefix(self, text: str, kind: str) -> str:
         return (self.query_prefix if kind == "query" else self.document_prefix) + text

@@ -2,14 +2,13 @@
 
 import json
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.embed.embedder import PROBE, Embedder, EmbeddingModel, UnusableAnswer, is_same_model
+from tokonoma.embed.embedder import PROBE, Backoff, Embedder, EmbeddingModel, UnusableAnswer, is_same_model
 from tokonoma.embed.models import ModelConfig
 
 if TYPE_CHECKING:
@@ -22,22 +21,13 @@ _MAX_CACHED = 1_024
 _REST, _MOST_REST = 2.0, 60.0  # seconds in which a provider that failed is not called; doubled each time
 
 
-class _QuerySource:
+class _QuerySource(Backoff):
     """One model, and whether it is available."""
 
     def __init__(self) -> None:
+        super().__init__(_REST, _MOST_REST)
         self.embedder: Embedder | None = None
-        self.proven = False
-        self.failures = 0
-        self.until = 0.0
-
-    def record_failure(self) -> None:
-        self.proven = False
-        self.until = time.monotonic() + min(_REST * 2**self.failures, _MOST_REST)
-        self.failures = min(self.failures + 1, 10)
-
-    def record_success(self) -> None:
-        self.failures, self.until = 0, 0.0
+        self.is_proven = False
 
 
 class QueryEmbedder:
@@ -58,18 +48,22 @@ class QueryEmbedder:
                 self._cached.move_to_end(key)
                 return cached
             source = self._sources.setdefault(model.name, _QuerySource())
-        if time.monotonic() < source.until:
+        if source.is_resting:
             return None
         try:
             vector = self._embed(source, model, key[1])
         except Refusal as error:
+            source.is_proven = False
             source.record_failure()
             # An old model may well be gone: the current one embeds everything again.
             log("warning" if model.current else "info", "embed.query", model=model.name, says=error.message)
             return None
         source.record_success()
         if vector is not None:
-            self._remember(key, vector)
+            with self._lock:
+                self._cached[key] = vector
+                while len(self._cached) > _MAX_CACHED:
+                    self._cached.popitem(last=False)
         return vector
 
     def _embed(self, source: _QuerySource, model: EmbeddingModel, text: str) -> "Vectors | None":
@@ -78,20 +72,14 @@ class QueryEmbedder:
             embedder = source.embedder = self._get_embedder(ModelConfig(**json.loads(model.config)))
         if embedder is None:
             return None
-        if not source.proven:
+        if not source.is_proven:
             probe = embedder.embed([PROBE], "document", self._timeout)[0]
             if not is_same_model(probe, model.anchor):
                 raise UnusableAnswer(f"What answers as {model.name} is not the model that made the stored vectors.")
-            source.proven = True
+            source.is_proven = True
         vector = embedder.embed([text[: embedder.chunk_length]], "query", self._timeout)[0]
         if vector.shape[0] != model.dimension:
             raise UnusableAnswer(
                 f"A question got {vector.shape[0]} numbers; the vectors of {model.name} have {model.dimension}."
             )
         return vector
-
-    def _remember(self, key: tuple[str, str], vector: "Vectors") -> None:
-        with self._lock:
-            self._cached[key] = vector
-            while len(self._cached) > _MAX_CACHED:
-                self._cached.popitem(last=False)

@@ -39,6 +39,9 @@ _NEXT = """select document_id, ticket, tries from embedding_queue where due <= :
 order by rank, due limit :limit {for_update_free}"""
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
+_POSTPONE = """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
+where document_id = :document_id and ticket = :ticket"""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueClaim:
@@ -84,22 +87,15 @@ def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> N
 
 
 def finish(statements: Statements, claim: QueueClaim) -> bool:
-    """Off the queue; False if the document was changed, dropped, or finished by somebody else: nothing may be kept."""
-    return statements.run("delete from embedding_queue where document_id = :document_id and ticket = :ticket",
-                          document_id=claim.document_id, ticket=claim.ticket) == 1  # fmt: skip
+    """Remove it; False if the document was changed, deleted, or finished by another worker: store nothing then."""
+    sql = "delete from embedding_queue where document_id = :document_id and ticket = :ticket"
+    return statements.run(sql, document_id=claim.document_id, ticket=claim.ticket) == 1
 
 
 def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, problem: str) -> None:
     """Not before `due`, and after those that are due earlier."""
-    statements.run(
-        """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
-        where document_id = :document_id and ticket = :ticket""",
-        due=due,
-        tries=tries,
-        problem=problem,
-        document_id=claim.document_id,
-        ticket=claim.ticket,
-    )
+    key = {"document_id": claim.document_id, "ticket": claim.ticket}
+    statements.run(_POSTPONE, due=due, tries=tries, problem=problem, **key)
 
 
 def has_ready(rows: Rows, least: int = 1) -> bool:

@@ -5,9 +5,8 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
-from typing import Literal
 
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
@@ -65,7 +64,6 @@ class EmbedWorker:
         self._work_lock = threading.Lock()  # one thread works on a batch
         self._woken = self._closing = False
         self._thread: threading.Thread | None = None
-        self.state: Literal["idle", "working", "waiting"] = "idle"
         self.problem = ""  # why it waits
 
     def wake(self) -> None:
@@ -157,7 +155,7 @@ class EmbedWorker:
             )
         if known is None or not known.current:
             with self._database.writing() as statements:
-                self._store.adopt(statements, embedder.model, json.dumps(self._config.to_dict()), anchor)
+                self._store.adopt(statements, embedder.model, json.dumps(asdict(self._config)), anchor)
             log("info", "embed.model", model=embedder.model, dimension=anchor.shape[0])
             with self._database.reading() as rows:
                 known = self._find_model(rows)
@@ -186,7 +184,6 @@ class EmbedWorker:
         quiet = 0
         while not self._closing:
             try:
-                self.state = "working"
                 more = self.run_batch()
                 self._failures, self.problem = 0, ""
             except Exception as error:
@@ -196,14 +193,12 @@ class EmbedWorker:
             if more:
                 quiet = 0
                 continue
-            self.state = "idle"
             # Right after a wake-up its transaction may not have committed yet: look again soon, then less often.
             quiet = 0 if self._wait(min(0.05 * 3**quiet, self._timing.idle), impatient=True) else quiet + 1
 
     def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model
         self._failures += 1
-        self.state = "waiting"
         problem = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
         if problem != self.problem:  # logged once, not with every try
             log("warning", "embed.waiting", model=self._config.name, says=problem)

@@ -9,7 +9,7 @@ but never to nothing: a query asks for more than its time, and people speak of t
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -92,7 +92,8 @@ def find_spans(text: str, now: int) -> list[DateSpan]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
     folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = [*chain.from_iterable(read(folded, today) for read in _READERS)] or [*_read_years(folded, today)]
+    readers = (_read_iso, _read_named, _read_japanese, _read_seasons, _read_ago, _read_relative)
+    found = [*chain.from_iterable(read(folded, today) for read in readers)] or [*_read_years(folded, today)]
     return sorted({span for span in found if span.begin >= _FIRST and span.end <= _LAST}, reverse=True)
 
 
@@ -179,16 +180,6 @@ def _read_relative(text: str, today: datetime) -> Iterator[DateSpan]:
 def _read_years(text: str, today: datetime) -> Iterator[DateSpan]:
     for english, japanese in _YEAR.findall(text):
         yield from _build_calendar_span(int(english or japanese), 0, 0)
-
-
-_READERS: Sequence[Callable[[str, datetime], Iterator[DateSpan]]] = (
-    _read_iso,
-    _read_named,
-    _read_japanese,
-    _read_seasons,
-    _read_ago,
-    _read_relative,
-)
 
 
 def _list_years(year: str, month: int, day: int, today: datetime) -> Iterator[DateSpan]:

@@ -103,16 +103,15 @@ def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> Filter
 def _compile_classification(scope: SearchScope) -> FilterPart:
     # Classes are our own fixed words, never a caller's text.
     listed = ", ".join(f"'{each}'" for each in CLASSIFICATIONS if each in scope.classifications)
-    if not listed:
-        return FilterPart("class", "1 = 0", _NO_DOCUMENTS)
-    return FilterPart("class", f"d.label in ({listed})", f"select id from document where label in ({listed})")
+    return (
+        _build_column_part("class", f"label in ({listed})") if listed else FilterPart("class", "1 = 0", _NO_DOCUMENTS)
+    )
 
 
 def _compile_modules(modules: Sequence[str], params: dict[str, Any]) -> FilterPart:
     names = {f"f_module{number}": module for number, module in enumerate(modules)}
     params |= names
-    listed = ", ".join(f":{name}" for name in names)
-    return FilterPart("module", f"d.module in ({listed})", f"select id from document where module in ({listed})")
+    return _build_column_part("module", f"module in ({', '.join(f':{name}' for name in names)})")
 
 
 def _compile_times(where: SearchFilter, params: dict[str, Any]) -> list[FilterPart]:
@@ -121,9 +120,12 @@ def _compile_times(where: SearchFilter, params: dict[str, Any]) -> list[FilterPa
     for name, sign, at in (("since", ">=", where.since), ("until", "<=", where.until)):
         if at is not None:
             params[f"f_{name}"] = at
-            test = f"at {sign} :f_{name}"
-            parts.append(FilterPart(name, f"d.{test}", f"select id from document where {test}"))
+            parts.append(_build_column_part(name, f"at {sign} :f_{name}"))
     return parts
+
+
+def _build_column_part(description: str, test: str) -> FilterPart:
+    return FilterPart(description, f"d.{test}", f"select id from document where {test}")
 
 
 # Conditions. Parameters are written into `params` under names that begin with `name`.

@@ -34,6 +34,7 @@ from tokonoma.store.database import Database
 from tokonoma.store.dialect import DatabaseKind
 
 OnDocumentChanged = Callable[[Statements, int], None]
+MarkDocument = Callable[[Document], Classification | DocumentScan]
 
 _COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
 _OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at, declared, kinds,
@@ -236,11 +237,7 @@ class ReindexProgress:
 
 
 def reindex(
-    database: Database,
-    index: SearchIndex,
-    modules: Sequence[Module],
-    mark: Callable[[Document], Classification | DocumentScan],
-    cancel_token: CancelToken,
+    database: Database, index: SearchIndex, modules: Sequence[Module], mark: MarkDocument, cancel_token: CancelToken
 ) -> Iterator[ReindexProgress]:
     """Yields every step after it was committed. Raises the error of `cancel_token` when it is cancelled."""
     for module in modules:
@@ -263,11 +260,7 @@ def restart_reindex(database: Database, modules: Sequence[Module]) -> None:
 
 
 def _reindex_page(
-    tx: Statements,
-    index: SearchIndex,
-    module: str,
-    list_documents: ListDocuments,
-    mark: Callable[[Document], Classification | DocumentScan],
+    tx: Statements, index: SearchIndex, module: str, list_documents: ListDocuments, mark: MarkDocument
 ) -> ReindexProgress:
     row = tx.row(_READ_PROGRESS, module=module)
     after, done = (row[0], row[1]) if row is not None else ("", 0)

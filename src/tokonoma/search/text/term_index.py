@@ -11,9 +11,9 @@ one document in fifty has changed; in a small store that is at once, and there c
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -34,22 +34,6 @@ class TermProposal:
     def list_weights(self) -> list[tuple[str, float]]:
         """Terms and title tags with what each adds: a term in the title counts twice."""
         return [(token, weight) for term, weight in self.terms.items() for token in (term, to_title_tag(term))]
-
-
-class TermIndex(Protocol):
-    def write(
-        self, statements: Statements, document_id: int, counts: Mapping[str, int], tags: Collection[str], new: bool
-    ) -> None: ...
-
-    def erase(self, statements: Statements, document_id: int) -> None: ...
-
-    def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> Mapping[str, int]:
-        """How many of so many documents hold each of these terms or tags; in a large store, an estimate."""
-        ...
-
-    def propose(self, rows: Rows, proposal: TermProposal, filter: IndexFilter) -> Iterable[int]:
-        """Documents that carry the tags, most promising first. The caller checks the rest of the filter."""
-        ...
 
 
 def build_location_tags(module: str, namespace: str) -> list[str]:
@@ -104,14 +88,15 @@ class SqliteTermIndex:
         statements.run(_SQLITE_DELETE, id=document_id)
 
     def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
+        """How many of so many documents hold each of these terms or tags; in a large store, an estimate."""
         names = {escape_token(term): term for term in terms}
         found = rows.rows(_SQLITE_COUNT, terms=orjson.dumps(list(names)).decode())
         return {names[term]: count for term, count in found}
 
     def propose(self, rows: Rows, proposal: TermProposal, filter: IndexFilter) -> list[int]:
-        """A document is worth the sum of those of its terms that propose; of equals the newest is first. FTS5's own
-        rank would cost many times as much: it reads the documents of every term again to count them, and the
-        positions of every word."""
+        """Documents that carry the tags, most promising first; the caller checks the rest of the filter. A document is
+        worth the sum of those of its terms that propose; of equals the newest is first. FTS5's own rank would cost many
+        times as much: it reads the documents of every term again to count them, and the positions of every word."""
         tags = "".join(f' AND "{escape_token(tag)}"' for tag in proposal.tags)
         weights = proposal.list_weights()
         matches = [f'"{escape_token(token)}"{tags}' for token, _ in weights]
@@ -202,6 +187,9 @@ class PostgresTermIndex:
             if len(best) < proposal.most:
                 return
         yield from (row[0] for row in rows.rows(_INSIDE.replace("{filter}", filter.sql), **params, **filter.params))
+
+
+TermIndex = SqliteTermIndex | PostgresTermIndex
 
 
 # Statistics

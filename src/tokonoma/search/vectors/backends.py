@@ -37,6 +37,8 @@ from tokonoma.search.vectors.store import (
 )
 from tokonoma.store.database import Database
 
+Matches = dict[int, VectorMatch]
+
 _SQLITE_EXACT = """select e.document_id, e.piece, e.language, e.data
 from json_each(:ids) j cross join embedding e on e.id = j.value
 cross join document d on d.id = e.document_id where """
@@ -53,7 +55,7 @@ class SqliteVectorBackend:
 
     def find_nearest(
         self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
-    ) -> dict[int, VectorMatch]:
+    ) -> Matches:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
         few = CandidatePool("sqlite", rows, filter).list_few() if filter.narrow else None
         if few is not None:
@@ -79,9 +81,7 @@ class SqliteVectorBackend:
         memory = self._get_memory(rows, model)
         return memory.build_view(filter).propose_documents(memory.coder.encode_query(query.vector), limit)
 
-    def compare(
-        self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]
-    ) -> dict[int, VectorMatch]:
+    def compare(self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]) -> Matches:
         listed = orjson.dumps(list(documents)).decode()
         return compare_pieces("sqlite", rows.rows(_SQLITE_SOME, documents=listed, model=model.id), query.vector)
 
@@ -117,9 +117,9 @@ class SqliteVectorBackend:
 
 def _compare_in_order(
     rows: Rows, ids: RowNumbers, query: QueryVector, filter: IndexFilter, wanted: int
-) -> tuple[dict[int, VectorMatch], int]:
+) -> tuple[Matches, int]:
     """Compare exactly, in order, until enough vectors are inside the filter. Returns also how many were."""
-    found: dict[int, VectorMatch] = {}
+    found: Matches = {}
     inside = 0
     for part in _split_growing(ids, wanted):
         listed = orjson.dumps(np.sort(part).tolist()).decode()
@@ -171,7 +171,7 @@ class PostgresVectorBackend:
 
     def find_nearest(
         self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
-    ) -> dict[int, VectorMatch]:
+    ) -> Matches:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
         few = CandidatePool("postgresql", rows, filter).list_few() if filter.narrow else None
         if few is not None:
@@ -192,9 +192,7 @@ class PostgresVectorBackend:
     def propose(self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
         return list(self.find_nearest(rows, model, query, filter, limit))
 
-    def compare(
-        self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]
-    ) -> dict[int, VectorMatch]:
+    def compare(self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]) -> Matches:
         found = rows.rows(_POSTGRES_SOME, model=model.id, documents=list(documents))
         return compare_pieces("postgresql", found, query.vector)
 
@@ -266,10 +264,8 @@ def _query_nearest(
     return [(row[0], row[1], row[2], row[3]) for row in rows.rows(sql, vector=vector, limit=limit, **filter.params)]
 
 
-def _scan_all(
-    rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
-) -> dict[int, VectorMatch]:
-    kept: dict[int, VectorMatch] = {}
+def _scan_all(rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> Matches:
+    kept: Matches = {}
     after = 0
     sql = _PAGES.replace("{filter}", filter.sql)
     while found := rows.rows(sql, model=model.id, after=after, limit=PAGE, **filter.params):

@@ -19,11 +19,14 @@ from tokonoma.search.vectors.store import QueryVector, StoredModel, VectorMatch
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
+    from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend
     from tokonoma.search.vectors.store import Floats
 
 _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _DELETED = 500  # vectors of a model that is no longer in use, deleted at once
+_DELETE_SOME = """delete from embedding where id in
+(select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
 EmbeddingState = Literal["embedded", "waiting", "none"]
 """Of one document: it has a vector, it waits for one, or it will not get one."""
@@ -43,23 +46,6 @@ class EmbeddingQueue(Protocol):
     def get_problem(self, rows: Rows, document_id: int) -> str | None: ...
 
 
-class VectorBackend(Protocol):
-    """What differs between the databases."""
-
-    def find_nearest(
-        self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
-    ) -> Mapping[int, VectorMatch]: ...
-    def propose(
-        self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
-    ) -> Sequence[int]: ...
-    def compare(
-        self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]
-    ) -> Mapping[int, VectorMatch]: ...
-    def maintain(self, database: Database, model: StoredModel) -> bool: ...
-    def drop_model(self, statements: Statements, model: StoredModel) -> None: ...
-    def measure_memory(self) -> int: ...
-
-
 class VectorSearch:
     """One per process. `embed` is None where no model is configured: stored vectors can still be compared."""
 
@@ -68,7 +54,7 @@ class VectorSearch:
     ) -> None:
         self.read_texts = read_texts
         self._database, self._queue, self._embed = database, queue, embed
-        self._backend: VectorBackend | None = None
+        self._backend: SqliteVectorBackend | PostgresVectorBackend | None = None
         self._waiting, self._counted_at = 0, float("-inf")
 
     # Searching
@@ -122,7 +108,7 @@ class VectorSearch:
         return self._waiting
 
     def get_state(self, rows: Rows, document_id: int) -> EmbeddingState:
-        if any(store.has_vector(rows, model.id, document_id) for model in store.list_models(rows)):
+        if rows.row("select 1 from embedding where document_id = :id limit 1", id=document_id) is not None:
             return "embedded"
         is_waiting = self._embed is not None and self._queue.get_problem(rows, document_id) is not None
         return "waiting" if is_waiting else "none"
@@ -139,7 +125,7 @@ class VectorSearch:
     def mark_changed(self, statements: Statements, document_id: int) -> None:
         """The document is new, or its text is: until it is embedded, it has no vector."""
         self._queue.enqueue(statements, document_id)  # first: its row in the queue also locks its vectors
-        store.delete_vectors(statements, document_id)
+        statements.run("delete from embedding where document_id = :id", id=document_id)
 
     def store_vectors(
         self,
@@ -171,12 +157,12 @@ class VectorSearch:
             if not is_complete or not others or self._queue.count_waiting(rows):
                 return False
         with self._database.writing() as statements:
-            if store.delete_some_vectors(statements, others[0].id, _DELETED):
+            if statements.run(_DELETE_SOME, model=others[0].id, limit=_DELETED):
                 return True
-            if store.has_any_vector(statements, others[0].id):  # the rest goes with documents that are being deleted
-                return False
+            if statements.row("select 1 from embedding where model = :model limit 1", model=others[0].id) is not None:
+                return False  # the rest goes with documents that are being deleted
             self._get_backend().drop_model(statements, others[0])
-            store.delete_model(statements, others[0].id)
+            statements.run("delete from embedding_model where id = :model", model=others[0].id)
         log("info", "search.model_retired", model=others[0].name)
         return True
 
@@ -184,7 +170,7 @@ class VectorSearch:
         """Bytes that codes take in this process."""
         return 0 if self._backend is None else self._backend.measure_memory()
 
-    def _get_backend(self) -> VectorBackend:
+    def _get_backend(self) -> "SqliteVectorBackend | PostgresVectorBackend":
         if self._backend is None:
             # Imported late, because it loads numpy.
             from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend

@@ -27,8 +27,6 @@ _STORE = """insert into embedding (document_id, model, piece, data, language)
 values (:document_id, :model, :piece, :data, :language)"""
 _LOCK_FOR_CHANGE = "select id from document where id in ({numbers}) {for_update_free}"
 _LOCK_AGAINST_DELETE = "select id from document where id in ({numbers}) {for_stay_free}"
-_DELETE_SOME = """delete from embedding where id in
-(select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 TITLE_PIECE = -1
 """The number of the piece that is the title by itself."""
 
@@ -113,29 +111,6 @@ def store_vectors(
         for piece, (vector, language) in enumerate(zip(vectors, languages, strict=True), first)
     ]
     statements.run_many(_STORE, rows)
-
-
-def delete_vectors(statements: Statements, document_id: int) -> None:
-    """The text has changed: until it is embedded again, it has no vector."""
-    statements.run("delete from embedding where document_id = :document_id", document_id=document_id)
-
-
-def delete_some_vectors(statements: Statements, model: int, limit: int) -> int:
-    """Delete vectors of a model that is no longer used. Returns how many."""
-    return statements.run(_DELETE_SOME, model=model, limit=limit)
-
-
-def has_any_vector(rows: Rows, model: int) -> bool:
-    return rows.row("select 1 from embedding where model = :model limit 1", model=model) is not None
-
-
-def delete_model(statements: Statements, model: int) -> None:
-    statements.run("delete from embedding_model where id = :model", model=model)
-
-
-def has_vector(rows: Rows, model: int, document_id: int) -> bool:
-    sql = "select 1 from embedding where document_id = :document_id and model = :model limit 1"
-    return rows.row(sql, document_id=document_id, model=model) is not None
 
 
 def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int) -> QueryVector | None:
