@@ -89,6 +89,12 @@ class Lines(Talk):
         self._number = max(self._number, message["id"])
         self._conversation.handle_line(json.dumps(message).encode())
 
+    def wait_for(self, number: int) -> Json:
+        """The answer to an earlier `post`."""
+        answer = self._answers.get(timeout=60)
+        assert answer["id"] == number
+        return answer
+
     def tell(self, method: str, **params: Any) -> None:
         """A notification."""
         self._conversation.handle_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())

@@ -3,7 +3,7 @@
 import pytest
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.store.migrate import migrate
@@ -15,14 +15,14 @@ def store(database):
     return database
 
 
-def create(store, **grant):
+def create(store, name, expires_at=None, **reach):
     with store.writing() as statements:
-        return keys.create_key(statements, KeyGrant(**grant))
+        return keys.create_key(statements, name, build_reach(**reach), expires_at)
 
 
 def who(store, token):
     with store.reading() as rows:
-        return keys.find_principal(rows, token)
+        return keys.verify_token(rows, token)
 
 
 def test_a_key_says_who_it_is_and_what_it_may_reach(store):
@@ -31,7 +31,7 @@ def test_a_key_says_who_it_is_and_what_it_may_reach(store):
     )
     found = who(store, token)
     assert (found.name, found.kind, found.root, found.default) == ("key:laptop", "key", "/team", "/team/today")
-    assert (found.modules, found.mask) == (frozenset({"memory"}), frozenset({"memory.delete"}))
+    assert (found.reach.modules, found.reach.mask) == (frozenset({"memory"}), frozenset({"memory.delete"}))
 
 
 def test_only_a_hash_is_kept(store):
@@ -42,7 +42,7 @@ def test_only_a_hash_is_kept(store):
         assert not any(
             secret in (bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()) for value in row
         )
-        assert "hash" not in keys.list_keys(rows)[0]
+        assert "hash" not in keys.list_keys(rows)[0].to_response()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_revoked_key_is_nobody_at_once_and_its_name_is_free(store):
         who(store, token)
     assert who(store, create(store, name="laptop")).name == "key:laptop"
     with store.reading() as rows:
-        assert [each["state"] for each in keys.list_keys(rows)].count("active") == 1
+        assert [each.state for each in keys.list_keys(rows)].count("active") == 1
         assert keys.keys_exist(rows)
 
 
@@ -77,7 +77,7 @@ def test_an_expired_key_is_nobody(store):
     with pytest.raises(Unauthenticated):
         who(store, token)
     with store.reading() as rows:
-        assert keys.list_keys(rows)[0]["state"] == "expired"
+        assert keys.list_keys(rows)[0].state == "expired"
 
 
 def test_names_are_unique_defaults_lie_inside_the_root_and_nobody_revokes_nothing(store):

@@ -46,7 +46,7 @@ def test_a_key_sees_and_writes_its_own_root_alone(app):
     owner = Lines(app)
     signed(owner, "outside")
     with app.database.writing() as statements:
-        key = keys.create_key(statements, keys.KeyGrant("team", root="/team", default="/team/today"))
+        key = keys.create_key(statements, "team", keys.build_reach(root="/team", default="/team/today"))
     team = Http(app, key)
     signed(team, "today")
     signed(team, "from the root", namespace="/plans")
@@ -64,7 +64,12 @@ def test_its_address_leads_to_the_record_for_those_who_may_see_it(app):
     with app.database.reading() as rows:
         record = app.registry.read_record(rows, address)
         assert record is not None
-        assert (record.module, record.text, record.namespace, record.classification) == ("guestbook", "床の間", "/", "internal")
+        assert (record.module, record.text, record.namespace, record.classification) == (
+            "guestbook",
+            "床の間",
+            "/",
+            "internal",
+        )
         assert app.registry.read_record(rows, "tokonoma://guestbook/none") is None
 
 

@@ -16,14 +16,15 @@ def home(tmp_path):
 
 def test_calls_are_counted_by_tool_and_outcome_and_unknown_names_are_not_labels(home):
     app = App(home, {})
-    app.metrics = Metrics(app.dispatcher.version)
+    metrics = Metrics(app.dispatcher.version)
+    app.observers.append(metrics.observe)
     talk = Lines(app)
     talk.call("system", "status")
     talk.call("system", "status")
     talk.refused("system", "recent", limit=0)
     talk.refused("made up name", "x")
     app.close()
-    text = app.metrics.render().decode()
+    text = metrics.render().decode()
     assert 'tokonoma_calls_total{module="system",outcome="ok",tool="status"} 2.0' in text
     assert 'tokonoma_calls_total{module="system",outcome="refused",tool="recent"} 1.0' in text
     assert 'module="unknown",outcome="refused",tool="unknown"' in text

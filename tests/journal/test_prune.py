@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import FrozenClock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,16 +15,10 @@ from tokonoma.journal.writer import JournalWriter
 from tokonoma.store.migrate import migrate
 
 
-class Clock:
-    def __init__(self, monkeypatch):
-        self.at = 1_000
-        for module in ("entry", "chain", "writer"):
-            monkeypatch.setattr(f"tokonoma.journal.{module}.now", lambda: self.at)
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    return Clock(monkeypatch)
+def clock(frozen_clock):
+    frozen_clock.at = 1_000
+    return frozen_clock
 
 
 @pytest.fixture
@@ -202,7 +197,8 @@ def test_tampering_still_shows(store, clock, sql):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["write", "open", "close", "prune"]), st.integers(0, 4)), max_size=25))
 def test_whatever_happens_in_between_it_verifies(sqlite_database, monkeypatch, steps):
-    clock = Clock(monkeypatch)
+    clock = FrozenClock(monkeypatch)
+    clock.at = 1_000
     migrate(sqlite_database, "journal", TABLES, lambda reason: None)
     tampered(sqlite_database, "delete from journal")
     open_now = [keeper(sqlite_database)]

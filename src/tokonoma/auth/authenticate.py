@@ -24,11 +24,18 @@ class Authenticator:
 
     def authenticate(self, caller: Caller) -> Principal:
         """Whoever holds the key; without one, the owner on this machine while no key exists."""
+        if caller.key is not None:
+            return self._remember(caller.key.encode(), lambda rows: keys.find_active(rows, caller.key or ""))
         if caller.token is not None:
             return self._find_holder(caller.token)
         if not self.requires_key() and is_loopback(caller.remote or ""):
             return OWNER
         raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
+
+    def forget(self) -> None:
+        """Look at the stored keys again with the next request."""
+        self._known.clear()
+        self._key_required = (0.0, False)
 
     def requires_key(self) -> bool:
         """Whether a caller has to show a key."""
@@ -43,11 +50,14 @@ class Authenticator:
 
     def _find_holder(self, token: str) -> Principal:
         mark = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()  # the secret itself is not kept
+        return self._remember(mark, lambda rows: keys.verify_token(rows, token))
+
+    def _remember(self, mark: bytes, find: Callable[[Rows], Principal]) -> Principal:
         until, found = self._known.get(mark, (0.0, None))
         if found is not None and time.monotonic() < until:
             return found
         with self._open_read() as rows:
-            found = keys.find_principal(rows, token)
+            found = find(rows)
         if len(self._known) >= _MAX_REMEMBERED:
             self._known.clear()
         self._known[mark] = (time.monotonic() + _REMEMBER_SECONDS, found)

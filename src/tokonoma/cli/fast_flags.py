@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tokonoma.config.settings import SETTINGS
 
 SWITCHES = frozenset(setting.name for setting in SETTINGS if isinstance(setting.default, bool))
-TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home"}
+TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home", "as"}
 
 
 def parse_stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str | bool] | None:

@@ -13,9 +13,11 @@ from tokonoma.cli.session import open_app
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.reach import parse_mask_rule
 from tokonoma.core.suggestions import find_nearest
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_HEADINGS = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
 
 
@@ -32,7 +34,9 @@ def keys() -> None:
 @click.option("--root", default="/", show_default=True, help="Namespace that this key can never leave.")
 @click.option("--default", "start", help="Namespace where it starts. By default: its root.")
 @click.option("--modules", help="Modules that it may use, separated by commas. By default: all.")
-@click.option("--mask", help="Tools or modules that it must not see: `module` or `module.tool`, separated by commas.")
+@click.option(
+    "--mask", help="What it must not see, separated by commas: `module`, `module.tool`, `module:write`, `*:destroy`."
+)
 @click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, or a date like 2027-01-31. By default: never.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
@@ -51,17 +55,11 @@ def create(
         raise click.BadParameter("Use letters, digits, `.`, `@`, `-`, `_` and spaces; at most 64.", param_hint="NAME")
     ends = None if expires is None else parse_expiry(expires)
     with open_app(ctx) as app:
-        grant = stored.KeyGrant(
-            name=name,
-            root=root,
-            default=start,
-            modules=None if modules is None else _require_modules(app, _split_names(modules)),
-            mask=_normalize_mask(app, _split_names(mask or "")),
-            expires_at=ends,
-        )
+        allowed = None if modules is None else _require_modules(app, _split_names(modules))
+        reach = stored.build_reach(root, start, allowed, _normalize_mask(app, _split_names(mask or "")))
         with app.write_as_owner("keys.create") as statements:
             first = not stored.keys_exist(statements)
-            key = stored.create_key(statements, grant)
+            key = stored.create_key(statements, name, reach, ends)
     until = "never" if ends is None else clock.format_time(ends)
     if as_json:
         show.print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
@@ -78,15 +76,50 @@ def create(
 def list_keys(ctx: click.Context, as_json: bool) -> None:
     """List the keys, newest first. None of them can be shown again."""
     with open_app(ctx) as app, app.database.reading() as rows:
-        found = stored.list_keys(rows)
+        found = [each.to_response() for each in stored.list_keys(rows)]
     if as_json:
         show.print_json(found)
         return
     if not found:
         show.print_note("There are no keys. Make one with `tokonoma keys create NAME`.")
         return
-    headings = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
-    show.print_table(headings, [_key_row(each) for each in found])
+    show.print_table(_HEADINGS, [_key_row(each) for each in found])
+
+
+@keys.command("set", settings=("database_url",))
+@click.argument("name")
+@click.option("--root", help="Namespace that this key can never leave.")
+@click.option("--default", "start", help="Namespace where it starts.")
+@click.option("--modules", help="Modules that it may use, separated by commas; `all` for every one.")
+@click.option("--mask", help="Tools or modules that it must not see, separated by commas; empty for none.")
+@click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
+@click.pass_context
+def set_reach(
+    ctx: click.Context,
+    name: str,
+    root: str | None,
+    start: str | None,
+    modules: str | None,
+    mask: str | None,
+    expires: str | None,
+) -> None:
+    """Change what the key with this NAME or id may use. Options that are left out stay as they are.
+
+    The key itself stays the same, so no client has to be set up again.
+    """
+    with open_app(ctx) as app, app.write_as_owner("keys.set") as statements:
+        key = stored.find_key(statements, name)
+        old = key.reach
+        new_root = old.root if root is None else root
+        new_start = start or (old.default if root is None else None)
+        allowed = None if old.modules is None else sorted(old.modules)
+        if modules is not None:
+            allowed = None if modules.strip() == "all" else _require_modules(app, _split_names(modules))
+        rules = sorted(old.mask) if mask is None else _normalize_mask(app, _split_names(mask))
+        ends = key.expires_at if expires is None else None if expires == "never" else parse_expiry(expires)
+        reach = stored.build_reach(new_root, new_start, allowed, rules, sorted(old.extras))
+        changed = stored.update_key(statements, name, reach, ends)
+    show.print_table(_HEADINGS, [_key_row(changed.to_response())])
 
 
 @keys.command("revoke", settings=("database_url",))
@@ -128,12 +161,17 @@ def _require_modules(app: App, names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _normalize_mask(app: App, names: Sequence[str]) -> list[str]:
+def _normalize_mask(app: App, rules: Sequence[str]) -> list[str]:
     """Masks as they are stored: a spelling that would hide nothing must not pass."""
     masked: list[str] = []
-    for name in names:
-        module, _, tool = name.partition(".")
-        masked += [app.registry.find_tool(module, tool, OWNER).path] if tool else _require_modules(app, [module])
+    for text in rules:
+        rule = parse_mask_rule(text)
+        if rule.module != "*":
+            _require_modules(app, [rule.module])
+        if rule.tool is not None:
+            name = app.registry.find_tool(rule.module, rule.tool, OWNER).name
+            text = text.removesuffix(rule.tool) + name
+        masked.append(text)
     return masked
 
 

@@ -27,7 +27,7 @@ def _run_once(app: App, module: str, tool: str, params: Mapping[str, Any]) -> An
         module, tool, params, Caller("cli"), tool_info=app.registry.find_owner_tool(module, tool), bytes_in=size
     )
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
-    app.run(call, lambda _, error: ended.put(error))
+    app.calls.submit(call, lambda _, error: ended.put(error))
     while True:
         try:
             error = ended.get()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokonoma.app import App
+from tokonoma.core.call import Caller
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.server.stdio import claim_streams, serve
@@ -25,7 +26,8 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
         print("tokonoma speaks MCP here; clients start it themselves. See `tokonoma install --help`.", file=sys.stderr)
     stdin, stdout = claim_streams()
     try:
-        serve(app.dispatcher, stdin, stdout, after_list=lambda: _warm_in_background(app))
+        caller = Caller("stdio", key=flags.get("as"))
+        serve(app.dispatcher, stdin, stdout, caller=caller, after_list=lambda: _warm_in_background(app))
     finally:
         app.close(_CLOSE_SECONDS)
     return 0

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
+@click.option("--as", "key", metavar="NAME", help="Take on the reach of the API key with this name or id.")
 @click.pass_context
-def stdio(ctx: click.Context) -> None:
+def stdio(ctx: click.Context, key: str | None) -> None:
     """Speak MCP on standard input and output: what a client starts.
 
-    The caller is the owner. Ends when its input ends.
+    The caller is the owner, or with --as whoever that key is for. Ends when its input ends.
     """
-    ctx.exit(run_stdio(get_flags(ctx)))
+    ctx.exit(run_stdio({**get_flags(ctx), "as": key}))
 
 
 @command(
@@ -68,7 +69,8 @@ def _build_endpoint(app: App, host: str) -> "HttpApp":
     from tokonoma.server.http.security import LOOPBACK, is_loopback
     from tokonoma.telemetry.metrics import Metrics
 
-    app.metrics = Metrics(__version__)
+    metrics = Metrics(__version__)
+    app.observers.append(metrics.observe)
     allowed = app.settings.get_names("allowed_hosts")
     # Host names guard an open door on this machine against web pages. Where keys are required, no page has one.
     names = None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed}
@@ -77,7 +79,7 @@ def _build_endpoint(app: App, host: str) -> "HttpApp":
         host_names=names,
         origins=app.settings.get_names("allowed_origins"),
         ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
-        metrics=app.metrics.render,
+        metrics=metrics.render,
     )
 
 

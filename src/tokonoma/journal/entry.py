@@ -21,7 +21,7 @@ class JournalEntry(NamedTuple):
     remote: str | None = None
     module: str = ""
     tool: str = ""
-    outcome: str = ""  # ok | committed | refused | failed
+    outcome: str = ""  # ok | committed | sent | refused | failed
     code: str = ""
     duration_us: int | None = None  # a write is entered before its commit: its end is not known yet
     policy: str = ""

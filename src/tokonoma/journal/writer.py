@@ -38,11 +38,17 @@ class JournalWriter:
         self._dropped = 0
 
     @contextmanager
-    def write(self, call: Call) -> Generator[Statements]:
+    def write(self, call: Call, outcome: str = "committed") -> Generator[Statements]:
         """A transaction whose last statement is the call's own entry: one commit a save."""
         with self._chains.borrow() as strand, self._open_write(call.cancel_token) as statements:
             yield statements
-            strand.add(statements, build_entry(call, self._policy(), "committed"))
+            strand.add(statements, build_entry(call, self._policy(), outcome))
+
+    def record_sent(self, call: Call) -> None:
+        """Commit an entry before a call that changes something outside leaves: if this process is killed before the
+        answer comes, the journal still shows that the request may have arrived."""
+        with self.write(call, "sent"):
+            pass
 
     def prune(self, call: Call, before: int) -> Generator[PruneStep]:
         """Remove the entries from before a time, a group at a time; checkpoints and the call's own entries say so."""

@@ -1,11 +1,14 @@
 """How a value or an error leaves: structured content with its text twin, or the error text of the specifications."""
 
+from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.clock import format_time, now
+from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import ErrorCodes, NumberedCode, Refusal, find_error_code
 from tokonoma.server.mcp.interface import ToolResult
 
@@ -15,7 +18,8 @@ def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> 
         text = orjson.dumps(build_error(call, error, codes)).decode()
         return _add_quota(call, ToolResult([_text_block(text)], is_error=True))
     body = _wrap_envelope(call) if call.tool_info is not None and call.tool_info.envelope else call.body
-    return _add_quota(call, ToolResult([_text_block(body.decode())], structured=body))
+    content = [_text_block(body.decode()), *map(_content_block, call.blocks)]
+    return _add_quota(call, ToolResult(content, structured=body))
 
 
 def _add_quota(call: Call, answer: ToolResult) -> ToolResult:
@@ -29,6 +33,11 @@ def _add_quota(call: Call, answer: ToolResult) -> ToolResult:
             answer.headers = {**answer.headers, "retry-after": str(quota.wait)}
         answer.meta = {"tokonoma/rate_limit": facts}
     return answer
+
+
+def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:
+    """The error of a call that is a step of another, by the codes of its own module."""
+    return build_error(call, error, find_codes(call.module))
 
 
 def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str, Any]:
@@ -69,3 +78,13 @@ def _wrap_envelope(call: Call) -> bytes:
 
 def _text_block(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
+
+
+def _content_block(block: ContentBlock) -> dict[str, Any]:
+    """Images and documents in the shapes of MCP."""
+    if isinstance(block, ImageContent):
+        return {"type": "image", "data": b64encode(block.data).decode(), "mimeType": block.media_type}
+    resource = {"uri": block.uri, "mimeType": block.media_type}
+    if isinstance(block.data, str):
+        return {"type": "resource", "resource": {**resource, "text": block.data}}
+    return {"type": "resource", "resource": {**resource, "blob": b64encode(block.data).decode()}}

@@ -40,6 +40,7 @@ def serve(
     stdin_fd: int,
     stdout_fd: int,
     *,
+    caller: Caller | None = None,
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
     last_call: float = CANCEL_GRACE,
@@ -50,7 +51,7 @@ def serve(
     """
     with Waker() as waker:
         writer = LineWriter(stdout_fd, waker.wake)
-        conversation = StdioSession(front, Caller("stdio"), writer.write, after_list)
+        conversation = StdioSession(front, caller or Caller("stdio"), writer.write, after_list)
 
         def end(*_: Any) -> None:
             # From here on nobody waits for a client that does not read.

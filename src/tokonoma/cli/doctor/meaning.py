@@ -11,7 +11,7 @@ from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.models import ProviderAccess, build_embedder
-from tokonoma.modules.manual.pronunciation import EXTRA, is_installed
+from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.vectors import store as vectors_store
 from tokonoma.store.database import Database
 

@@ -91,8 +91,8 @@ def check_keys(database: Database) -> Iterator[Finding]:
         if not _has_table(database, rows, "api_key"):
             return
         listed = keys.list_keys(rows)
-    over = [key["name"] for key in listed if key["state"] == "expired"]
-    active = sum(key["state"] == "active" for key in listed)
+    over = [key.name for key in listed if key.state == "expired"]
+    active = sum(key.state == "active" for key in listed)
     if over:
         remedy = "; ".join(f"tokonoma keys revoke {name!r}" for name in over[:3])
         yield Finding("keys", "warn", f"{active} active; expired: {', '.join(over)}.", f"Make new ones, then: {remedy}")
