@@ -103,9 +103,7 @@ def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> Filter
 def _compile_classification(scope: SearchScope) -> FilterPart:
     # Classes are our own fixed words, never a caller's text.
     listed = ", ".join(f"'{each}'" for each in CLASSIFICATIONS if each in scope.classifications)
-    return (
-        _build_column_part("class", f"label in ({listed})") if listed else FilterPart("class", "1 = 0", _NO_DOCUMENTS)
-    )
+    return _build_column_part("class", f"label in ({listed or 'null'})")
 
 
 def _compile_modules(modules: Sequence[str], params: dict[str, Any]) -> FilterPart:
@@ -279,9 +277,6 @@ def _condition_error(condition: Condition, wanted: str) -> Invalid:
         key=condition.key[:80],
         given=[repr(each)[:80] for each in values],
     )
-
-
-# Facts
 
 
 def to_cells(value: Scalar) -> tuple[str | None, float | None]:
