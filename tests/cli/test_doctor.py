@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tokonoma.cli.doctor.filesystem import find_filesystem_type, is_network, parse_mount_output, parse_mountinfo
-from tokonoma.cli.doctor.finding import Finding, run_check
+from tokonoma.cli.doctor.machine import (
+    Finding,
+    find_filesystem_type,
+    is_network,
+    parse_mount_output,
+    parse_mountinfo,
+    run_check,
+)
 from tokonoma.store.database import format_sqlite_url, open_database
 
 

@@ -6,7 +6,7 @@ import pytest
 from embed.house import House
 from embed.server import EmbeddingServer
 
-from tokonoma.cli.doctor import meaning
+from tokonoma.cli.doctor import database as meaning
 from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.store.database import Database
 
@@ -53,10 +53,9 @@ def test_a_model_that_does_not(server: EmbeddingServer, mood) -> None:
 
 
 def test_a_key_that_travels_in_the_open_is_told() -> None:
-    findings = meaning._check_unencrypted_keys(
-        meaning.build_provider_access(settings(url="http://example.test/v1", api_key="sk-secret"))
-    )
-    assert said(findings) == [("embedding", "warn", "The key of http://example.test/v1 travels unencrypted.")]
+    told = settings(provider="openai", model="m", url="http://example.test/v1", api_key="sk-secret")
+    first, *_ = said(meaning.check_embedding(told))
+    assert first == ("embedding", "warn", "The key of http://example.test/v1 travels unencrypted.")
 
 
 def test_settings_that_lack_something_fail(run) -> None:

@@ -64,7 +64,12 @@ def test_its_address_leads_to_the_record_for_those_who_may_see_it(app):
     with app.database.reading() as rows:
         record = app.registry.read_record(rows, address)
         assert record is not None
-        assert (record.module, record.text, record.namespace, record.classification) == ("guestbook", "床の間", "/", "internal")
+        assert (record.module, record.text, record.namespace, record.classification) == (
+            "guestbook",
+            "床の間",
+            "/",
+            "internal",
+        )
         assert app.registry.read_record(rows, "tokonoma://guestbook/none") is None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tokonoma.cli.fast_flags import parse_stdio_flags
+from tokonoma.cli import parse_stdio_flags
 from tokonoma.config.settings import SETTINGS, resolve_settings
 
 

@@ -205,18 +205,18 @@ def test_a_limit_that_is_set_is_waited_for(run, tmp_path):
 
 def test_ctrl_c_ends_it_with_a_summary_and_importing_again_goes_on(run, tmp_path, monkeypatch):
     """The signal comes while the second batch is being read."""
-    from tokonoma.transfer import graph
+    from tokonoma.transfer import memory_servers
 
     lines = (json.dumps({"type": "entity", "name": f"e{number}", "entityType": "t"}) for number in range(700))
     (tmp_path / "memory.jsonl").write_text("\n".join(lines))
-    whole = graph.fit_memo
+    whole = memory_servers.fit_memo
 
     def interrupted(memo):
         if memo.title == "e600":
             raise KeyboardInterrupt
         return whole(memo)
 
-    monkeypatch.setattr(graph, "fit_memo", interrupted)
+    monkeypatch.setattr(memory_servers, "fit_memo", interrupted)
     stopped = run("import", str(tmp_path / "memory.jsonl"))
     assert stopped.exit_code == 1
     assert "500 saved" in stopped.stdout

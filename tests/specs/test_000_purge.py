@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from talk import Lines
 
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 from tokonoma.core import clock
 
 DAY = 86_400_000

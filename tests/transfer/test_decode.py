@@ -4,7 +4,8 @@ import codecs
 
 import pytest
 
-from tokonoma.transfer.decode import DecodingError, decode_text
+from tokonoma.transfer.files import decode_text
+from tokonoma.transfer.model import SourceError
 
 TEXT = "床の間に掛ける軸\n"
 
@@ -35,6 +36,6 @@ def test_it_is_read_and_said_how(raw, word):
     ],
 )
 def test_what_is_no_text_is_refused_with_a_reason(raw, why):
-    with pytest.raises(DecodingError) as error:
+    with pytest.raises(SourceError) as error:
         decode_text(raw)
     assert why in str(error.value)

@@ -10,11 +10,11 @@ from transfer.houses import house, lines, put
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth.api_keys import KeyGrant
 from tokonoma.core.clock import now
-from tokonoma.transfer.carried import TransferMemo, TransferRelation
+from tokonoma.transfer.model import MemoRecord, RelationRecord
 
 ONE, TWO = (str(uuid.UUID(int=number)) for number in (1, 2))
-OURS = TransferMemo(ONE, "/notes", "text", "t", {"a": 1}, "th", 1000, 2000, None, None, 3)
-THEIRS = TransferMemo(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsidian", "imported_id": "x.md"})
+OURS = MemoRecord(ONE, "/notes", "text", "t", {"a": 1}, "th", 1000, 2000, None, None, 3)
+THEIRS = MemoRecord(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsidian", "imported_id": "x.md"})
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_what_cannot_be_stored_is_skipped_and_the_rest_is_saved(tmp_path, change
 
 def test_relations(app):
     put(app, [OURS, replace(OURS, memo_id=TWO, namespace="/")])
-    bond = TransferRelation("/", ONE, TWO, "causes", 0.5, "why", 1, 2, 2)
+    bond = RelationRecord("/", ONE, TWO, "causes", 0.5, "why", 1, 2, 2)
     cases = [
         (bond, "saved"),
         (bond, "unchanged"),

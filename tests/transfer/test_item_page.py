@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.transfer.item_page import ItemPageError, build_file_name, compute_digest, format_page, is_page, parse_page
+from tokonoma.transfer.items import build_file_name, compute_digest, format_page, is_page, parse_page
+from tokonoma.transfer.model import SourceError
 
 text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40)
 line = text.filter(lambda each: each.strip())
@@ -69,5 +70,5 @@ BAD = {
 
 @pytest.mark.parametrize(("block", "says"), BAD.values(), ids=BAD)
 def test_what_cannot_be_read_is_said(block, says):
-    with pytest.raises(ItemPageError, match=says):
+    with pytest.raises(SourceError, match=says):
         parse_page(f"---\n{block}\n---\n", "x.md")

@@ -6,7 +6,7 @@ import pytest
 from transfer.reading import own_metadata, read
 
 from tokonoma.core.errors import Invalid
-from tokonoma.transfer.times import parse_foreign_time
+from tokonoma.transfer.files import as_time
 
 
 def written(path, value):
@@ -55,7 +55,7 @@ def test_mcp_memory_service(tmp_path):
         "tags": ["tea", "home"], "export_source": "desk",
     }  # fmt: skip
     assert own_metadata(second) == {"preceding_memory_id": "aa11", "tags": ["a", "b"]}
-    assert second.created_at == second.updated_at == parse_foreign_time("2024-05-01")
+    assert second.created_at == second.updated_at == as_time("2024-05-01")
     assert told.relations == [("bb22", "aa11", "follows")]
     assert len(told.memos) == 3
     assert [place for place, _ in told.lost] == ["export.json: [3]", "export.json: [4]"]
@@ -91,7 +91,7 @@ def test_mem0(tmp_path, shape):
     assert told.format == "mem0"
     first = told.memos["m1"]
     assert (first.content, first.thread) == ("好物は抹茶", "run-7")
-    assert first.created_at == first.updated_at == parse_foreign_time("2024-07-20T08:30:36.275Z")
+    assert first.created_at == first.updated_at == as_time("2024-07-20T08:30:36.275Z")
     assert own_metadata(first) == {
         "category": "food", "user_id": "hana", "run_id": "run-7", "categories": ["food", "tea"]
     }  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.transfer.names import UniquePaths, choose_title, fold_path, make_safe_name, namespace_to_folder
+from tokonoma.transfer.markdown_file import UniquePaths, choose_title, fold_path, make_safe_name, namespace_to_folder
 
 TITLES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200) | st.sampled_from(
     ["CON", "con.txt", "COM1", "LPT¹", "nul", ".", "..", "...", " x ", "x.", "a/b\\c", "名" * 200, "か\u3099" * 100, ""]

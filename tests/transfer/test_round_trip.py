@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from transfer.houses import house, lines, put, take, to_file, to_folder
 
 from tokonoma.core.clock import now
-from tokonoma.transfer import write
-from tokonoma.transfer.carried import TransferMemo, TransferRelation, find_common_namespace
+from tokonoma.transfer import markdown
+from tokonoma.transfer.model import MemoRecord, RelationRecord, find_common_namespace
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [
@@ -54,7 +54,7 @@ SPACES = st.lists(
     max_size=3,
 ).map(lambda parts: "/" + "/".join(parts))
 MEMOS = st.builds(
-    TransferMemo,
+    MemoRecord,
     memo_id=st.uuids().map(str),
     namespace=SPACES,
     title=WORDS,
@@ -81,7 +81,7 @@ def stores(draw):
         tag = draw(st.sampled_from(["causes", "関連", "a b", "x]y"]))
         space = find_common_namespace(source.namespace, target.namespace)
         weight, reason = draw(st.integers(0, 100)) / 100, draw(TEXTS)
-        bond = TransferRelation(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
+        bond = RelationRecord(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
         relations[bond.source, bond.target, bond.tag] = bond
     return memos, list(relations.values())
 
@@ -108,7 +108,7 @@ def test_a_fresh_house_is_like_the_first(form, tmp_path_factory, store):
 
 
 SOME = [
-    TransferMemo(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
+    MemoRecord(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
     for number, (space, title, content, gone) in enumerate(
         [
             ("/", "軸", "床の間に掛ける", None),
@@ -120,9 +120,9 @@ SOME = [
     )
 ]
 RELATED = [
-    TransferRelation("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
-    TransferRelation("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
-    TransferRelation("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
+    RelationRecord("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
+    RelationRecord("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
+    RelationRecord("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
 ]
 
 
@@ -144,7 +144,7 @@ def test_from_one_database_to_the_other(form, tmp_path, database_url):
 
 
 def test_more_relations_than_a_front_matter_should_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "MAX_RELATIONS", 1)
+    monkeypatch.setattr(markdown, "MAX_RELATIONS", 1)
     with house(tmp_path / "one") as one:
         put(one, SOME, RELATED)
         before = lines(one)
@@ -156,7 +156,7 @@ def test_more_relations_than_a_front_matter_should_hold(tmp_path, monkeypatch):
 
 
 def test_only_a_namespace_and_only_what_lives(tmp_path):
-    gone = TransferMemo(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
+    gone = MemoRecord(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
     with house(tmp_path / "one") as one:
         put(one, [*SOME, gone], RELATED)
         inside = lines(one, namespace="/notes", trash=False)
@@ -170,9 +170,9 @@ def test_only_a_namespace_and_only_what_lives(tmp_path):
 
 
 def test_pages_follow_each_other(tmp_path):
-    many = [TransferMemo(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
-    related = [TransferRelation("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
-    large = [TransferMemo(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
+    many = [MemoRecord(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
+    related = [RelationRecord("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
+    large = [MemoRecord(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
     with house(tmp_path / "one") as one:
         put(one, [*many, *large], related)
         told = lines(one)

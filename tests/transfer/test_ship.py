@@ -6,12 +6,12 @@ from transfer.houses import house, lines, put, take
 from transfer.reading import files
 
 from tokonoma.transfer import jsonl
-from tokonoma.transfer.carried import Remark, TransferMemo, TransferRelation
-from tokonoma.transfer.ship import Importer
+from tokonoma.transfer.importer import Importer
+from tokonoma.transfer.model import MemoRecord, RelationRecord, Remark
 
 
 def memo(number, size=1):
-    return TransferMemo(str(uuid.UUID(int=number + 1)), "/", "x" * size)
+    return MemoRecord(str(uuid.UUID(int=number + 1)), "/", "x" * size)
 
 
 def sent(carried):
@@ -27,7 +27,7 @@ def sent(carried):
 
 
 def test_batches_are_bounded_and_in_order():
-    bond = TransferRelation("/", memo(0).memo_id, memo(1).memo_id, "t")
+    bond = RelationRecord("/", memo(0).memo_id, memo(1).memo_id, "t")
     carried = [*(memo(number) for number in range(1100)), *[bond] * 1500, memo(5), Remark("x", "why")]
     batches, tally = sent(carried)
     assert batches == [(500, 0), (500, 0), (100, 0), (0, 1000), (0, 500), (1, 0)]
@@ -58,7 +58,7 @@ def test_a_rehearsal_says_what_would_happen_and_writes_nothing(tmp_path, databas
 
 def test_one_that_the_store_refuses_does_not_hold_up_its_batch(tmp_path, postgres_at):
     texts = ["a\0b" if number in (3, 77) else "x" for number in range(90)]
-    memos = [TransferMemo(str(uuid.UUID(int=number + 1)), "/", text, version=1) for number, text in enumerate(texts)]
+    memos = [MemoRecord(str(uuid.UUID(int=number + 1)), "/", text, version=1) for number, text in enumerate(texts)]
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl.format_header() + b"".join(map(jsonl.format_record, memos)) + jsonl.format_footer(90, 0))
     with house(tmp_path / "home", postgres_at) as app:
@@ -70,8 +70,8 @@ def test_one_that_the_store_refuses_does_not_hold_up_its_batch(tmp_path, postgre
 
 
 def test_the_same_memo_twice_in_one_batch(tmp_path):
-    one = TransferMemo(str(uuid.UUID(int=1)), "/", "first", version=1)
-    two = TransferMemo(str(uuid.UUID(int=1)), "/", "second", version=2)
+    one = MemoRecord(str(uuid.UUID(int=1)), "/", "first", version=1)
+    two = MemoRecord(str(uuid.UUID(int=1)), "/", "second", version=2)
     with house(tmp_path / "home") as app:
         assert [each["outcome"] for each in put(app, [one, two, one])["memos"]] == ["saved", "changed", "kept"]
         assert lines(app)[0]["content"] == "second"

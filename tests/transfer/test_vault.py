@@ -5,7 +5,7 @@ import os
 import pytest
 from transfer.reading import files, own_metadata, read
 
-from tokonoma.transfer.times import parse_foreign_time
+from tokonoma.transfer.files import as_time
 
 TEA = """---
 title: お茶の記録
@@ -41,7 +41,7 @@ def test_obsidian(vault):
     tea = told.memos["notes/Tea.md"]
     assert (tea.title, tea.namespace) == ("お茶の記録", "/notes")
     assert tea.content.startswith("# お茶\n\nThe [[Scroll|")
-    assert tea.created_at == parse_foreign_time("2024-01-15T01:00:00Z")
+    assert tea.created_at == as_time("2024-01-15T01:00:00Z")
     assert (tea.updated_at or 0) >= (tea.created_at or 0)
     assert own_metadata(tea) == {
         "up": "[[Home]]",

@@ -7,7 +7,7 @@ from typing import Any, cast
 import click
 
 from tokonoma import __version__
-from tokonoma.cli.flags import SettingsGroup, get_flags
+from tokonoma.cli.command import SettingsGroup, get_flags
 from tokonoma.core.errors import Refusal
 from tokonoma.core.suggestions import find_nearest
 
@@ -20,18 +20,18 @@ COMMANDS = {
     "modules": ("tokonoma.cli.modules:modules", "List the modules."),
     "schema": ("tokonoma.cli.modules:schema", "Show what a module's tools take and give."),
     "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
-    "policy": ("tokonoma.cli.policies:policy", "Show, check, apply and roll back the policy, or try it on a text."),
-    "plugins": ("tokonoma.cli.plugins:plugins", "List, enable and disable installed modules."),
+    "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or try it on a text."),
+    "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
     "where": ("tokonoma.cli.where:where", "Show where things lie."),
     "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
     "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
-    "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
-    "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),
-    "reindex": ("tokonoma.cli.reindex:reindex_command", "Make the search index anew from what is stored."),
-    "purge": ("tokonoma.cli.purge:purge", "Forget what was deleted or has expired long ago."),
-    "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
-    "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
+    "backup": ("tokonoma.cli.backup:backup", "Write a backup, or verify one."),
+    "restore": ("tokonoma.cli.backup:restore", "Put a backup in place of what is stored."),
+    "reindex": ("tokonoma.cli.maintenance:reindex_command", "Make the search index anew from what is stored."),
+    "purge": ("tokonoma.cli.maintenance:purge", "Forget what was deleted or has expired long ago."),
+    "export": ("tokonoma.cli.memos:export", "Write memos to a file or a folder."),
+    "import": ("tokonoma.cli.memos:import_memos", "Take memos in from a file or a folder."),
     "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the vault's files."),
     "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),
     "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; keep them as Markdown."),

@@ -1,4 +1,4 @@
-"""`stdio` and `serve`: the two ways in."""
+"""`stdio` and `serve`: MCP on standard input and output, and over HTTP."""
 
 import errno
 import socket
@@ -9,10 +9,9 @@ import click
 
 from tokonoma import __version__
 from tokonoma.app import App
-from tokonoma.cli import show
-from tokonoma.cli.flags import command, get_flags
-from tokonoma.cli.run_stdio import run_stdio
-from tokonoma.cli.session import open_app
+from tokonoma.cli import run_stdio
+from tokonoma.cli.command import command, get_flags, open_app
+from tokonoma.cli.output import print_note
 from tokonoma.core.errors import Denied, Unready
 from tokonoma.core.log import log
 
@@ -104,4 +103,4 @@ def _announce(app: App, host: str, port: int) -> None:
         log("info", "serving", url=url, version=__version__, key_required=required)
         return
     who = "every caller needs a key" if required else "callers on this machine need no key"
-    show.print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")
+    print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")

@@ -1,2 +1,2 @@
-"""Memos in and out of files: ours and other programs'. Everything here reads and writes files alone; the house is
-reached through the functions that the command line hands in."""
+"""Formats of import and export. This package reads and writes files only; the command line passes functions that call
+the server."""
