@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import calls, cold, items, machine, memory, redaction, report, search, web, writes
+from . import calls, cold, items, machine, memory, outside, redaction, report, search, web, writes
 from .child import Failed
 from .peers import HERE, NAMES, Peers, prepare
 from .plan import QUICK, Plan
@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[Peers, Plan], list[report.Row]]] = {
     "http": web.measure,
     "writes": writes.measure,
     "redaction": redaction.measure,
+    "outside": outside.measure,
     "items": items.measure,
     "search": search.measure,
 }

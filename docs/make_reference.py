@@ -14,8 +14,8 @@ from tokonoma.catalogue.signature_text import format_type
 from tokonoma.cli.program import program
 from tokonoma.config import settings
 from tokonoma.core import errors
-from tokonoma.core.module import ToolInfo, ModuleInfo
-from tokonoma.server.mcp import protocol
+from tokonoma.core.module import ModuleInfo, ToolInfo
+from tokonoma.server.mcp import message
 
 FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parents[1]
@@ -49,7 +49,10 @@ def pages() -> dict[str, str]:
 
 
 def tools() -> str:
-    shelves = {name: catalogue.describe_module(catalogue.load_module(source), source) for name, source in catalogue.BUILT_IN_MODULES.items()}
+    shelves = {
+        name: catalogue.describe_module(catalogue.load_module(source), source)
+        for name, source in catalogue.BUILT_IN_MODULES.items()
+    }
     parts = [
         "# Tools\n",
         "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
@@ -106,7 +109,7 @@ def settings_page() -> str:
         default = ", ".join(each.default) if isinstance(each.default, tuple) else each.default
         shown = "" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
         secret = " Shown without credentials." if each.secret else ""
-        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.says)}.{secret} |")
+        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.description)}.{secret} |")
     return f"""# Settings
 
 A setting comes from the first place that names it: a flag of the command, `TOKONOMA_*` in the environment,
@@ -179,7 +182,7 @@ def _reasons() -> dict[str, set[str]]:
 
 
 def _wire_codes() -> Iterator[tuple[str, int]]:
-    for name, value in vars(protocol).items():
+    for name, value in vars(message).items():
         if isinstance(value, int) and value < 0:
             yield name, value
 

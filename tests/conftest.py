@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tokonoma.core import clock
 from tokonoma.store.database import Database, format_sqlite_url, open_database
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
@@ -55,6 +56,22 @@ def postgres_database(postgres_at: str) -> Generator[Database]:
     database = open_database(postgres_at, durable=False)
     yield database
     database.close()
+
+
+class FrozenClock:
+    """The server's clock in the hands of a test: `at` is the time in milliseconds, for all parts at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.at = clock.now()
+        monkeypatch.setattr(clock, "read_nanoseconds", lambda: self.at * 1_000_000)
+
+    def advance(self, milliseconds: float) -> None:
+        self.at += int(milliseconds)
+
+
+@pytest.fixture
+def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> FrozenClock:
+    return FrozenClock(monkeypatch)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

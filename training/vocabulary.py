@@ -21,7 +21,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, split_chunks, split_camel_case, is_japanese
+from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, is_japanese, split_camel_case, split_chunks
 from training.parallel import over
 from training.sources import EVERYDAY, Pair, pairs, say
 from training.wordvectors import WordVectors, stem

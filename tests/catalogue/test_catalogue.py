@@ -38,7 +38,7 @@ def test_listed_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-LATE = ["pydantic", "numpy", "apsw", "psycopg", "uvicorn", "click", "rich", "asyncio", "tokonoma.store"]
+LATE = ["pydantic", "numpy", "apsw", "psycopg", "uvicorn", "starlette", "click", "rich", "asyncio", "tokonoma.store"]
 
 
 def test_lists_are_answered_before_anything_heavy_is_imported(tmp_path):
@@ -46,11 +46,11 @@ def test_lists_are_answered_before_anything_heavy_is_imported(tmp_path):
 import sys, json
 from tokonoma.app import App
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import Conversation
+from tokonoma.server.mcp.session import StdioSession
 told = []
-talk = Conversation(App({"home": sys.argv[1]}, {}).dispatcher, Caller("stdio"), told.append)
+talk = StdioSession(App({"home": sys.argv[1]}, {}).dispatcher, Caller("stdio"), told.append)
 for number, method in enumerate(("initialize", "tools/list")):
-    talk.take(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {
+    talk.handle_line(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}).encode())
 assert len(told) == 2 and b"get_module_schema" in told[1], told
 print(*sorted(sys.modules), sep="\\n")

@@ -6,6 +6,7 @@ from tokonoma.catalogue.registry import Registry
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.reach import Reach
 
 
 def entry(module, name, listed="", aliases=()):
@@ -82,9 +83,9 @@ def test_the_gateway_is_no_module_to_be_called():
 
 
 MASKED = [
-    Principal("k", "key", modules=frozenset({"items"})),
-    Principal("k", "key", mask=frozenset({"memory"})),
-    Principal("k", "key", mask=frozenset({"memory.save", "memory.relation.save"})),
+    Principal("k", "key", Reach(modules=frozenset({"items"}))),
+    Principal("k", "key", Reach(mask=frozenset({"memory"}))),
+    Principal("k", "key", Reach(mask=frozenset({"memory.save", "memory.relation.save"}))),
 ]
 
 
@@ -98,7 +99,7 @@ def test_a_masked_module_looks_as_if_it_did_not_exist(who):
 
 
 def test_a_masked_tool_is_gone_from_lists_and_hints():
-    who = Principal("k", "key", mask=frozenset({"memory.save"}))
+    who = Principal("k", "key", Reach(mask=frozenset({"memory.save"})))
     registry = made()
     memory = next(shelf for shelf in registry.visible_modules(who) if shelf.name == "memory")
     assert [each.name for each in memory.entries] == ["relation.save"]

@@ -46,7 +46,7 @@ def test_a_key_sees_and_writes_its_own_root_alone(app):
     owner = Lines(app)
     signed(owner, "outside")
     with app.database.writing() as statements:
-        key = keys.create_key(statements, keys.KeyGrant("team", root="/team", default="/team/today"))
+        key = keys.create_key(statements, "team", keys.build_reach(root="/team", default="/team/today"))
     team = Http(app, key)
     signed(team, "today")
     signed(team, "from the root", namespace="/plans")

@@ -13,9 +13,10 @@ from tokonoma.core.call import Principal
 from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid, Unavailable
+from tokonoma.core.reach import Reach
 from tokonoma.core.suggestions import find_nearest
 
-KEY = Principal("key:k", "key", root="/team", default="/team/today")
+KEY = Principal("key:k", "key", Reach(root="/team", default="/team/today"))
 
 
 @given(st.text(max_size=5), st.lists(st.one_of(st.integers(), st.text()), max_size=4))

@@ -73,6 +73,16 @@ def test_every_page_can_be_reached():
     assert {page for page in (ROOT / "docs").rglob("*.md") if page != index} <= linked
 
 
+def test_the_guide_to_plugins_quotes_its_example():
+    source = "\n".join(
+        file.read_text(encoding="utf-8") for file in sorted((ROOT / "examples" / "tokonoma-guestbook").rglob("*.py"))
+    )
+    guide = blocks((ROOT / "docs" / "guides" / "plugins.md").read_text(encoding="utf-8"))
+    quoted = [block.text for block in guide if block.text.startswith(("MODULE = ", "def "))]
+    assert len(quoted) == 2
+    assert all(text in source for text in quoted)
+
+
 def test_both_readmes_are_built_alike():
     english, japanese = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.ja.md"))
     assert [level for level, _ in headings(english)] == [level for level, _ in headings(japanese)]

@@ -12,8 +12,8 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
+from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import open_root
-from tokonoma.files.versions import read_version
 from tokonoma.journal.verify import verify
 
 HERE = Path(__file__).parent

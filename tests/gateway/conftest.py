@@ -23,11 +23,11 @@ from tokonoma.pipeline.deadline import DeadlineWatch, deadline
 from tokonoma.pipeline.desk import DeskParts
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.identify import identify
-from tokonoma.pipeline.invoke import invoke
+from tokonoma.pipeline.invoke import ToolInvoker
 from tokonoma.pipeline.parse import parse
-from tokonoma.pipeline.pool import WorkerPool
 from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
+from tokonoma.pipeline.worker_pool import WorkerPool
 from tokonoma.policy.active import ActivePolicy
 from tokonoma.server.results import build_error
 from tokonoma.store.migrate import migrate
@@ -125,16 +125,16 @@ class SmallHouse:
             addresses=self.registry,
             record_tables=self.registry.record_tables,
             unclassified_tables=self.registry.unclassified_tables,
-            open_read=lambda call: database.reading(call.cancel_token),
+            database=database,
             open_write=lambda call: database.writing(call.cancel_token),
-            open_derived_write=lambda: database.writing(),
             index_document=lambda *_: "internal",
             unindex_document=lambda *_: None,
             find=lambda *_: Hits([], "text"),
             lock_policy=lambda _: policy,
             build_policy=lambda _: None,  # type: ignore[arg-type, return-value]
+            start_job=lambda *_: None,
         )
-        self.work = invoke(self.registry.load_tool, rooms)
+        self.work = ToolInvoker(self.registry.load_tool, rooms, self.pool.submit, lambda call: None)
         self.stages = [
             trace(None),
             identify(lambda caller: self.who),

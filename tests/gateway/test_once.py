@@ -8,6 +8,7 @@ import pytest
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Unavailable
+from tokonoma.core.reach import Reach
 from tokonoma.gateway import idempotency as once
 from tokonoma.gateway.idempotency import build_key, claim_key, save_result
 from tokonoma.gateway.tools import MODULE
@@ -90,7 +91,7 @@ def test_what_was_refused_or_only_planned_does_not_use_the_key_up(house):
 
 def test_keys_of_others_are_others(house):
     house.batch(LINE, idempotency_key="k").value()
-    for who in (Principal("p", "key"), Principal("p", "key", root="/team"), Principal("q", "key")):
+    for who in (Principal("p", "key"), Principal("p", "key", Reach(root="/team")), Principal("q", "key")):
         house.who = who
         assert "repeated" not in house.batch(LINE, idempotency_key="k").value()
         assert house.batch(LINE, idempotency_key="k").value()["repeated"] is True
@@ -99,27 +100,25 @@ def test_keys_of_others_are_others(house):
 def test_a_masked_tool_is_not_shown_by_an_old_answer(house):
     house.who = Principal("p", "key")
     house.batch(LINE, idempotency_key="k").value()
-    house.who = Principal("p", "key", mask=frozenset({"demo.echo"}))
+    house.who = Principal("p", "key", Reach(mask=frozenset({"demo.echo"})))
     with pytest.raises(Invalid, match="no tool in demo called 'echo'"):
         house.batch(LINE, idempotency_key="k").value()
 
 
-def test_a_claim_without_an_answer_outlives_its_process(database, monkeypatch):
+def test_a_claim_without_an_answer_outlives_its_process(database, frozen_clock):
     key = build_key(OWNER, "k", "text", "r1")
     assert claim_key(database.writing, key, 10, CancelToken()) is None
-    later = once.now() + 11_000
-    monkeypatch.setattr(once, "now", lambda: later)
+    frozen_clock.advance(11_000)
     with pytest.raises(Conflict) as refused:
         claim_key(database.writing, build_key(OWNER, "k", "text", "r2"), 10, CancelToken())
     assert refused.value.reason == "interrupted"
     assert refused.value.details["request_id"] == "r1"
 
 
-def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dropped(database, monkeypatch):
+def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dropped(database, frozen_clock):
     first = build_key(OWNER, "k\0", "text", "r1")
     assert claim_key(database.writing, first, 10, CancelToken()) is None
-    day = once.now() + once.RETENTION + 1
-    monkeypatch.setattr(once, "now", lambda: day)
+    frozen_clock.advance(once.RETENTION + 1)
     second = build_key(OWNER, "k\0", "other", "r2")
     assert claim_key(database.writing, second, 10, CancelToken()) is None
     save_result(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})

@@ -8,6 +8,7 @@ from tokonoma.catalogue import describe_module
 from tokonoma.catalogue.registry import to_mcp_tool
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid, Missing, Unavailable, Unready
+from tokonoma.core.reach import Reach
 from tokonoma.gateway.tools import MODULE
 
 
@@ -74,7 +75,7 @@ def test_no_modules_and_too_many_are_refused_with_those_that_exist(house, names)
 
 
 def test_masked_modules_and_tools_do_not_exist(house):
-    house.who = Principal("p", "key", modules=frozenset({"demo"}), mask=frozenset({"demo.echo"}))
+    house.who = Principal("p", "key", Reach(modules=frozenset({"demo"}), mask=frozenset({"demo.echo"})))
     assert [each["name"] for each in house.ask("get_module_schema", module="*")["modules"]] == ["demo"]
     (module,) = house.ask("get_module_schema", module="demo")["modules"]
     assert not [tool for tool in module["tools"] if tool.startswith("echo(")]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import FrozenClock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,16 +15,10 @@ from tokonoma.journal.writer import JournalWriter
 from tokonoma.store.migrate import migrate
 
 
-class Clock:
-    def __init__(self, monkeypatch):
-        self.at = 1_000
-        for module in ("entry", "chain", "writer"):
-            monkeypatch.setattr(f"tokonoma.journal.{module}.now", lambda: self.at)
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    return Clock(monkeypatch)
+def clock(frozen_clock):
+    frozen_clock.at = 1_000
+    return frozen_clock
 
 
 @pytest.fixture
@@ -135,7 +130,7 @@ def test_what_others_were_anchored_to_may_go(store, clock):
     assert problems(store) == ()
 
 
-def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
+def test_pruning_again_and_again_keeps_one_head_of_each_chain(store, clock):
     running = keeper(store)
     for time in range(2_000, 30_000, 1_000):
         write(running, time)
@@ -152,11 +147,11 @@ def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
         (entries,) = rows.row("select count(*) from journal")
     assert line == 26_000
     assert entries < 60
-    assert len(heads) < 30  # strands that nobody speaks of any more are forgotten
+    assert len(heads) < 30  # chains that no entry refers to are forgotten
 
 
 def test_an_interrupted_pruning_leaves_a_journal_that_verifies(store, clock, monkeypatch):
-    monkeypatch.setattr(prune, "_GROUP", 4)
+    monkeypatch.setattr(prune, "_GROUP_SIZE", 4)
     monkeypatch.setattr(prune, "_NEWEST", 6)
     monkeypatch.setattr("tokonoma.journal.chain._NEWEST", 2)
     for number in range(6):
@@ -202,7 +197,8 @@ def test_tampering_still_shows(store, clock, sql):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["write", "open", "close", "prune"]), st.integers(0, 4)), max_size=25))
 def test_whatever_happens_in_between_it_verifies(sqlite_database, monkeypatch, steps):
-    clock = Clock(monkeypatch)
+    clock = FrozenClock(monkeypatch)
+    clock.at = 1_000
     migrate(sqlite_database, "journal", TABLES, lambda reason: None)
     tampered(sqlite_database, "delete from journal")
     open_now = [keeper(sqlite_database)]

@@ -1,5 +1,7 @@
 """Outside tools, deadlines, cancellation and progress, over the wire, on both databases."""
 
+import threading
+
 import pytest
 from pipeline import slow
 from talk import Lines
@@ -20,6 +22,7 @@ def made(database_url, tmp_path):
 
     slow.BEGUN.clear()
     slow.CANCELLED.clear()
+    make.apps = apps  # type: ignore[attr-defined]
     yield make
     for app in apps:
         app.close()
@@ -65,3 +68,89 @@ def test_progress_is_told_to_who_asks_for_it(made):
     assert told
     assert all(each["progressToken"] == "p" for each in told)
     assert [each["progress"] for each in told] == sorted(each["progress"] for each in told)
+
+
+def count_notes(app: App) -> int:
+    with app.database.reading() as rows:
+        found = rows.row("select count(*) from slow_note")
+    return found[0] if found else 0
+
+
+def test_an_async_tool_reads_and_writes_through_its_desk(made):
+    talk = made()
+    assert talk.call("slow", "note", text="one") == {"said": "1"}
+    assert talk.call("slow", "note", text="two") == {"said": "2"}
+    assert talk.call("slow", "prepare", text="ready") == {"said": "ready on worker"}
+
+
+def test_a_tool_that_waits_for_the_database_holds_no_other_one(made):
+    talk = made()
+    talk.call("slow", "note", text="first")
+    with made.apps[-1].database.writing() as statements:
+        statements.run("delete from slow_note")
+        arguments = {"name": "slow_note", "arguments": {"text": "w"}}
+        talk.post({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": arguments})
+        assert talk.call("slow", "echo", text="meanwhile") == {"said": "meanwhile"}
+    assert talk.wait_for(77)["result"]["structuredContent"] == {"said": "1"}
+
+
+def test_a_transaction_of_a_cancelled_call_is_rolled_back(made):
+    talk = made()
+    talk.call("slow", "note", text="kept")
+    talk.post({"jsonrpc": "2.0", "id": 50, "method": "tools/call", "params": {"name": "slow_undo", "arguments": {}}})
+    assert slow.BEGUN.wait(30)
+    talk.tell("notifications/cancelled", requestId=50)
+    assert talk.call("slow", "note", text="next") == {"said": "2"}
+    assert count_notes(made.apps[-1]) == 2
+
+
+def test_an_outside_write_is_journaled_before_it_leaves_and_after(made):
+    talk = made()
+    assert talk.call("slow", "send") == {"said": "sent"}
+    app = made.apps[-1]
+    app.journal.flush()
+    with app.database.reading() as rows:
+        found = rows.rows("select outcome from journal where module = 'slow' order by at, seq")
+    assert [outcome for (outcome,) in found] == ["sent", "ok"]
+
+
+def test_the_way_back_of_an_outside_call_runs_on_a_worker(made):
+    talk = made()
+    names: list[str] = []
+    made.apps[-1].observers.append(lambda call, outcome, spent: names.append(threading.current_thread().name))
+    talk.call("slow", "echo", text="x")
+    assert [name.split("-")[0] for name in names] == ["worker"]
+
+
+def test_images_and_documents_travel_beside_the_value(made):
+    result = made().tool("call", module="slow", tool_name="draw", params={})
+    assert result["structuredContent"] == {"said": "drawn"}
+    text, image, page, data = result["content"]
+    assert text["type"] == "text"
+    assert image == {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
+    assert page["resource"] == {"uri": "tokonoma://slow/page", "mimeType": "text/markdown", "text": "a page"}
+    assert data["resource"]["blob"] == "AAE="
+
+
+def test_nothing_is_left_running_when_the_server_closes(made):
+    talk = made()
+    talk.call("slow", "echo", text="x")
+    talk.post({"jsonrpc": "2.0", "id": 50, "method": "tools/call", "params": {"name": "slow_forever", "arguments": {}}})
+    assert slow.BEGUN.wait(30)
+    before = threading.active_count()
+    made.apps[-1].close()
+    assert slow.CANCELLED.wait(30)
+    assert threading.active_count() < before
+    left = [thread.name for thread in threading.enumerate() if thread.name in ("async-tools", "tokonoma-jobs")]
+    assert left == []
+
+
+def test_a_tool_with_a_schema_of_its_own(made):
+    talk = made(direct="slow")
+    listed = next(tool for tool in talk.ask("tools/list")["result"]["tools"] if tool["name"] == "slow_any")
+    assert listed["inputSchema"] == slow.SCHEMA
+    assert listed["description"] == "Repeat it."
+    given = {"name": "a" * 40 + "!", "count": None, "more": [1]}
+    assert talk.call("slow", "any", **given) == {"given": given}
+    error = talk.refused("slow", "any", count="two", other=1)
+    assert {problem["field"] for problem in error["details"]["problems"]} == {"name", "count", "other"}

@@ -10,13 +10,14 @@ from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.errors import Denied, Missing, Unavailable
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import UNRESTRICTED_VIEW
+from tokonoma.core.reach import Reach
 from tokonoma.pipeline.deadline import DeadlineWatch, deadline
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.journal import journal
 from tokonoma.pipeline.limit import limit
+from tokonoma.pipeline.row_filter import expand_visible, find_unfiltered_table
 from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
-from tokonoma.pipeline.visibility import expand_visible, find_unfiltered_table
 from tokonoma.policy.active import ActivePolicy
 
 ENTRY = ToolInfo("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
@@ -98,7 +99,7 @@ def test_the_log_of_an_internal_error_names_the_place_and_keeps_the_text(capsys)
     def work(call):
         raise ValueError("what the user wrote")
 
-    run_call(made(), [journal(lambda *told: None, None)], work, lambda call, error: None)
+    run_call(made(), [journal(lambda *told: None)], work, lambda call, error: None)
     line = capsys.readouterr().err
     assert "ValueError at" in line
     assert "what the user wrote" not in line
@@ -138,7 +139,7 @@ def test_the_owner_sees_everything_for_nothing():
 
 
 def test_a_root_and_classes_become_conditions():
-    key = Principal("key:k", "key", root="/50%_off")
+    key = Principal("key:k", "key", Reach(root="/50%_off"))
     sql, params = expand_visible("select 1 from memo m where {visible:m} and x", key, ("public", "internal"))
     assert "(m.space = :visible_root or substr(m.space, 1, cast(:visible_length as integer)) = :visible_below)" in sql
     assert "m.label in ('public', 'internal')" in sql

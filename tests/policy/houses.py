@@ -2,7 +2,7 @@
 
 from tokonoma.app import App
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.policy_api import PolicyProposal
 
 MASKING = """
@@ -29,4 +29,4 @@ def enforce(app: App, yaml: str) -> str:
 
 def key(app: App, name: str, **grant) -> str:
     with app.write_as_owner("keys.create") as statements:
-        return keys.create_key(statements, KeyGrant(name, **grant))
+        return keys.create_key(statements, name, build_reach(**grant))

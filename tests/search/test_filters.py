@@ -24,7 +24,9 @@ def is_(key, *values):
 def test_a_space_means_itself_and_those_below_it(shelf):
     for space in ("/", "/a", "/a/b", "/a/b/c", "/a-b", "/ab", "/a.b", "/A", "/A/b", "/a%", "/a_/x", "/あ/い"):
         shelf.put(f"in {space}".replace("/", ":"), "note", namespace=space)
-    found = {space: len(shelf.find("note", namespace=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")}
+    found = {
+        space: len(shelf.find("note", namespace=space, limit=50)) for space in ("/", "/a", "/a/b", "/A", "/a_", "/あ")
+    }
     assert found == {"/": 12, "/a": 3, "/a/b": 2, "/A": 2, "/a_": 1, "/あ": 1}
 
 

@@ -115,7 +115,11 @@ def test_a_thread_lends_weight_to_those_beside_a_hit(shelf):
     found = shelf.find("pomegranate red may", namespace="/a", limit=20)
     assert found[0] in ("turn2", "turn3", "turn4")
     assert found.index("turn3") < found.index("other")
-    assert shelf.find("pomegranate", namespace="/a") != shelf.find("pomegranate", namespace="/a", neighbours=False) == ["turn2"]
+    assert (
+        shelf.find("pomegranate", namespace="/a")
+        != shelf.find("pomegranate", namespace="/a", neighbours=False)
+        == ["turn2"]
+    )
     assert set(shelf.find("pomegranate", namespace="/a")) == {"turn0", "turn1", "turn2", "turn3", "turn4"}
 
 

@@ -7,7 +7,7 @@ from conftest import SOAK
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 from tokonoma.catalogue.schemas import input_schema
 from tokonoma.modules.memory import MODULE
 
@@ -86,7 +86,7 @@ def test_two_keys_never_see_each_others_memos(app):
     """Random operations of two keys with separate roots; whatever one is shown is its own."""
     dice = random.Random(5)
     with app.database.writing() as statements:
-        tokens = [keys.create_key(statements, KeyGrant(name, root=f"/{name}")) for name in ("a", "ab")]
+        tokens = [keys.create_key(statements, name, build_reach(root=f"/{name}")) for name in ("a", "ab")]
     talks = [Http(app, token) for token in tokens]
     own: list[list[str]] = [[], []]
     for step in range(OPERATIONS):

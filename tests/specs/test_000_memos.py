@@ -6,7 +6,7 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.clock import format_time, now
 
 NOBODY = "0190a000-0000-7000-8000-000000000000"
@@ -203,7 +203,7 @@ def test_namespaces_form_a_tree(talk):
 
 def test_a_key_cannot_leave_its_root_whatever_it_asks(app, talk):
     with app.database.writing() as statements:
-        token = keys.create_key(statements, KeyGrant("guest", root="/team", default="/team/today"))
+        token = keys.create_key(statements, "guest", build_reach(root="/team", default="/team/today"))
     owner_memo = app_owner_save(app)
     guest = Http(app, token)
     mine = save(guest, content="ours")

@@ -6,20 +6,17 @@ import pytest
 from talk import Lines
 
 from tokonoma.cli.call import call_owner_tool
-from tokonoma.core import clock
 
 DAY = 86_400_000
 
 
 @pytest.fixture
-def later(monkeypatch):
-    """`later(days)`: all clocks of the house run ahead."""
-    real = clock.now
+def later(frozen_clock):
+    """`later(days)`: the clock of the server runs ahead."""
+    start = frozen_clock.at
 
     def ahead(days: float) -> None:
-        for place in ("purge", "save", "trash", "search", "read"):
-            module = import_module(f"tokonoma.modules.memory.{place}")
-            monkeypatch.setattr(module, "now", lambda: real() + int(days * DAY))
+        frozen_clock.at = start + int(days * DAY)
 
     return ahead
 

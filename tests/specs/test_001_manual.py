@@ -8,8 +8,6 @@ import pytest
 from policy.houses import MASKING, enforce
 from talk import Talk
 
-from tokonoma.core import clock
-
 RULES = """---
 title: 利用規約
 ---
@@ -324,11 +322,9 @@ def test_what_is_wrong_beside_the_files_is_told_with_the_list(talk, manuals):
     }  # fmt: skip
 
 
-def test_a_trace_ends_after_half_an_hour(talk, manuals, monkeypatch):
+def test_a_trace_ends_after_half_an_hour(talk, manuals, frozen_clock):
     trace_id = talk.call("manual", "find", query="返品")["trace_id"]
-    at = clock.now() + 31 * 60_000
-    for module in ("trails", "thresholds"):
-        monkeypatch.setattr(f"tokonoma.modules.manual.{module}.now", lambda: at)
+    frozen_clock.advance(31 * 60_000)
     assert talk.refused("manual", "hits", trace_id=trace_id)["code"] == "not_found"
 
 

@@ -292,12 +292,12 @@ def test_what_is_no_text_or_too_large_is_told_so(talk, root):
 def test_a_file_is_a_record_of_the_house(talk, app, root):
     talk.call("vault", "create", path="notes/a.md", content="# Rice\nboil it\n# Tea\nsteep it\n")
     with app.database.reading() as rows:
-        whole = app.registry.record(rows, "tokonoma://vault/notes/a.md")
-        part = app.registry.record(rows, "tokonoma://vault/notes/a.md#L3-L4")
-        assert app.registry.record(rows, "tokonoma://vault/notes/none.md") is None
-        assert app.registry.record(rows, "tokonoma://vault/../x") is None
+        whole = app.registry.read_record(rows, "tokonoma://vault/notes/a.md")
+        part = app.registry.read_record(rows, "tokonoma://vault/notes/a.md#L3-L4")
+        assert app.registry.read_record(rows, "tokonoma://vault/notes/none.md") is None
+        assert app.registry.read_record(rows, "tokonoma://vault/../x") is None
     assert whole.text.startswith("# Rice")
-    assert (part.text, part.space, part.label) == ("# Tea\nsteep it\n", "/notes", "internal")
+    assert (part.text, part.namespace, part.classification) == ("# Tea\nsteep it\n", "/notes", "internal")
     call = Call("vault", "find", {}, Caller("cli"), identified=OWNER)
     hits = app.search.find(call, Query("steep"), SearchFilter(("vault",)), ("public", "internal"))
     assert hits.items[0].address == "tokonoma://vault/notes/a.md#L3-L4"

@@ -12,7 +12,7 @@ from files.hostile import RESERVED, WRONG, traps
 from talk import Http, Lines
 
 from tokonoma.app import App
-from tokonoma.auth.api_keys import KeyGrant, create_key
+from tokonoma.auth.api_keys import build_reach, create_key
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]
@@ -141,7 +141,7 @@ def test_a_key_walled_into_a_namespace_sees_its_folder_alone(house, root):
     talk = Lines(house)
     talk.call("vault", "create", path="team/t.md", content="ours")
     with house.write_as_owner("keys.create") as tx:
-        token = create_key(tx, KeyGrant("team", root="/team", default="/team"))
+        token = create_key(tx, "team", build_reach(root="/team", default="/team"))
     http = Http(house, token)
     assert [each["path"] for each in http.call("vault", "ls")["items"]] == ["team/t.md"]
     assert http.call("vault", "read", path="team/t.md", full=True)["text"] == "ours"

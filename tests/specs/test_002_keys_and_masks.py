@@ -6,16 +6,16 @@ import pytest
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
 @pytest.fixture
 def key(app):
-    def create(**grant) -> str:
+    def create(name, expires_at=None, **reach) -> str:
         with app.database.writing() as statements:
-            return keys.create_key(statements, KeyGrant(**grant))
+            return keys.create_key(statements, name, build_reach(**reach), expires_at)
 
     return create
 
@@ -46,7 +46,7 @@ def test_a_revoked_key_opens_nothing(app, key):
     assert talk.call("system", "status")
     with app.database.writing() as statements:
         keys.revoke_key(statements, "laptop")
-    del app.authenticator  # which remembers for a second
+    app.authenticator.forget()  # it remembers for a second
     assert talk.answered(LIST).status_code == 401
 
 

@@ -58,7 +58,8 @@ def test_a_secret_comes_out_nowhere(database_url, tmp_path, capsys):
     exporter = InMemorySpanExporter()
     flags = {"home": str(tmp_path / "home"), "database_url": database_url, "durable": False, "log_level": "debug"}
     app = App(flags, {}, spans=OtelSpans("1", exporter))
-    app.metrics = Metrics(app.dispatcher.version)
+    metrics = Metrics(app.dispatcher.version)
+    app.observers.append(metrics.observe)
     told = []
     for talk in (Lines(app), Http(app)):
         for entry in ENTRIES.values():
@@ -72,7 +73,7 @@ def test_a_secret_comes_out_nowhere(database_url, tmp_path, capsys):
         told.append(talk.tool("get_module_schema", module=SECRET))
     app.journal.flush()
     told.append(stored(app))
-    told.append(app.metrics.render().decode())
+    told.append(metrics.render().decode())
     app.close()
     told.append([(span.name, dict(span.attributes or {}), span.events) for span in exporter.get_finished_spans()])
     told.append(capsys.readouterr().err)

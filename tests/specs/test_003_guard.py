@@ -12,6 +12,7 @@ from talk import Http, Lines
 
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.reach import Reach
 from tokonoma.policy.decide import decide, find_hidden_kinds, find_tags
 from tokonoma.policy.parse import parse_policy
 
@@ -91,7 +92,7 @@ def test_no_answer_holds_what_is_denied(app, world):
     callers = {
         "owner": (world.talk, OWNER),
         "one": (Http(app, key(app, "one")), Principal("key:one", "key")),
-        "two": (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", root="/hr", default="/hr")),
+        "two": (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", Reach(root="/hr", default="/hr"))),
     }
     ways = [*READS, "bridge.copy_section", "bridge.copy_file", "batch", "batch"]
     deck = itertools.chain.from_iterable(rng.sample(ways, len(ways)) for _ in itertools.count())

@@ -16,6 +16,7 @@ from tokonoma.app import App
 from tokonoma.app import reclassify as relabelling
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.policy_api import PolicyProposal
+from tokonoma.core.reach import Reach
 from tokonoma.policy.parse import parse_policy
 
 RECORDS = 3_000
@@ -233,7 +234,7 @@ def test_on_the_way_nothing_is_shown_that_neither_policy_would_show(app):
     callers = [
         (world.talk, OWNER),
         (Http(app, key(app, "one")), Principal("key:one", "key")),
-        (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", root="/hr", default="/hr")),
+        (Http(app, key(app, "two", root="/hr")), Principal("key:two", "key", Reach(root="/hr", default="/hr"))),
     ]
     ways = itertools.cycle(rng.sample(READS, len(READS)))
     old, yaml = parse_policy("version: 0.9"), "version: 0.9"

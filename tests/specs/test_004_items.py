@@ -5,7 +5,7 @@ from specs.shelf_of_items import Items
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 
 
 def test_an_item_is_made_and_read_back_as_it_was(talk):
@@ -202,7 +202,7 @@ def test_numbers_that_no_item_can_have_are_not_found(items, tool):
 def test_a_key_sees_its_own_items_and_cannot_link_to_others(app, items):
     mine = items.make("the owner's")
     with app.database.writing() as statements:
-        token = keys.create_key(statements, KeyGrant("guest", root="/team", default="/team"))
+        token = keys.create_key(statements, "guest", build_reach(root="/team", default="/team"))
     guest = Items(Http(app, token))
     theirs = guest.make("the guest's", tags=["theirs"])
     assert [each["title"] for each in guest.get_items()["items"]] == ["the guest's"]

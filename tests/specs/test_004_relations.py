@@ -3,7 +3,7 @@
 from talk import Http
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 
 
 def test_links_are_kept_both_ways_and_related_replaces_them(items):
@@ -86,7 +86,7 @@ def test_a_link_does_not_show_what_a_key_must_not_see(app, items):
     address = f"tokonoma://memory/{memo['memo_id']}"
     made = items.make("with a memo", related=[address])
     with app.database.writing() as statements:
-        token = keys.create_key(statements, KeyGrant("guest", mask=["memory"]))
+        token = keys.create_key(statements, "guest", build_reach(mask=["memory"]))
     from specs.shelf_of_items import Items
 
     guest = Items(Http(app, token))

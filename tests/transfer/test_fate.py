@@ -8,7 +8,7 @@ from talk import Http, Lines
 from transfer.houses import house, lines, put
 
 from tokonoma.auth import api_keys as keys
-from tokonoma.auth.api_keys import KeyGrant
+from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.clock import now
 from tokonoma.transfer.model import MemoRecord, RelationRecord
 
@@ -162,7 +162,7 @@ def test_what_was_imported_is_found_at_once_and_the_trash_is_not(app):
 
 def test_nobody_else_finds_these_tools(app):
     with app.database.writing() as statements:
-        key = keys.create_key(statements, KeyGrant("agent", root="/notes"))
+        key = keys.create_key(statements, "agent", build_reach(root="/notes"))
     for talk in (Lines(app), Http(app, key)):
         assert not {"memory_import", "memory_export"} & {
             tool["name"] for tool in talk.ask("tools/list")["result"]["tools"]

@@ -13,8 +13,8 @@ from tokonoma.transfer.model import (
     MemoRecord,
     RelationRecord,
     Remark,
-    find_common_namespace,
 )
+from tokonoma.transfer.notes import find_common_namespace
 
 ID = "5b3f9d5a-1111-5222-8333-444455550000"
 

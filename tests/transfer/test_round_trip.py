@@ -10,7 +10,8 @@ from transfer.houses import house, lines, put, take, to_file, to_folder
 
 from tokonoma.core.clock import now
 from tokonoma.transfer import markdown
-from tokonoma.transfer.model import MemoRecord, RelationRecord, find_common_namespace
+from tokonoma.transfer.model import MemoRecord, RelationRecord
+from tokonoma.transfer.notes import find_common_namespace
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [

@@ -1,127 +1,128 @@
-"""The composition root: the only place that reads the environment and joins the rooms."""
+"""The composition root: joins the rooms, starts and stops them. A call never passes through it."""
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tokonoma import __version__, catalogue
 from tokonoma.catalogue import plugins
 from tokonoma.catalogue.registry import GATEWAY, Registry
 from tokonoma.config.home import find_home, load_settings, open_tracer
-from tokonoma.core.call import OWNER, Call, Caller, Principal
+from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.clock import now
 from tokonoma.core.ids import uuid7
-from tokonoma.core.log import log, set_level
+from tokonoma.core.lazy import Lazy
+from tokonoma.core.log import set_level
 from tokonoma.core.module import Module
 from tokonoma.core.tracing import Tracer
-from tokonoma.pipeline.pool import WorkerPool
+from tokonoma.pipeline.identify import CallerIdentifier
+from tokonoma.pipeline.run import CallRunner
+from tokonoma.pipeline.worker_pool import WorkerPool
 from tokonoma.server.dispatch import ToolDispatcher
-from tokonoma.server.results import build_error
+from tokonoma.server.results import describe_error
 
 if TYPE_CHECKING:
-    from tokonoma.app.desk_policy import CallDeskPolicy
+    from contextlib import AbstractContextManager
+
     from tokonoma.app.policy import CurrentPolicy
     from tokonoma.app.reclassify_job import ReclassifyJob
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
-    from tokonoma.core.desk import Rows, Statements
+    from tokonoma.core.desk import Statements
+    from tokonoma.jobs.runner import JobRunner
     from tokonoma.journal.prune import PruneStep
     from tokonoma.journal.writer import JournalWriter
-    from tokonoma.pipeline.run import Done
+    from tokonoma.pipeline.desk import DeskParts
+    from tokonoma.pipeline.journal import Observe
+    from tokonoma.pipeline.run import Invoke, Stage
     from tokonoma.policy.active import ActivePolicy
     from tokonoma.store.database import Database
-    from tokonoma.telemetry.metrics import Metrics
 
 
 def read_environment() -> Mapping[str, str]:
-    """The process's environment, for the command line too: nobody else looks at it."""
+    """The process's environment, for the command line too: no other place reads it."""
     return os.environ
 
 
 class App:
-    """One process's house. Everything that costs time to load is joined when it is first needed."""
+    """One process of the server. Everything that costs time to load is made when it is first needed."""
 
     def __init__(
         self,
         flags: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] | None = None,
         spans: Tracer | None = None,
+        clock: Callable[[], int] = now,
     ) -> None:
         flags, environ = flags or {}, read_environment() if environ is None else environ
         self.home = find_home(flags.get("home"), environ)
         self.settings = load_settings(self.home, flags, environ)
         set_level(self.settings.get_text("log_level"))
-        self.started_at = now()
-        self.metrics: Metrics | None = None
+        self.clock = clock
+        self.started_at = clock()
+        self.observers: list[Observe] = []  # see every call after its journal entry
         self.spans = spans or open_tracer(self.settings)
         self.registry = Registry(
             # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
             [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *plugins.read_usable_plugins(self.home)],
-            self._load,
-            self._prepare,
+            self._load_module,
+            self._prepare_tables,
             frozenset(self.settings.get_names("modules_off")),
         )
+        lock = threading.RLock()
+        self._database = Lazy(self._open_database, lock)
+        self._jobs = Lazy(self._open_jobs, lock)
+        self._search = Lazy(self._open_search, lock)
+        self._policies = Lazy(self._open_policies, lock)
+        self._reclassifier = Lazy(self._open_reclassifier, lock)
+        self._journal = Lazy(self._open_journal, lock)
+        self._server_info = Lazy(self._open_server_info, lock)
+        self._authenticator = Lazy(self._open_authenticator, lock)
         self.pool = WorkerPool(self.settings.get_int("workers"))
+        self.calls = CallRunner(self.pool, self._build_pipeline)
+        self.identify = CallerIdentifier(lambda: self._authenticator().authenticate)
         self.dispatcher = ToolDispatcher(
-            __version__, self.registry, self.run, self.identify, self.settings.get_names("direct"), self.spans
+            __version__, self.registry, self.calls.submit, self.identify, self.settings.get_names("direct"), self.spans
         )
-        self._lock = threading.RLock()
-        self._database: Database | None = None
-        self._row: Callable[[Call, Done], None] | None = None
+        self._closers: list[Callable[[], None]] = []
 
-    # Calls
+    # The pipeline, built by the first call
 
-    def run(self, call: Call, done: "Done") -> None:
-        """Put a call on a worker, where it walks the whole pipeline."""
-        self.pool.submit(partial(self._run_on_worker, call, done))
-
-    def _run_on_worker(self, call: Call, done: "Done") -> None:
-        try:
-            row = self._row or self._build_pipeline()
-        except Exception as error:  # a broken installation: whoever called is told, and does not wait for ever
-            log("error", "join", error=type(error).__name__)
-            done(call, error)
-            return
-        row(call, done)
-
-    def _build_pipeline(self) -> "Callable[[Call, Done], None]":
-        """The row of stages, in the order in which they are walked."""
+    def _build_pipeline(self) -> "tuple[Sequence[Stage], Invoke]":
+        """The stages, in the order in which a call passes them, and what runs the tool."""
         from tokonoma.auth.rate_limit import create_rate_limit
         from tokonoma.pipeline.choose import choose
         from tokonoma.pipeline.deadline import DeadlineWatch, deadline
         from tokonoma.pipeline.guard import guard
         from tokonoma.pipeline.identify import identify
-        from tokonoma.pipeline.invoke import invoke
+        from tokonoma.pipeline.invoke import ToolInvoker
         from tokonoma.pipeline.journal import journal
         from tokonoma.pipeline.limit import limit
-        from tokonoma.pipeline.mask_errors import veil
+        from tokonoma.pipeline.mask_errors import mask_errors
         from tokonoma.pipeline.parse import parse
-        from tokonoma.pipeline.run import run_call
         from tokonoma.pipeline.trace import trace
 
-        with self._lock:
-            if self._row is not None:
-                return self._row
-            stages = [
-                trace(self.spans),
-                identify(self.identify),
-                journal(self.journal.record, self._observe),
-                veil(self.policies.get_active),
-                choose(self.registry.find_tool),
-                limit(create_rate_limit(self.settings.get_text("rate_limit"), lambda: self.database.writing())),
-                parse(self.registry.load_tool),
-                guard(self.policies.get_active, self.registry.return_type),
-                deadline(DeadlineWatch(), self.settings.get_seconds("time_limit")),
-            ]
-            run = invoke(self.registry.load_tool, self._build_desk_parts())
-            self._row = lambda call, done: run_call(call, stages, run, done)
-            return self._row
+        registry, policies, watch = self.registry, self.policies, DeadlineWatch()
+        stages = [
+            trace(self.spans),
+            identify(self.identify),
+            journal(self.journal.record, self.observers),
+            mask_errors(policies.get_active),
+            choose(registry.find_tool),
+            limit(create_rate_limit(self.settings.get_text("rate_limit"), self.database.writing)),
+            parse(registry.load_tool),
+            guard(policies.get_active, registry.return_type),
+            deadline(watch, self.settings.get_seconds("time_limit")),
+        ]
+        invoker = ToolInvoker(registry.load_tool, self._build_desk_parts(), self.pool.submit, self.journal.record_sent)
+        self._closers += [invoker.close, watch.close]
+        return stages, invoker
 
-    def _build_desk_parts(self) -> Any:
+    def _build_desk_parts(self) -> "DeskParts":
+        from tokonoma.app.desk_policy import CallDeskPolicy
         from tokonoma.pipeline.desk import DeskParts
 
         return DeskParts(
@@ -129,117 +130,55 @@ class App:
             addresses=self.registry,
             record_tables=self.registry.record_tables,
             unclassified_tables=self.registry.unclassified_tables,
-            open_read=self._reading,
-            open_write=self._writing,
-            open_derived_write=lambda: self.database.writing(),
+            database=self.database,
+            open_write=self.journal.write,
             index_document=self.policies.put_document,
-            unindex_document=lambda statements, address: self.search.index.drop(statements, address),
-            find=lambda call, query, where, labels: self.search.find(call, query, where, labels),
+            unindex_document=self.search.index.drop,
+            find=self.search.find,
             lock_policy=self.policies.lock_active,
-            build_policy=self._boundary,
+            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier),
+            start_job=self.jobs.start_step,
+            now=self.clock,
+            spans=self.spans,
         )
 
-    def _reading(self, call: Call) -> "AbstractContextManager[Rows]":
-        opened = self.database.reading(call.cancel_token)
-        return opened if self.spans is None else self._time("database read", call, opened)
-
-    def _writing(self, call: Call) -> "AbstractContextManager[Statements]":
-        opened = self.journal.write(call)
-        return opened if self.spans is None else self._time("database write", call, opened)
-
-    @contextmanager
-    def _time(self, name: str, call: Call, opened: AbstractContextManager[Any]) -> Any:
-        from tokonoma.core.tracing import format_traceparent, record_span
-
-        assert self.spans is not None
-        with record_span(self.spans, name, format_traceparent(call.trace_id, call.span_id)), opened as inner:
-            yield inner
-
-    def _observe(self, call: Call, outcome: str, spent: int) -> None:
-        if self.metrics is not None:
-            self.metrics.observe(call, outcome, spent)
-
-    def write_as_owner(self, what: str) -> "AbstractContextManager[Statements]":
-        """A transaction for the owner's own work at the command line; the journal holds it like any call."""
-        return self.journal.write(_owner_call(what))
-
-    def prune_journal(self, before: int) -> "Iterator[PruneStep]":
-        """Remove the journal's entries from before a time, a group at a time."""
-        return self.journal.prune(_owner_call("journal.prune"), before)
-
-    # Who calls
-
-    def identify(self, caller: Caller) -> Principal:
-        """stdio and the command line are the owner; HTTP needs a key as soon as one exists."""
-        if caller.principal is None:
-            caller.principal = (
-                OWNER if caller.transport in ("stdio", "cli") else self.authenticator.authenticate(caller)
-            )
-        return caller.principal
-
-    @cached_property
-    def authenticator(self) -> "Authenticator":
-        from tokonoma.auth.authenticate import Authenticator
-
-        return Authenticator(lambda: self.database.reading(), self.settings.get_flag("require_key"))
-
-    # Rooms that are opened when they are first needed
+    # What is opened when it is first needed
 
     @property
     def database(self) -> "Database":
-        if self._database is None:
-            with self._lock:
-                if self._database is None:
-                    self._database = self._open_database()
-        return self._database
+        return self._database()
 
-    @cached_property
+    @property
+    def jobs(self) -> "JobRunner":
+        return self._jobs()
+
+    @property
+    def search(self) -> "SearchEngine":
+        return self._search()
+
+    @property
+    def policies(self) -> "CurrentPolicy":
+        return self._policies()
+
+    @property
+    def reclassifier(self) -> "ReclassifyJob":
+        return self._reclassifier()
+
+    @property
     def journal(self) -> "JournalWriter":
-        from tokonoma.journal.writer import JournalWriter
+        return self._journal()
 
-        return JournalWriter(lambda stop: self.database.writing(stop), lambda: self.policy.version)
+    @property
+    def server_info(self) -> "ProcessInfo":
+        return self._server_info()
+
+    @property
+    def authenticator(self) -> "Authenticator":
+        return self._authenticator()
 
     @property
     def policy(self) -> "ActivePolicy":
         return self.policies.get_active()
-
-    @cached_property
-    def policies(self) -> "CurrentPolicy":
-        from tokonoma.app.policy import CurrentPolicy
-
-        return CurrentPolicy(
-            lambda: self.database.reading(),
-            lambda: self.search.index,
-            self.registry.find_module,
-            self.registry.load_all,
-            self.registry.read_record,
-            lambda: self.reclassifier.wake(),
-            self.settings.get_names("policy_signers"),
-        )
-
-    @cached_property
-    def reclassifier(self) -> "ReclassifyJob":
-        from tokonoma.app.reclassify_job import ReclassifyJob
-
-        return ReclassifyJob(self.database, self.policies)
-
-    def _boundary(self, call: Call) -> "CallDeskPolicy":
-        from tokonoma.app.desk_policy import CallDeskPolicy
-
-        return CallDeskPolicy(self.policies, self.reclassifier, call)
-
-    @cached_property
-    def server_info(self) -> "ProcessInfo":
-        from tokonoma.app.server_info import ProcessInfo
-
-        rooms = (lambda: self.database, lambda: self.search, lambda: self.policies)
-        return ProcessInfo(self.home, self.settings, self.registry, *rooms, self.started_at)
-
-    @cached_property
-    def search(self) -> "SearchEngine":
-        from tokonoma.app.search import SearchEngine
-
-        return SearchEngine(self.database, self.settings, self.registry.read_record)
 
     def database_url(self) -> str:
         from tokonoma.store.database import format_sqlite_url
@@ -251,41 +190,100 @@ class App:
 
         return open_store(self.home, self.database_url(), durable=self.settings.get_flag("durable"))
 
-    def _prepare(self, module: Module) -> None:
+    def _open_jobs(self) -> "JobRunner":
+        from tokonoma.jobs.leases import Leases
+        from tokonoma.jobs.runner import JobRunner
+
+        return JobRunner(Leases(self.database.writing, self.clock))
+
+    def _open_search(self) -> "SearchEngine":
+        from tokonoma.app.search import SearchEngine
+
+        return SearchEngine(self.database, self.settings, self.registry.read_record)
+
+    def _open_policies(self) -> "CurrentPolicy":
+        from tokonoma.app.policy import CurrentPolicy
+
+        return CurrentPolicy(
+            self.database.reading,
+            lambda: self.search.index,
+            self.registry.find_module,
+            self.registry.load_all,
+            self.registry.read_record,
+            lambda: self.reclassifier.wake(),
+            self.settings.get_names("policy_signers"),
+        )
+
+    def _open_reclassifier(self) -> "ReclassifyJob":
+        from tokonoma.app.reclassify_job import ReclassifyJob
+
+        return ReclassifyJob(self.database, self.policies)
+
+    def _open_journal(self) -> "JournalWriter":
+        from tokonoma.journal.writer import JournalWriter
+
+        return JournalWriter(self.database.writing, self.policies.get_version)
+
+    def _open_server_info(self) -> "ProcessInfo":
+        from tokonoma.app.server_info import ProcessInfo
+
+        parts = (self._database, self._search, self._policies)
+        return ProcessInfo(self.home, self.settings, self.registry, *parts, self.started_at)
+
+    def _open_authenticator(self) -> "Authenticator":
+        from tokonoma.auth.authenticate import Authenticator
+
+        return Authenticator(self.database.reading, self.settings.get_flag("require_key"))
+
+    # Modules
+
+    def _prepare_tables(self, module: Module) -> None:
         if module.tables:
             from tokonoma.app.store import migrate_tables
 
             migrate_tables(self.database, self.home, module.name, module.tables)
 
-    def _load(self, source: str) -> Module:
-        module = self._gateway() if source == catalogue.BUILT_IN_MODULES[GATEWAY] else catalogue.load_module(source)
+    def _load_module(self, source: str) -> Module:
+        module = (
+            self._load_gateway() if source == catalogue.BUILT_IN_MODULES[GATEWAY] else catalogue.load_module(source)
+        )
         return module.bind(self.server_info) if module.bind is not None else module
 
-    def _gateway(self) -> Module:
-        """The gateway of this house: its steps walk the same pipeline as every other call."""
+    def _load_gateway(self) -> Module:
+        """The gateway of this process: its steps take the same way as every other call."""
         from tokonoma.gateway.tools import build_gateway
 
         return build_gateway(
-            submit=self.run,
-            check=lambda entry, params: self.registry.load_tool(entry).parse(params),
-            failure=lambda call, error: build_error(call, error, self.registry.error_codes(call.module)),
-            writing=lambda stop: self.database.writing(stop),
+            submit=self.calls.submit,
+            check=self.registry.parse_params,
+            failure=partial(describe_error, self.registry.error_codes),
+            writing=self.database.writing,
         )
 
+    # The owner's own work, start and end
+
+    def write_as_owner(self, what: str) -> "AbstractContextManager[Statements]":
+        """A transaction for the owner's own work at the command line; the journal holds it like any call."""
+        return self.journal.write(_owner_call(what))
+
+    def prune_journal(self, before: int) -> "Iterator[PruneStep]":
+        """Remove the journal's entries from before a time, a group at a time."""
+        return self.journal.prune(_owner_call("journal.prune"), before)
+
     def warm(self, *, serves: bool = False) -> None:
-        """Open the store and load what a first call needs, while nobody waits. `serves`: for many, and for long."""
-        self._build_pipeline()
+        """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""
+        self.calls.warm()
         self.search.resume(serves=serves)
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))
 
     def close(self, grace: float = 1.5) -> None:
-        """Finish what was accepted, end the journal's strands, close the database."""
+        """Finish what was accepted, stop background work, end the journal's chains, close the database."""
         self.pool.close(grace)
-        for room in ("reclassifier", "search", "journal"):
-            if room in self.__dict__:  # it was opened
-                getattr(self, room).close()
-        if self._database is not None:
-            self._database.close()
+        for close in self._closers:
+            close()
+        for part in (self._jobs, self._reclassifier, self._search, self._journal, self._database):
+            if part.made is not None:
+                part.made.close()
         if self.spans is not None:
             self.spans.close()
 

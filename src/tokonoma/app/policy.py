@@ -49,6 +49,9 @@ class CurrentPolicy:
         self._head: PolicyHead | None = None
         self._cached_until = self._uncached_until = 0.0
 
+    def get_version(self) -> str:
+        return self.get_active().version
+
     def get_active(self) -> ActivePolicy:
         """The policy in force; one that allows nothing, where none can be read."""
         if time.monotonic() >= self._cached_until:

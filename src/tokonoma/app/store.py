@@ -9,6 +9,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.files import tables as file_tables
+from tokonoma.jobs import leases
 from tokonoma.journal import chain as strand
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
@@ -26,6 +27,7 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "embed": queue.TABLES,
     "vectors": vectors_tables.TABLES,
     "files": file_tables.TABLES,
+    "jobs": leases.TABLES,
 }
 """The tables of the house itself, under the names that their migrations are recorded by."""
 

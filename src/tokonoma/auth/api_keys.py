@@ -1,19 +1,20 @@
-"""API keys: shown once, kept as a hash. A key carries its namespace root and default, its modules and its mask."""
+"""API keys: shown once, stored as a hash. A key carries a `Reach`: namespaces, modules, mask."""
 
 import hashlib
 import hmac
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.core.module import Migration
 from tokonoma.core.namespaces import is_inside, normalize_namespace
+from tokonoma.core.reach import UNLIMITED, Reach, parse_mask
 
 TABLES = (
     Migration(
@@ -33,48 +34,96 @@ TABLES = (
             )""",
         ),
     ),
+    Migration("002_extras", ("alter table api_key add column extras text not null default '[]'",)),
 )
 
 _PREFIX = "tkn"
+_COLUMNS = "id, name, hash, root, start, modules, mask, extras, created_at, expires_at, revoked_at"
+_NAMED = f"select {_COLUMNS} from api_key where (name = :name or id = :name) and revoked_at is null"  # noqa: S608
+_UPDATE = """update api_key set root = :root, start = :start, modules = :modules, mask = :mask, extras = :extras,
+expires_at = :expires_at where id = :id"""
 
 
 @dataclass(frozen=True, slots=True)
-class KeyGrant:
-    """What a new key may reach."""
-
+class StoredKey:
+    id: str
     name: str
-    root: str = "/"
-    default: str | None = None
-    modules: Sequence[str] | None = None
-    mask: Sequence[str] = ()
-    expires_at: int | None = None
+    hash: bytes
+    reach: Reach
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+
+    @property
+    def state(self) -> str:
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now() else "active"
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(f"key:{self.name}", "key", self.reach)
+
+    def to_response(self) -> dict[str, Any]:
+        """Everything but the hash."""
+        reach = self.reach
+        return {
+            "id": self.id,
+            "name": self.name,
+            "root": reach.root,
+            "default": reach.default,
+            "modules": "all" if reach.modules is None else sorted(reach.modules),
+            "mask": sorted(reach.mask),
+            "created_at": format_time(self.created_at),
+            "expires_at": None if self.expires_at is None else format_time(self.expires_at),
+            "state": self.state,
+        }
 
 
-def create_key(statements: Statements, grant: KeyGrant) -> str:
-    """Store a new key and return it: the only time that anybody sees it."""
-    root = normalize_namespace(grant.root)
-    start = normalize_namespace(grant.default) if grant.default else root
+def build_reach(
+    root: str = "/",
+    default: str | None = None,
+    modules: Sequence[str] | None = None,
+    mask: Sequence[str] = (),
+    extras: Sequence[str] = (),
+) -> Reach:
+    """A checked reach. Conflict if the default lies outside the root, Invalid for a mask that is none."""
+    root = normalize_namespace(root)
+    start = normalize_namespace(default) if default else root
     if not is_inside(start, root):
         raise Conflict(f"The default namespace {start} does not lie inside the root {root}.", reason="default")
-    if statements.row("select 1 from api_key where name = :name and revoked_at is null", name=grant.name):
-        raise Conflict(f"There is already a key called {grant.name!r}. Revoke it first or choose another name.")
+    for rule in mask:
+        parse_mask(rule)
+    return Reach(root, start, None if modules is None else frozenset(modules), frozenset(mask), frozenset(extras))
+
+
+def create_key(
+    statements: Statements, name: str, reach: Reach = UNLIMITED, expires_at: int | None = None
+) -> str:  # fmt: skip
+    """Store a new key and return it. Only its hash is stored, so it cannot be shown again."""
+    if statements.row("select 1 from api_key where name = :name and revoked_at is null", name=name):
+        raise Conflict(f"There is already a key called {name!r}. Revoke it first or choose another name.")
     # Names are free again after a revocation; the old row stays for the journal's sake under its id.
-    statements.run("update api_key set name = name || ' ' || id where name = :name", name=grant.name)
+    statements.run("update api_key set name = name || ' ' || id where name = :name", name=name)
     key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     statements.run(
-        """insert into api_key (id, name, hash, root, start, modules, mask, created_at, expires_at)
-        values (:id, :name, :hash, :root, :start, :modules, :mask, :created_at, :expires_at)""",
+        """insert into api_key (id, name, hash, root, start, modules, mask, extras, created_at, expires_at)
+        values (:id, :name, :hash, :root, :start, :modules, :mask, :extras, :created_at, :expires_at)""",
         id=key_id,
-        name=grant.name,
+        name=name,
         hash=_hash(secret),
-        root=root,
-        start=start,
-        modules=None if grant.modules is None else json.dumps(sorted(grant.modules)),
-        mask=json.dumps(sorted(grant.mask)),
         created_at=now(),
-        expires_at=grant.expires_at,
+        expires_at=expires_at,
+        **_reach_columns(reach),
     )
     return f"{_PREFIX}_{key_id}_{secret}"
+
+
+def update_key(statements: Statements, name: str, reach: Reach, expires_at: int | None) -> StoredKey:
+    """Replace what a key may use. The secret stays the same; requests follow the new reach within a second."""
+    key = find_key(statements, name)
+    statements.run(_UPDATE, id=key.id, expires_at=expires_at, **_reach_columns(reach))
+    return replace(key, reach=reach, expires_at=expires_at)
 
 
 def revoke_key(statements: Statements, name: str) -> None:
@@ -88,13 +137,10 @@ def revoke_key(statements: Statements, name: str) -> None:
         raise Missing(f"There is no key called {name!r} that could be revoked.")
 
 
-def list_keys(rows: Rows) -> list[dict[str, Any]]:
-    """All keys, newest first, without anything that could be used."""
-    found = rows.rows(
-        """select id, name, root, start, modules, mask, created_at, expires_at, revoked_at
-        from api_key order by created_at desc, id"""
-    )
-    return [_to_response(row) for row in found]
+def list_keys(rows: Rows) -> list[StoredKey]:
+    """All keys, newest first."""
+    found = rows.rows(f"select {_COLUMNS} from api_key order by created_at desc, id")  # noqa: S608
+    return [_to_key(row) for row in found]
 
 
 def keys_exist(rows: Rows) -> bool:
@@ -102,23 +148,36 @@ def keys_exist(rows: Rows) -> bool:
     return rows.row("select 1 from api_key limit 1") is not None
 
 
-def find_principal(rows: Rows, token: str) -> Principal:
-    """Who this key belongs to; Unauthenticated if it is unknown, revoked or over, without saying which."""
+def find_key(rows: Rows, name: str) -> StoredKey:
+    """The key with this name or id, for the owner, who needs no secret. Missing if it is unknown or revoked."""
+    row = rows.row(_NAMED, name=name)
+    if row is None:
+        raise Missing(f"There is no key called {name!r}. `tokonoma keys list` lists them.")
+    return _to_key(row)
+
+
+def find_active(rows: Rows, name: str) -> Principal:
+    """The principal of a key by its name. Unauthenticated once it is revoked or expired."""
+    key = find_key(rows, name)
+    if key.state != "active":
+        raise Unauthenticated(f"The key {key.name!r} has expired.", reason="no_key")
+    return key.principal
+
+
+def verify_token(rows: Rows, token: str) -> Principal:
+    """The principal of this key. Unauthenticated if it is unknown, revoked or expired, without saying which."""
     refused = Unauthenticated("This API key is not valid. Make one with `tokonoma keys create`.")
     prefix, _, rest = token.partition("_")
     key_id, _, secret = rest.partition("_")
     if prefix != _PREFIX or not secret or not token.isascii():
         raise refused
-    row = rows.row(
-        "select name, hash, root, start, modules, mask, expires_at, revoked_at from api_key where id = :id", id=key_id
-    )
-    if row is None or not hmac.compare_digest(bytes(row[1]), _hash(secret)):
+    row = rows.row(f"select {_COLUMNS} from api_key where id = :id", id=key_id)  # noqa: S608
+    if row is None:
         raise refused
-    name, _, root, start, modules, mask, expires_at, revoked_at = row
-    if revoked_at is not None or (expires_at is not None and expires_at <= now()):
+    key = _to_key(row)
+    if not hmac.compare_digest(key.hash, _hash(secret)) or key.state != "active":
         raise refused
-    seen = None if modules is None else frozenset(json.loads(modules))
-    return Principal(f"key:{name}", "key", root, start, seen, frozenset(json.loads(mask)))
+    return key.principal
 
 
 def _hash(secret: str) -> bytes:
@@ -126,17 +185,18 @@ def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _to_response(row: tuple[Any, ...]) -> dict[str, Any]:
-    key_id, name, root, start, modules, mask, created_at, expires_at, revoked_at = row
-    over = expires_at is not None and expires_at <= now()
+def _to_key(row: Row) -> StoredKey:
+    key_id, name, digest, root, start, modules, mask, extras, *times = row
+    seen = None if modules is None else frozenset(json.loads(modules))
+    reach = Reach(root, start, seen, frozenset(json.loads(mask)), frozenset(json.loads(extras)))
+    return StoredKey(key_id, name, bytes(digest), reach, *times)
+
+
+def _reach_columns(reach: Reach) -> dict[str, str | None]:
     return {
-        "id": key_id,
-        "name": name,
-        "root": root,
-        "default": start,
-        "modules": "all" if modules is None else json.loads(modules),
-        "mask": json.loads(mask),
-        "created_at": format_time(created_at),
-        "expires_at": None if expires_at is None else format_time(expires_at),
-        "state": "revoked" if revoked_at is not None else "expired" if over else "active",
+        "root": reach.root,
+        "start": reach.default,
+        "modules": None if reach.modules is None else json.dumps(sorted(reach.modules)),
+        "mask": json.dumps(sorted(reach.mask)),
+        "extras": json.dumps(sorted(reach.extras)),
     }

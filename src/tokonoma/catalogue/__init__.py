@@ -66,6 +66,7 @@ def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
         payload=tool.payload,
         raw=tool.sees_secrets,
         envelope=module.envelope,
+        extra=tool.extra,
     )
 
 

@@ -100,11 +100,10 @@ class Registry:
 
     def _visible_tools(self, shelf: ModuleInfo, who: Principal) -> Sequence[ToolInfo]:
         name = shelf.name
-        if name == GATEWAY or name in self._disabled or name in who.mask:
+        if name == GATEWAY or name in self._disabled or not who.reach.sees_module(name):
             return ()
-        if who.modules is not None and name not in who.modules:
-            return ()
-        return [entry for entry in shelf.entries if entry.path not in who.mask] if who.mask else shelf.entries
+        tools = [entry for entry in shelf.entries if who.reach.sees_tool(entry)]
+        return shelf.entries if len(tools) == len(shelf.entries) else tools
 
     def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
@@ -112,6 +111,10 @@ class Registry:
         if found is None:
             found = self._bind_tool(entry)
         return found
+
+    def parse_params(self, entry: ToolInfo, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The checked arguments of a call."""
+        return self.load_tool(entry).parse(params)
 
     def return_type(self, entry: ToolInfo) -> Any:
         """The type of what a tool gives."""

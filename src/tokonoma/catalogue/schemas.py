@@ -1,13 +1,15 @@
 """What a tool takes and gives, read from its signature: the parser of its parameters and its two schemas."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, NotRequired, Required, cast, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from typing_extensions import TypedDict
 
+from tokonoma.core.content import RichResult
 from tokonoma.core.deferred import Deferred
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import Tool
@@ -15,10 +17,19 @@ from tokonoma.core.module import Tool
 Schema = dict[str, Any]
 ParamParser = Callable[[Mapping[str, Any]], dict[str, Any]]
 _EMPTY = inspect.Parameter.empty
+_WRAPPERS = (Deferred, RichResult, Coroutine)
+"""What a return type may be wrapped in; the schema is of the value inside, which comes last."""
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
+    "null": type(None),
+}  # fmt: skip
 
 
 def build_parser(tool: Tool, signature: str) -> ParamParser:
     """A function from raw parameters to checked arguments; it refuses with every problem at once."""
+    if tool.input_schema is not None:
+        return partial(check_params, tool, signature)
     parameters = _read_parameters(tool)
     adapter = _build_adapter(tool, parameters)
     required = {name for name, (_, default) in parameters.items() if default is _EMPTY}
@@ -38,6 +49,8 @@ def build_parser(tool: Tool, signature: str) -> ParamParser:
 
 
 def input_schema(tool: Tool) -> Schema:
+    if tool.input_schema is not None:
+        return dict(tool.input_schema)
     parameters = _read_parameters(tool)
     schema = _inline_definitions(_build_adapter(tool, parameters).json_schema())
     schema.pop("title", None)
@@ -50,21 +63,54 @@ def input_schema(tool: Tool) -> Schema:
 
 
 def output_schema(tool: Tool) -> Schema:
+    if tool.output_schema is not None:
+        return dict(tool.output_schema)
     hint = get_type_hints(tool.run, include_extras=True)["return"]
-    if get_origin(hint) is Deferred:
-        (hint,) = get_args(hint)
+    while get_origin(hint) in _WRAPPERS:
+        hint = get_args(hint)[-1]
     schema = _inline_definitions(TypeAdapter(hint).json_schema(mode="serialization"))
     if schema.get("type") != "object":
         raise TypeError(f"{tool.name} must return an object: structured content is one")
-    schema.pop("title", None)
     return schema
 
 
 def read_description(tool: Tool) -> str:
-    text = inspect.getdoc(tool.run)
+    text = tool.description or inspect.getdoc(tool.run)
     if not text:
         raise TypeError(f"{tool.name} has no docstring: agents read it")
     return " ".join(text.split())
+
+
+def check_params(tool: Tool, signature: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a tool with a schema of its own. Names and top-level types are checked here, so that a batch can
+    refuse early; the rest of the schema is left to the tool, since evaluating a foreign schema is not safe."""
+    schema: Mapping[str, Any] = tool.input_schema or {}
+    known: Mapping[str, Any] = schema.get("properties", {})
+    problems = [{"field": name, "message": "required"} for name in schema.get("required", ()) if name not in params]
+    if schema.get("additionalProperties") is False:
+        unknown = [name for name in params if name not in known]
+        problems += [{"field": name, "message": "unknown field", "allowed": list(known)} for name in unknown]
+    for name, value in params.items():
+        wanted = _list_types(known.get(name))
+        if wanted and not any(_is_of_type(value, each) for each in wanted):
+            problems.append({"field": name, "message": f"must be of type {' or '.join(wanted)}"})
+    if problems:
+        raise Invalid(_format_problems(tool, problems), problems=problems, signature=signature)
+    return {"params": dict(params)}
+
+
+def _list_types(schema: Any) -> list[str]:
+    said: Any = cast("Mapping[str, Any]", schema).get("type") if isinstance(schema, Mapping) else None
+    names = [said] if isinstance(said, str) else cast("list[Any]", said) if isinstance(said, list) else []
+    return [name for name in names if isinstance(name, str) and name in _TYPES]
+
+
+def _is_of_type(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    if name == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES[name])
 
 
 def _read_parameters(tool: Tool) -> dict[str, tuple[Any, Any]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokonoma.app import App
 
 SWITCHES = frozenset(setting.name for setting in SETTINGS if isinstance(setting.default, bool))
-TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home"}
+TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home", "as"}
 
 GC_THRESHOLDS = (20_000, 20, 50)
 """A call leaves hardly any reference cycles. With the thresholds of Python, looking for them takes a tenth of the time
@@ -67,6 +67,7 @@ def parse_stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str
 def run_stdio(flags: Mapping[str, Any]) -> int:
     """Serve MCP on standard input and output until the input ends; return the exit code."""
     from tokonoma.app import App
+    from tokonoma.core.call import Caller
     from tokonoma.server.stdio import claim_streams, serve
 
     try:
@@ -79,7 +80,7 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
     stdin, stdout = claim_streams()
     warm = threading.Thread(target=_warm, args=(app,), name="warm", daemon=True)
     try:
-        serve(app.dispatcher, stdin, stdout, after_list=warm.start)
+        serve(app.dispatcher, stdin, stdout, caller=Caller("stdio", key=flags.get("as")), after_list=warm.start)
     finally:
         app.close(_CLOSE_SECONDS)
     return 0

@@ -137,7 +137,7 @@ def call_owner_tool(app: App, module: str, tool: str, params: Mapping[str, Any])
         info = app.registry.find_owner_tool(module, tool)
         call = Call(module, tool, params, Caller("cli"), tool_info=info, bytes_in=size)
         results: SimpleQueue[BaseException | None] = SimpleQueue()
-        app.run(call, lambda _, error: results.put(error))  # noqa: B023 - waited for in this round
+        app.calls.submit(call, lambda _, error: results.put(error))  # noqa: B023 - waited for in this round
         error = _wait(results, call.cancel_token)
         if error is None:
             return call.value

@@ -1,7 +1,7 @@
 """`keys`: the credentials of HTTP callers."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -14,6 +14,7 @@ from tokonoma.cli.output import print_json, print_note, print_table
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid
+from tokonoma.core.reach import parse_mask
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
@@ -33,7 +34,9 @@ def keys() -> None:
 @click.option("--root", default="/", show_default=True, help="Namespace that this key can never leave.")
 @click.option("--default", "start", help="Namespace where it starts. By default: its root.")
 @click.option("--modules", help="Modules that it may use, separated by commas. By default: all.")
-@click.option("--mask", help="Tools or modules that it must not see: `module` or `module.tool`, separated by commas.")
+@click.option(
+    "--mask", help="What it must not see, separated by commas: `module`, `module.tool`, `module:write`, `*:destroy`."
+)
 @click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, or a date like 2027-01-31. By default: never.")
 @json_option
 @pass_app
@@ -51,17 +54,11 @@ def create(
     if not _NAME.fullmatch(name):
         raise click.BadParameter("Use letters, digits, `.`, `@`, `-`, `_` and spaces; at most 64.", param_hint="NAME")
     ends = None if expires is None else parse_expiry(expires)
-    grant = api_keys.KeyGrant(
-        name=name,
-        root=root,
-        default=start,
-        modules=None if modules is None else _require_modules(app, _split_names(modules)),
-        mask=_normalize_mask(app, _split_names(mask or "")),
-        expires_at=ends,
-    )
+    allowed = None if modules is None else _require_modules(app, _split_names(modules))
+    reach = api_keys.build_reach(root, start, allowed, _normalize_mask(app, _split_names(mask or "")))
     with app.write_as_owner("keys.create") as statements:
         first = not api_keys.keys_exist(statements)
-        key = api_keys.create_key(statements, grant)
+        key = api_keys.create_key(statements, name, reach, ends)
     until = "never" if ends is None else clock.format_time(ends)
     if as_json:
         print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
@@ -78,20 +75,60 @@ def create(
 def list_keys(app: App, as_json: bool) -> None:
     """List the keys, newest first. None of them can be shown again."""
     with app.database.reading() as rows:
-        found = api_keys.list_keys(rows)
+        found = [each.to_response() for each in api_keys.list_keys(rows)]
     if as_json:
         print_json(found)
     elif not found:
         print_note("There are no keys. Make one with `tokonoma keys create NAME`.")
     else:
-        headings = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
-        print_table(headings, [[_format_cell(key[name]) for name in _COLUMNS] for key in found])
+        _print_keys(found)
+
+
+def _print_keys(keys: Sequence[Mapping[str, Any]]) -> None:
+    headings = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
+    print_table(headings, [[_format_cell(key[name]) for name in _COLUMNS] for key in keys])
 
 
 def _format_cell(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value)) or "-"  # pyright: ignore[reportUnknownArgumentType]
     return "never" if value is None else str(value)
+
+
+@keys.command("set", settings=("database_url",))
+@click.argument("name")
+@click.option("--root", help="Namespace that this key can never leave.")
+@click.option("--default", "start", help="Namespace where it starts.")
+@click.option("--modules", help="Modules that it may use, separated by commas; `all` for every one.")
+@click.option("--mask", help="Tools or modules that it must not see, separated by commas; empty for none.")
+@click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
+@pass_app
+def set_reach(
+    app: App,
+    name: str,
+    root: str | None,
+    start: str | None,
+    modules: str | None,
+    mask: str | None,
+    expires: str | None,
+) -> None:
+    """Change what the key with this NAME or id may use. Options that are left out stay as they are.
+
+    The key itself stays the same, so no client has to be set up again.
+    """
+    with app.write_as_owner("keys.set") as statements:
+        key = api_keys.find_key(statements, name)
+        old = key.reach
+        new_start = start or (old.default if root is None else None)
+        allowed = None if old.modules is None else sorted(old.modules)
+        if modules is not None:
+            allowed = None if modules.strip() == "all" else _require_modules(app, _split_names(modules))
+        rules = sorted(old.mask) if mask is None else _normalize_mask(app, _split_names(mask))
+        ends = key.expires_at if expires is None else None if expires == "never" else parse_expiry(expires)
+        new_root = old.root if root is None else root
+        reach = api_keys.build_reach(new_root, new_start, allowed, rules, sorted(old.extras))
+        changed = api_keys.update_key(statements, name, reach, ends)
+    _print_keys([changed.to_response()])
 
 
 @keys.command("revoke", settings=("database_url",))
@@ -127,10 +164,14 @@ def _require_modules(app: App, names: Sequence[str]) -> list[str]:
     return [require_module(app, name).name for name in names]
 
 
-def _normalize_mask(app: App, names: Sequence[str]) -> list[str]:
+def _normalize_mask(app: App, texts: Sequence[str]) -> list[str]:
     """Masks as they are stored; a misspelt one, which would hide nothing, is refused."""
     masks: list[str] = []
-    for name in names:
-        module, _, tool = name.partition(".")
-        masks.append(app.registry.find_tool(module, tool, OWNER).path if tool else require_module(app, module).name)
+    for text in texts:
+        rule = parse_mask(text)
+        if rule.module != "*":
+            require_module(app, rule.module)
+        if rule.tool is not None:
+            text = text.removesuffix(rule.tool) + app.registry.find_tool(rule.module, rule.tool, OWNER).name
+        masks.append(text)
     return masks

@@ -3,7 +3,6 @@
 import errno
 import socket
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,23 +14,21 @@ from tokonoma.cli.output import print_note
 from tokonoma.core.errors import Denied, Unready
 from tokonoma.core.log import log
 
-if TYPE_CHECKING:
-    from tokonoma.server.http.app import HttpApp
-
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
+@click.option("--as", "key", metavar="NAME", help="Take on the reach of the API key with this name or id.")
 @click.pass_context
-def stdio(ctx: click.Context) -> None:
+def stdio(ctx: click.Context, key: str | None) -> None:
     """Speak MCP on standard input and output: what a client starts.
 
-    The caller is the owner. Ends when its input ends.
+    The caller is the owner, or with --as whoever that key is for. Ends when its input ends.
     """
-    ctx.exit(run_stdio(get_flags(ctx)))
+    ctx.exit(run_stdio({**get_flags(ctx), "as": key}))
 
 
 @command(
     "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins", "require_key",
-    "workers", "time_limit", "rate_limit", "log_level",
+    "tls_cert", "tls_key", "workers", "time_limit", "rate_limit", "log_level",
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
@@ -39,45 +36,38 @@ def serve(ctx: click.Context) -> None:
 
     Without any key a caller on this machine is the owner; other machines are let in only once keys are required.
     """
-    from tokonoma.server.http.run import run  # uvicorn: 70 ms that no other command pays
-
-    with open_app(ctx, serves=True) as app:
-        host = app.settings.get_text("host")
-        _refuse_open_network(app, host)
-        app.warm(serves=True)
-        endpoint = _build_endpoint(app, host)
-        listener = _open_listener(host, app.settings.get_int("port"))
-        port: int = listener.getsockname()[1]
-        run(endpoint, listener, on_started=lambda: _announce(app, host, port))
-
-
-def _refuse_open_network(app: App, host: str) -> None:
-    from tokonoma.server.http.security import is_loopback
-
-    if not is_loopback(host) and not app.authenticator.requires_key():
-        raise Denied(
-            f"{host} can be reached from other machines, and nobody would have to show a key. "
-            "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
-            reason="no_credential",
-        )
-
-
-def _build_endpoint(app: App, host: str) -> "HttpApp":
+    # Starlette and uvicorn: 70 ms that other commands do not need.
+    from tokonoma.auth.authenticate import is_loopback
     from tokonoma.server.http.app import create_app
-    from tokonoma.server.http.security import LOOPBACK, is_loopback
+    from tokonoma.server.http.run import load_tls, run
+    from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
-    app.metrics = Metrics(__version__)
-    allowed = app.settings.get_names("allowed_hosts")
-    # Host names guard an open door on this machine against web pages. Where keys are required, no page has one.
-    names = None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed}
-    return create_app(
-        app.dispatcher,
-        host_names=names,
-        origins=app.settings.get_names("allowed_origins"),
-        ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
-        metrics=app.metrics.render,
-    )
+    with open_app(ctx, serves=True) as app:
+        settings, metrics = app.settings, Metrics(__version__)
+        host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+        if not is_loopback(host) and not app.authenticator.requires_key():
+            raise Denied(
+                f"{host} can be reached from other machines, and nobody would have to show a key. "
+                "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
+                reason="no_credential",
+            )
+        tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
+        app.warm(serves=True)
+        app.observers.append(metrics.observe)
+        endpoint = create_app(
+            app.dispatcher,
+            # Checking host names protects a server without keys against web pages. A page has no key.
+            host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
+            origins=settings.get_names("allowed_origins"),
+            ready=lambda: [
+                f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]
+            ],
+            metrics=metrics.render,
+        )
+        listener = _open_listener(host, settings.get_int("port"))
+        scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
+        run(endpoint, listener, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
 
 
 def _open_listener(host: str, port: int) -> socket.socket:
@@ -95,9 +85,9 @@ def _open_listener(host: str, port: int) -> socket.socket:
         raise Unready(f"Cannot listen on {host}:{port}: {reason}.", reason="listen") from error
 
 
-def _announce(app: App, host: str, port: int) -> None:
+def _announce(app: App, scheme: str, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    url = f"http://{shown}:{port}/mcp"
+    url = f"{scheme}://{shown}:{port}/mcp"
     required = app.authenticator.requires_key()
     if not sys.stderr.isatty():
         log("info", "serving", url=url, version=__version__, key_required=required)

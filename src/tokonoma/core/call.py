@@ -1,12 +1,14 @@
 """A Call is one asking for one tool. It walks the pipeline; every stage fills in what it knows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokonoma.core.cancellation import CancelToken
+from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
+    from tokonoma.core.content import ContentBlock
     from tokonoma.core.module import ToolInfo
     from tokonoma.core.policy import PolicyView
 
@@ -14,16 +16,25 @@ Progress = Callable[[float, float | None, str | None], None]
 """progress, total, message"""
 
 
+PrincipalKind = Literal["owner", "key", "client", "web"]
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who calls, and what that credential may reach. The namespace root is a wall; the default is where it starts."""
+    """The authenticated caller and what it may use. `person` is the user behind a client or a web session."""
 
     name: str
-    kind: str = "owner"  # owner | key
-    root: str = "/"
-    default: str = "/"
-    modules: frozenset[str] | None = None  # None: all that the server offers
-    mask: frozenset[str] = frozenset()  # `module` or `module.tool` that this credential must not see
+    kind: PrincipalKind = "owner"
+    reach: Reach = UNLIMITED
+    person: str = ""
+
+    @property
+    def root(self) -> str:
+        return self.reach.root
+
+    @property
+    def default(self) -> str:
+        return self.reach.default
 
 
 OWNER = Principal("owner")
@@ -42,10 +53,11 @@ class Quota:
 
 @dataclass(slots=True)
 class Caller:
-    """What the transport knows of the other side. `principal` is kept once the identify stage has found it."""
+    """What the transport knows of the other side. `principal` is set where the transport has authenticated already."""
 
     transport: str  # stdio | http | cli
     token: str | None = None
+    key: str | None = None  # the name of an API key whose reach a local caller takes on (`stdio --as NAME`)
     remote: str | None = None
     client: str | None = None
     principal: Principal | None = None
@@ -74,6 +86,7 @@ class Call:
     tool_info: "ToolInfo | None" = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])  # params after the parse stage
     body: bytes = b""  # the value as JSON, as it left the guard
+    blocks: "Sequence[ContentBlock]" = ()  # images and documents beside the value
     value: Any = None  # what the tool returned; stages on the way back may replace it
     view: "PolicyView | None" = None  # what its principal may see, after the guard stage
     has_masked_records: bool = False  # it has read records of which something must be masked

@@ -31,6 +31,11 @@ class Tool:
     time_limit: float | None = None  # seconds; None: the server's default
     sees_secrets: bool = False  # it must see secrets as they are, since it is asked about them, and keeps nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
+    extra: bool = False  # hidden unless a credential's reach names it
+    # A tool that is described by data instead of a signature: `run(desk, params)` takes all parameters as one mapping.
+    input_schema: Mapping[str, Any] | None = None
+    output_schema: Mapping[str, Any] | None = None
+    description: str = ""  # instead of the docstring
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class ToolInfo:
     payload: int | None = None
     raw: bool = False
     envelope: bool = False
+    extra: bool = False
 
     @property
     def path(self) -> str:

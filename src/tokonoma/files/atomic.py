@@ -1,84 +1,126 @@
-"""New content takes its place whole or not at all: a file of its own first, made durable, then one rename.
+"""Atomic writes: new content is written to a draft, made durable, and renamed into place. Replaced content is kept.
 
-One writer at a time, held by a lock that goes with its process. So whatever lies among the drafts when the lock is had
-was left by somebody who died, and is swept away.
+There is one writer at a time, which holds a lock that ends with its process. So any draft that exists when the lock is
+acquired was left by a process that died, and is removed. A kept version is a file named by its hash.
 """
 
 import contextlib
+import ctypes
+import errno
 import fcntl
 import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
-from tokonoma.core.errors import Conflict, Unavailable
+from tokonoma.core.errors import Conflict, Missing, Unavailable
 from tokonoma.core.ids import random_hex
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.folder import FileStamp, RootFolder, check_regular_file, file_missing_error, find_entry, to_stamp
-from tokonoma.files.rename import rename_exclusive
+from tokonoma.files.text import version_of
 
-SYSTEM = ".system"
-DRAFTS = (SYSTEM, "drafts")
+_SYSTEM = ".system"
+_DRAFTS = (_SYSTEM, "drafts")
+_VERSIONS = (_SYSTEM, "versions")
 _NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_LOCK_TIMEOUT = 15.0  # seconds that a writer waits for the one before
+_LOCK_TIMEOUT = 15.0  # seconds
+_EXCLUSIVE_FLAGS = {"renameat2": 1, "renameatx_np": 4}  # Linux, macOS
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
 @contextmanager
 def write_lock(folder: RootFolder, check: Callable[[], None], *, wait: bool = True) -> Generator[bool]:
-    """The only writer until the block ends. False if somebody else writes just now and we would not wait."""
-    with folder.open_folder((SYSTEM,), make=True) as system:
+    """Hold the write lock until the block ends. Yields False if it is taken and `wait` is False."""
+    with folder.open_folder((_SYSTEM,), create=True) as system:
         lock = os.open("lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=system)
     try:
-        had = _acquire(lock, check, _LOCK_TIMEOUT if wait else 0.0)
-        if had:
+        acquired = _acquire(lock, check, _LOCK_TIMEOUT if wait else 0.0)
+        if acquired:
             _remove_drafts(folder)
         elif wait:
             raise Unavailable("Somebody else has been writing for long. Try again.", reason="busy")
-        yield had
+        yield acquired
     finally:
         os.close(lock)
 
 
 def write_draft(folder: RootFolder, data: bytes, mode: int | None) -> str:
-    """The content as a durable file without a place yet; its name among the drafts."""
+    """Write the content to a durable draft and return its name."""
     name = random_hex(8)
-    with folder.open_folder(DRAFTS, make=True) as drafts:
+    with folder.open_folder(_DRAFTS, create=True) as drafts:
         _write_durably(drafts, name, data, mode)
     return name
 
 
 def place_draft(folder: RootFolder, name: str, parts: PathParts, before: FileStamp | None) -> FileStamp:
-    """The draft takes its place: of the very file that was there `before`, or of none. Conflict leaves all as it was"""
-    with folder.open_folder(parts[:-1], make=True) as target, folder.open_folder(DRAFTS) as drafts:
-        real = _check_target(target, parts, before)
+    """Rename the draft over the file with the stamp `before`, or to a free name. A Conflict changes nothing."""
+    with folder.open_folder(parts[:-1], create=True) as target, folder.open_folder(_DRAFTS) as drafts:
+        real, source = _check_target(target, parts, before), drafts
         if os.fstat(target).st_dev != os.fstat(drafts).st_dev:
-            # Another file system is mounted here: nothing can be renamed into it, so the draft is made there again.
+            # Another file system is mounted here. A rename cannot cross it, so the draft is copied there.
             _copy_across_devices(drafts, name, target)
-            _rename_draft(target, f".{name}", target, real, parts, fresh=before is None)
-        else:
-            _rename_draft(drafts, name, target, real, parts, fresh=before is None)
-        os.fsync(target)
-        return to_stamp(os.stat(real, dir_fd=target, follow_symlinks=False))
+            name, source = f".{name}", target
+        return _rename(source, name, target, real, parts, exclusive=before is None)
 
 
 def rename_file(folder: RootFolder, origin: PathParts, goal: PathParts, before: FileStamp) -> FileStamp:
-    """A file gets another name, where nothing is yet."""
-    with folder.open_folder(goal[:-1], make=True) as target, folder.open_folder(origin[:-1]) as source:
+    """Rename a file to a free name."""
+    with folder.open_folder(goal[:-1], create=True) as target, folder.open_folder(origin[:-1]) as source:
         name = _check_target(source, origin, before)
         real = _check_target(target, goal, None)
-        _rename_draft(source, name, target, real, goal, fresh=True)
-        os.fsync(target)
+        stamp = _rename(source, name, target, real, goal, exclusive=True)
         os.fsync(source)
-        return to_stamp(os.stat(real, dir_fd=target, follow_symlinks=False))
+        return stamp
 
 
-def _acquire(lock: int, check: Callable[[], None], patience: float) -> bool:
-    until = time.monotonic() + patience
+def file_exists_error(parts: PathParts, name: str) -> Conflict:
+    path = join_path((*parts[:-1], name))
+    return Conflict(f"There is already a file {path!r}. Nothing was changed.", reason="exists", path=path)
+
+
+def save_version(folder: RootFolder, data: bytes) -> str:
+    """Keep a content and return its version. It is durable when this returns."""
+    version = version_of(data)
+    with folder.open_folder((*_VERSIONS, version[:2]), create=True) as versions:
+        try:
+            os.stat(version, dir_fd=versions, follow_symlinks=False)
+        except FileNotFoundError:
+            name = write_draft(folder, data, 0o600)
+            with folder.open_folder(_DRAFTS) as drafts:
+                os.rename(name, version, src_dir_fd=drafts, dst_dir_fd=versions)
+            os.fsync(versions)
+    return version
+
+
+def read_version(folder: RootFolder, version: str) -> bytes:
+    """The content of a version; Missing if it was removed or damaged."""
+    with contextlib.suppress(Missing):
+        data = folder.read((*_VERSIONS, version[:2], version)).data
+        if version_of(data) == version:
+            return data
+    raise Missing(f"The content of version {version[:12]}… is not kept any more.", version=version)
+
+
+def has_version(folder: RootFolder, version: str) -> bool:
+    return folder.read_stamp((*_VERSIONS, version[:2], version)) is not None
+
+
+def delete_version(folder: RootFolder, version: str) -> None:
+    """Delete a content for good. The caller holds the write lock, so no other process keeps the same content now."""
+    with folder.open_folder((*_VERSIONS, version[:2])) as versions:
+        os.unlink(version, dir_fd=versions)
+        os.fsync(versions)
+
+
+def _acquire(lock: int, check: Callable[[], None], timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 return False
             check()
             time.sleep(0.002)
@@ -87,7 +129,7 @@ def _acquire(lock: int, check: Callable[[], None], patience: float) -> bool:
 
 
 def _remove_drafts(folder: RootFolder) -> None:
-    with folder.open_folder(DRAFTS, make=True) as drafts:
+    with folder.open_folder(_DRAFTS, create=True) as drafts:
         for name in os.listdir(drafts):  # noqa: PTH208 - a descriptor, not a path
             with contextlib.suppress(OSError):
                 os.unlink(name, dir_fd=drafts)
@@ -104,20 +146,20 @@ def _write_durably(folder: int, name: str, data: bytes, mode: int | None) -> Non
 
 
 def _check_target(folder: int, parts: PathParts, before: FileStamp | None) -> str:
-    """The name to use; Conflict unless what lies there is what was there before."""
+    """The name to use; Conflict unless the file there has the stamp `before` (None: there is no file)."""
     name = find_entry(folder, parts[-1])
     if name is None:
         if before is None:
             return parts[-1]
         raise file_missing_error(parts)
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         raise file_missing_error(parts) from None
-    check_regular_file(found, parts)
+    check_regular_file(status, parts)
     if before is None:
         raise file_exists_error(parts, name)
-    if to_stamp(found) != before:
+    if to_stamp(status) != before:
         raise Conflict(
             f"{join_path(parts)} was changed by somebody else at this moment. Read it again. Nothing was changed here.",
             path=join_path(parts),
@@ -125,19 +167,16 @@ def _check_target(folder: int, parts: PathParts, before: FileStamp | None) -> st
     return name
 
 
-def file_exists_error(parts: PathParts, name: str) -> Conflict:
-    told = join_path((*parts[:-1], name))
-    return Conflict(f"There is already a file {told!r}. Nothing was changed.", reason="exists", path=told)
-
-
-def _rename_draft(source: int, name: str, target: int, real: str, parts: PathParts, *, fresh: bool) -> None:
-    if not fresh:
+def _rename(source: int, name: str, target: int, real: str, parts: PathParts, *, exclusive: bool) -> FileStamp:
+    if exclusive:
+        try:
+            rename_exclusive(source, name, target, real)
+        except FileExistsError:
+            raise file_exists_error(parts, real) from None
+    else:
         os.rename(name, real, src_dir_fd=source, dst_dir_fd=target)
-        return
-    try:
-        rename_exclusive(source, name, target, real)
-    except FileExistsError:
-        raise file_exists_error(parts, real) from None
+    os.fsync(target)
+    return to_stamp(os.stat(real, dir_fd=target, follow_symlinks=False))
 
 
 def _copy_across_devices(drafts: int, name: str, target: int) -> None:
@@ -145,3 +184,33 @@ def _copy_across_devices(drafts: int, name: str, target: int) -> None:
         data, mode = file.read(), os.fstat(file.fileno()).st_mode & 0o7777
     _write_durably(target, f".{name}", data, mode)
     os.unlink(name, dir_fd=drafts)
+
+
+def rename_exclusive(source: int, name: str, target: int, real: str) -> None:
+    """Rename without replacing: FileExistsError if the new name exists. `source` and `target` are folder descriptors.
+
+    Python offers no such rename, so this calls the operating system.
+    """
+    system_call = _load_system_call()
+    if system_call is not None:
+        function, flag = system_call
+        if function(source, os.fsencode(name), target, os.fsencode(real), flag) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in _UNSUPPORTED:
+            raise OSError(code, os.strerror(code), real)
+    # This file system does not support it. A link is made only to a free name; for a moment the file has two names.
+    os.link(name, real, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+    os.unlink(name, dir_fd=source)
+
+
+@cache
+def _load_system_call() -> tuple[Any, int] | None:
+    library = ctypes.CDLL(None, use_errno=True)
+    for name, flag in _EXCLUSIVE_FLAGS.items():
+        function = getattr(library, name, None)
+        if function is not None:
+            function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+            function.restype = ctypes.c_int
+            return function, flag
+    return None

@@ -1,12 +1,13 @@
-"""Many new files take longer than a caller waits: what is left goes on in a thread, and callers are told how far it is.
+"""Indexing many new files can take longer than a caller waits: then it continues as a job, and callers get an error
+that says how far it is.
 
-What was done is kept file by file, so a process that ends meanwhile loses nothing: the next one goes on from there.
+Results are stored page by page, so a process that ends meanwhile loses nothing: the next one continues from there.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Unavailable
@@ -14,109 +15,89 @@ from tokonoma.core.log import log
 from tokonoma.files.folder import RootFolder, open_root
 
 WAIT_SECONDS = 25.0
-"""For which a call works on it itself, or waits for whoever does. Clients give up after 60 or so."""
+"""How long a call works on it, or waits for another call. Clients give up after about 60."""
 
-_POLL_SECONDS = 0.2  # seconds between two looks at whether the call is still wanted
+_POLL_SECONDS = 0.2  # how often a waiting call checks for its cancellation
 
-Each = TypeVar("Each")
+IndexPage = Callable[[RootFolder, Sequence[Any]], None]
 
 
 class _IndexingRun:
-    """Somebody is reading the files of a root."""
+    """The indexing of a root's files, in pages."""
 
-    def __init__(self, total: int) -> None:
-        self.done, self.total = 0, total
+    def __init__(self, root: str, items: Sequence[Any], page_size: int, index_page: IndexPage) -> None:
+        self.root, self.items, self.page_size, self.index_page = root, items, page_size, index_page
+        self.done, self.total = 0, len(items)
         self.ended = threading.Event()
+
+    def process_page(self, folder: RootFolder) -> None:
+        page = self.items[self.done : self.done + self.page_size]
+        self.index_page(folder, page)
+        self.done += len(page)
+
+    def run_step(self) -> float | None:
+        """One page in the background, as a job; None when all is done."""
+        try:
+            with open_root(self.root) as folder:
+                self.process_page(folder)
+        except Exception as error:  # the folder was removed: the next call starts again
+            log("warning", "files.indexing", error=type(error).__name__, done=self.done, total=self.total)
+            self.finish()
+            return None
+        if self.done < self.total:
+            return 0.0
+        self.finish()
+        return None
+
+    def finish(self) -> None:
+        with _lock:
+            if _runs.get(self.root) is self:
+                del _runs[self.root]
+        self.ended.set()
+
+    def check_deadline(self, desk: Desk, deadline: float) -> None:
+        """Report progress. Unavailable after the deadline, except on the command line, which shows the progress and
+        ends with the command."""
+        desk.check()
+        desk.report(self.done, self.total, "indexing")
+        if time.monotonic() > deadline and desk.call.caller.transport != "cli":
+            raise Unavailable(
+                f"New files are being indexed: {self.done} of {self.total} so far. This goes on in the background; ask"
+                " again in a moment, and the answer will be complete.",
+                reason="indexing",
+                done=self.done,
+                total=self.total,
+            )
 
 
 _runs: dict[str, _IndexingRun] = {}
 _lock = threading.Lock()
 
 
-def wait_for_others(desk: Desk, root: str) -> bool:
-    """Wait while another call, or what it left, reads these files. False: there is none, and nothing has changed."""
+def wait_for_others(desk: Desk, root: str) -> None:
+    """Wait while another call, or its background thread, indexes these files."""
     run = _runs.get(root)
-    if run is None:
-        return False
-    until = time.monotonic() + WAIT_SECONDS
-    while not run.ended.wait(_POLL_SECONDS):
-        desk.check()
-        desk.report(run.done, run.total, "indexing")
-        if time.monotonic() > until and not _waits_to_the_end(desk):
-            raise _indexing_error(run)
-    return True
+    deadline = time.monotonic() + WAIT_SECONDS
+    while run is not None and not run.ended.wait(_POLL_SECONDS):
+        run.check_deadline(desk, deadline)
 
 
-def process_backlog(
-    desk: Desk, root: str, todo: Sequence[Each], portion: int, take: Callable[[RootFolder, Sequence[Each]], None]
-) -> None:
-    """Take in all of these, portion by portion. Unavailable if that lasts too long; then it goes on without us."""
-    run, until = _IndexingRun(len(todo)), time.monotonic() + WAIT_SECONDS
+def process_backlog(desk: Desk, root: str, items: Sequence[Any], page_size: int, index_page: IndexPage) -> None:
+    """Index all items, page by page. Unavailable if that takes too long; it then continues in the background."""
+    run, deadline = _IndexingRun(root, items, page_size, index_page), time.monotonic() + WAIT_SECONDS
     with _lock:
         _runs[root] = run
-    handed_on = False
+    continued = False
     try:
         with open_root(root) as folder:
             while run.done < run.total:
-                desk.check()
-                desk.report(run.done, run.total, "indexing")
-                if time.monotonic() > until and not _waits_to_the_end(desk):
-                    threading.Thread(
-                        target=_continue_in_background,
-                        args=(root, run, todo, portion, take),
-                        name="tokonoma-index",
-                        daemon=True,
-                    ).start()
-                    handed_on = True
-                    raise _indexing_error(run)
-                _process_page(folder, run, todo, portion, take)
+                try:
+                    run.check_deadline(desk, deadline)
+                except Unavailable:
+                    continued = True
+                    desk.start_job(f"index {root}", run.run_step, run.finish)
+                    raise
+                run.process_page(folder)
     finally:
-        if not handed_on:
-            _finish_run(root, run)
-
-
-def _waits_to_the_end(desk: Desk) -> bool:
-    """Who sits at the terminal sees the progress, and nothing goes on after the command."""
-    return desk.call.caller.transport == "cli"
-
-
-def _process_page(
-    folder: RootFolder,
-    run: _IndexingRun,
-    todo: Sequence[Each],
-    portion: int,
-    take: Callable[[RootFolder, Sequence[Each]], None],
-) -> None:
-    page = todo[run.done : run.done + portion]
-    take(folder, page)
-    run.done += len(page)
-
-
-def _continue_in_background(
-    root: str, run: _IndexingRun, todo: Sequence[Each], portion: int, take: Callable[[RootFolder, Sequence[Each]], None]
-) -> None:
-    try:
-        with open_root(root) as folder:
-            while run.done < run.total:
-                _process_page(folder, run, todo, portion, take)
-    except Exception as error:  # the house closes, or the folder has gone: whoever asks next begins again
-        log("warning", "files.indexing", error=type(error).__name__, done=run.done, total=run.total)
-    finally:
-        _finish_run(root, run)
-
-
-def _finish_run(root: str, run: _IndexingRun) -> None:
-    with _lock:
-        if _runs.get(root) is run:
-            del _runs[root]
-    run.ended.set()
-
-
-def _indexing_error(run: _IndexingRun) -> Unavailable:
-    return Unavailable(
-        f"New files are being indexed: {run.done} of {run.total} so far. This goes on in the background; ask again in a"
-        " moment, and the answer will be complete.",
-        reason="indexing",
-        done=run.done,
-        total=run.total,
-    )
+        if not continued:
+            run.finish()

@@ -1,7 +1,7 @@
-"""A root folder and what lies in it, reached part by part through descriptors.
+"""A root folder and the files below it, opened part by part through descriptors.
 
 Each part is opened relative to the folder before it, and never through a symlink. So what was checked is what is used:
-who swaps a folder for a link between two steps makes us fail, not leave the root.
+if a folder is replaced by a link between two steps, the operation fails; it never leaves the root.
 """
 
 import errno
@@ -18,15 +18,14 @@ from tokonoma.core.errors import Conflict, Denied, Missing
 from tokonoma.core.paths import MAX_PATH_DEPTH, PathParts, is_acceptable_name, join_path, name_key
 
 MAX_FILE_BYTES = 16 * 2**20
-"""Bytes of a file that is read here."""
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a pipe does not block
 _SYMLINK_ERRNOS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 class FileStamp(NamedTuple):
-    """What differs when a file is not the one that it was."""
+    """What changes when a file changes."""
 
     size: int
     mtime: int  # nanoseconds, like ctime
@@ -42,7 +41,7 @@ class FileContent:
 
 
 class FileEntry(NamedTuple):
-    """A file that was met while walking."""
+    """A file found in a listing."""
 
     parts: PathParts
     stamp: FileStamp
@@ -53,7 +52,7 @@ class FileEntry(NamedTuple):
 
 
 class RootFolder:
-    """An open root. Its own path is the owner's setting and may lead over links; nothing below it may."""
+    """An open root. Its own path is the owner's setting and may contain links; nothing below it may."""
 
     __slots__ = ("descriptor",)
 
@@ -61,81 +60,78 @@ class RootFolder:
         self.descriptor = descriptor
 
     @contextmanager
-    def open_folder(self, parts: PathParts, *, make: bool = False) -> Generator[int]:
-        """The descriptor of a folder below the root; with `make`, folders that are missing are made."""
+    def open_folder(self, parts: PathParts, *, create: bool = False) -> Generator[int]:
+        """The descriptor of a folder below the root; with `create`, missing folders are created."""
         opened = os.dup(self.descriptor)
         try:
-            for place, part in enumerate(parts):
-                deeper = _open_part(opened, part, parts[: place + 1], make=make)
+            for depth, part in enumerate(parts, 1):
+                deeper = _open_part(opened, part, parts[:depth], create=create)
                 os.close(opened)
                 opened = deeper
             yield opened
         finally:
             os.close(opened)
 
-    def read(self, parts: PathParts, most: int = MAX_FILE_BYTES) -> FileContent:
-        """A plain file, whole. Missing if there is none; Denied if it is anything else, or too large."""
+    def read(self, parts: PathParts, max_bytes: int = MAX_FILE_BYTES) -> FileContent:
+        """A whole regular file. Missing if there is none; Denied if it is anything else, or too large."""
         with self.open_folder(parts[:-1]) as folder:
             name = find_entry(folder, parts[-1])
             if name is None:
                 raise file_missing_error(parts)
             opened = _open_file(name, folder, parts)
         with os.fdopen(opened, "rb") as file:
-            found = os.fstat(opened)
-            check_regular_file(found, parts)
-            if found.st_size > most:
-                raise _too_large_error(parts, found.st_size, most)
-            data = file.read(most + 1)
-            if len(data) > most:
-                raise _too_large_error(parts, len(data), most)
-            return FileContent(data, to_stamp(os.fstat(opened)), stat.S_IMODE(found.st_mode))
+            status = os.fstat(opened)
+            check_regular_file(status, parts)
+            data = b"" if status.st_size > max_bytes else file.read(max_bytes + 1)
+            size = max(status.st_size, len(data))
+            if size > max_bytes:
+                raise Denied(
+                    f"{join_path(parts)} has {size} bytes; files of up to {max_bytes} bytes are read here. Split it.",
+                    path=join_path(parts),
+                    limit=max_bytes,
+                )
+            return FileContent(data, to_stamp(os.fstat(opened)), stat.S_IMODE(status.st_mode))
 
     def read_stamp(self, parts: PathParts) -> FileStamp | None:
-        """None if nothing lies there; Denied if it is no plain file."""
+        """None if there is nothing; Denied if it is not a regular file."""
         try:
             with self.open_folder(parts[:-1]) as folder:
                 name = find_entry(folder, parts[-1])
                 if name is None:
                     return None
-                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except (FileNotFoundError, Missing):
             return None
-        check_regular_file(found, parts)
-        return to_stamp(found)
+        check_regular_file(status, parts)
+        return to_stamp(status)
 
     def list_files(self, below: PathParts = ()) -> list[FileEntry]:
-        """The plain files below a folder, in order of name. What is hidden, linked or oddly named is passed over."""
-        met: list[FileEntry] = []
+        """The regular files below a folder in order of name, without hidden, linked and oddly named ones."""
+        entries: list[FileEntry] = []
         with self.open_folder(below) as folder:
-            _collect_files(folder, below, met)
-        return met
+            _collect_files(folder, below, entries)
+        return entries
 
     def resolve_names(self, parts: PathParts) -> PathParts:
-        """The names as they are spelt on the disk, as far as they are there."""
-        spelt: list[str] = []
+        """The names as they are spelt on the disk, as far as they exist."""
+        names: list[str] = []
         for part in parts:
-            with self.open_folder(tuple(spelt)) as folder:
-                name = find_entry(folder, part)
+            try:
+                with self.open_folder(tuple(names)) as folder:
+                    name = find_entry(folder, part)
+            except (Missing, Denied):  # the name before is not a folder
+                break
             if name is None:
                 break
-            spelt.append(name)
-            if len(spelt) < len(parts) and not self._is_folder(tuple(spelt)):
-                break
-        return (*spelt, *parts[len(spelt) :])
-
-    def _is_folder(self, parts: PathParts) -> bool:
-        with self.open_folder(parts[:-1]) as folder:
-            return stat.S_ISDIR(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode)
+            names.append(name)
+        return (*names, *parts[len(names) :])
 
 
 @contextmanager
-def open_root(path: str, *, make: bool = True) -> Generator[RootFolder]:
-    if make:
-        Path(path).mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise Missing("The folder of these files is not there.", reason="root") from None
+def open_root(path: str) -> Generator[RootFolder]:
+    """Open a root folder; it is created if it is missing."""
+    Path(path).mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield RootFolder(descriptor)
     finally:
@@ -143,37 +139,38 @@ def open_root(path: str, *, make: bool = True) -> Generator[RootFolder]:
 
 
 def find_entry(folder: int, part: str) -> str | None:
-    """The name on the disk that a part means: itself, or the one that differs in case or composition alone."""
+    """The name on the disk that a part means: itself, or the one that differs only in case or composition."""
     try:
         os.stat(part, dir_fd=folder, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         pass
     else:
         return part
-    alike = [name for name in os.listdir(folder) if name_key(name) == name_key(part)]
-    if len(alike) > 1:
-        raise Conflict(f"{part!r} may mean any of {sorted(alike)}: rename all but one.", reason="ambiguous")
-    return alike[0] if alike else None
+    names = [name for name in os.listdir(folder) if name_key(name) == name_key(part)]
+    if len(names) > 1:
+        raise Conflict(f"{part!r} may mean any of {sorted(names)}: rename all but one.", reason="ambiguous")
+    return names[0] if names else None
 
 
-def to_stamp(found: os.stat_result) -> FileStamp:
-    # Some file systems number from the top of 64 bits, where databases have a sign.
-    return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1))
+def to_stamp(status: os.stat_result) -> FileStamp:
+    # Some file systems use inode numbers of 64 bits; databases store signed integers.
+    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & (2**63 - 1))
 
 
-def check_regular_file(found: os.stat_result, parts: PathParts) -> None:
-    """Denied for a link, a folder, a pipe, a device, a socket, and for a file that has another name elsewhere."""
-    if stat.S_ISLNK(found.st_mode):
+def check_regular_file(status: os.stat_result, parts: PathParts) -> None:
+    """Fail with Denied for a link, a folder, a pipe, a device, a socket, and a file with a second name elsewhere."""
+    path = join_path(parts)
+    if stat.S_ISLNK(status.st_mode):
         raise _symlink_error(parts)
-    if stat.S_ISDIR(found.st_mode):
-        raise Denied(f"{join_path(parts)} is a folder. Name a file in it.", reason="scope", path=join_path(parts))
-    if not stat.S_ISREG(found.st_mode):
-        raise Denied(f"{join_path(parts)} is no plain file.", reason="scope", path=join_path(parts))
-    if found.st_nlink > 1:
+    if stat.S_ISDIR(status.st_mode):
+        raise Denied(f"{path} is a folder. Name a file in it.", reason="scope", path=path)
+    if not stat.S_ISREG(status.st_mode):
+        raise Denied(f"{path} is no plain file.", reason="scope", path=path)
+    if status.st_nlink > 1:
         raise Denied(
-            f"{join_path(parts)} has a second name (a hard link), which may lie outside. Put a copy there instead.",
+            f"{path} has a second name (a hard link), which may lie outside. Put a copy there instead.",
             reason="scope",
-            path=join_path(parts),
+            path=path,
         )
 
 
@@ -181,39 +178,38 @@ def file_missing_error(parts: PathParts) -> Missing:
     return Missing(f"There is no file {join_path(parts)!r}.", path=join_path(parts))
 
 
-def _open_part(folder: int, part: str, so_far: PathParts, *, make: bool) -> int:
+def _open_part(folder: int, part: str, path: PathParts, *, create: bool) -> int:
     name = find_entry(folder, part)
-    if name is None and make:
+    if name is None and create:
         try:
             os.mkdir(part, dir_fd=folder)
             os.fsync(folder)
-        except FileExistsError:  # somebody else made it meanwhile
+        except FileExistsError:  # another process created it meanwhile
             pass
     try:
         return os.open(name or part, _FOLDER_FLAGS, dir_fd=folder)
     except FileNotFoundError:
-        raise Missing(f"There is no folder {join_path(so_far)!r}.", path=join_path(so_far)) from None
+        raise _folder_missing_error(path) from None
     except OSError as error:
         if error.errno not in _SYMLINK_ERRNOS:
             raise
-        raise _folder_error(folder, name or part, so_far) from None
-
-
-def _folder_error(folder: int, name: str, so_far: PathParts) -> Denied | Missing:
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name or part, dir_fd=folder, follow_symlinks=False)
     except OSError:
-        return Missing(f"There is no folder {join_path(so_far)!r}.", path=join_path(so_far))
-    if stat.S_ISLNK(found.st_mode):
-        return _symlink_error(so_far)
-    return Missing(f"{join_path(so_far)} is a file, not a folder.", path=join_path(so_far))
+        raise _folder_missing_error(path) from None
+    if stat.S_ISLNK(status.st_mode):
+        raise _symlink_error(path)
+    raise Missing(f"{join_path(path)} is a file, not a folder.", path=join_path(path))
+
+
+def _folder_missing_error(path: PathParts) -> Missing:
+    return Missing(f"There is no folder {join_path(path)!r}.", path=join_path(path))
 
 
 def _open_file(name: str, folder: int, parts: PathParts) -> int:
     try:
-        check_regular_file(
-            os.stat(name, dir_fd=folder, follow_symlinks=False), parts
-        )  # opening some devices does something
+        # Checked before opening: opening some devices has effects.
+        check_regular_file(os.stat(name, dir_fd=folder, follow_symlinks=False), parts)
         return os.open(name, _FILE_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         raise file_missing_error(parts) from None
@@ -226,40 +222,31 @@ def _open_file(name: str, folder: int, parts: PathParts) -> int:
 
 
 def _symlink_error(parts: PathParts) -> Denied:
-    return Denied(
-        f"{join_path(parts)} is a symbolic link; none is followed here.", reason="scope", path=join_path(parts)
-    )
+    path = join_path(parts)
+    return Denied(f"{path} is a symbolic link; none is followed here.", reason="scope", path=path)
 
 
-def _too_large_error(parts: PathParts, size: int, most: int) -> Denied:
-    return Denied(
-        f"{join_path(parts)} has {size} bytes; files of up to {most} bytes are read here. Split it.",
-        path=join_path(parts),
-        limit=most,
-    )
-
-
-def _collect_files(folder: int, parts: PathParts, met: list[FileEntry]) -> None:
-    with os.scandir(folder) as entries:
-        listed = sorted(entries, key=attrgetter("name"))
+def _collect_files(folder: int, parts: PathParts, entries: list[FileEntry]) -> None:
+    with os.scandir(folder) as listing:
+        listed = sorted(listing, key=attrgetter("name"))
     for each in listed:
         if each.name.startswith(".") or not is_acceptable_name(each.name):
             continue
         try:
             if each.is_dir(follow_symlinks=False):
                 if len(parts) + 1 < MAX_PATH_DEPTH:
-                    _collect_below(folder, each.name, parts, met)
+                    _collect_below(folder, each.name, parts, entries)
                 continue
-            found = each.stat(follow_symlinks=False)
-        except OSError:  # gone, or exchanged for something else, while we walked
+            status = each.stat(follow_symlinks=False)
+        except OSError:  # removed or replaced during the listing
             continue
-        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-            met.append(FileEntry((*parts, each.name), to_stamp(found)))
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            entries.append(FileEntry((*parts, each.name), to_stamp(status)))
 
 
-def _collect_below(folder: int, name: str, parts: PathParts, met: list[FileEntry]) -> None:
+def _collect_below(folder: int, name: str, parts: PathParts, entries: list[FileEntry]) -> None:
     opened = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
     try:
-        _collect_files(opened, (*parts, name), met)
+        _collect_files(opened, (*parts, name), entries)
     finally:
         os.close(opened)

@@ -1,21 +1,20 @@
-"""The vault's files in the shared index: looked at before an answer is given, and put anew where they have changed."""
+"""The vault's files in the shared index: compared with the disk before every answer, and indexed again if changed."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
 from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.backlog import process_backlog, wait_for_others
-from tokonoma.files.folder import FileContent, FileEntry, FileStamp, RootFolder
-from tokonoma.files.sections import split_lines
-from tokonoma.files.text import decode_text, file_address, namespace_of, split_passages, version_of
+from tokonoma.files.folder import FileContent, FileEntry, FileStamp, RootFolder, file_missing_error
+from tokonoma.files.text import decode_text, file_address, namespace_of, split_lines, split_passages, version_of
 
-TIMESTAMP_GRANULARITY = 2 * 10**9  # nanoseconds within which the time of a change may not tell a second change
-_FILES_PER_TRANSACTION = 100  # files a transaction
-NO_TEXT = -1  # as the number of lines: too large, or no text
+TIMESTAMP_GRANULARITY = 2 * 10**9  # nanoseconds within which two changes may have the same time
+NO_TEXT = -1  # the number of lines of a file that is too large or not text
+_FILES_PER_TRANSACTION = 100
 
 _SELECT_FILES = "select path, size, mtime, ctime, inode, version, lines, looked_at from vault_file"
 _SELECT_FILE = f"{_SELECT_FILES} where path = :path"
@@ -30,7 +29,7 @@ having count(*) > sum(case when {visible} then 1 else 0 end)"""
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """A file as the store knows it."""
+    """A file's row in the store."""
 
     path: str
     stamp: FileStamp
@@ -38,14 +37,19 @@ class IndexedFile:
     lines: int
     looked_at: int
 
+    @classmethod
+    def from_row(cls, row: Row) -> "IndexedFile":
+        path, size, mtime, ctime, inode, version, lines, looked_at = row
+        return cls(path, FileStamp(size, mtime, ctime, inode), version, lines, looked_at)
+
     def is_current(self, stamp: FileStamp) -> bool:
-        """Whether it is still the same, as far as its stamp can tell."""
+        """Whether the file is unchanged, as far as its stamp can tell."""
         return stamp == self.stamp and max(stamp.mtime, stamp.ctime) + TIMESTAMP_GRANULARITY < self.looked_at
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file, read just now."""
+    """A text file as it was read for this call."""
 
     parts: PathParts
     text: str
@@ -58,7 +62,7 @@ class TextFile:
 
 
 def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile:
-    """A file that this caller may see, with the index in step with it. Missing, Denied as the folder says."""
+    """Read a file that this caller may see, and sync the index with it. Fails with Missing or Denied."""
     try:
         content = folder.read(parts)
     except Missing:
@@ -70,203 +74,151 @@ def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile
 
 
 def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
-    """The index as this content is; then Missing, as if it were not there, for a file of which the caller may not see
-    every piece."""
+    """Sync the index with this content. Then fail with Missing, as if the file did not exist, if the caller may not see
+    every passage of it."""
     row = desk.row(_SELECT_FILE, path=join_path(parts))
-    if row is None or _from_row(row).version != version_of(content.data):
+    if row is None or IndexedFile.from_row(row).version != version_of(content.data):
         with desk.write_derived() as tx:
             index_file(tx, parts, content)
-    count, seen = desk.row(_COUNT_VISIBLE, path=join_path(parts)) or (0, 0)
-    if count > (seen or 0) or not is_inside(namespace_of(parts), desk.principal.root):
-        raise Missing(f"There is no file {join_path(parts)!r}.", path=join_path(parts))
+    count, visible = desk.row(_COUNT_VISIBLE, path=join_path(parts)) or (0, 0)
+    if count > (visible or 0) or not is_inside(namespace_of(parts), desk.principal.root):
+        raise file_missing_error(parts)
 
 
 def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[IndexedFile]:
-    """Every file below a folder that this caller may see, with the index in step with all of them."""
+    """Sync the index with all files below a folder, and return those that this caller may see."""
     root = desk.server.locations()["vault"]
     wait_for_others(desk, root)
-    rows = {row[0]: _from_row(row) for row in desk.rows(_SELECT_FILES)}
-    found = {each.path: each for each in folder.list_files(below)}
-    inside_of = join_path(below) + "/" if below else ""
-    gone = [path for path in rows if path.startswith(inside_of) and path not in found]
-    forget_files(desk, gone)
-    changed = [each for each in found.values() if each.path not in rows or not rows[each.path].is_current(each.stamp)]
+    rows = {row[0]: IndexedFile.from_row(row) for row in desk.rows(_SELECT_FILES)}
+    entries = {entry.path: entry for entry in folder.list_files(below)}
+    prefix = join_path(below) + "/" if below else ""
+    forget_files(desk, [path for path in rows if path.startswith(prefix) and path not in entries])
+    changed = [entry for path, entry in entries.items() if path not in rows or not rows[path].is_current(entry.stamp)]
     if changed:
         process_backlog(
-            desk,
-            root,
-            changed,
-            _FILES_PER_TRANSACTION,
-            lambda folder, page: rows.update(_sync_page(desk, folder, page, rows)),
+            desk, root, changed, _FILES_PER_TRANSACTION, lambda folder, page: _sync_page(desk, folder, page, rows)
         )
     hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
-    wall = desk.principal.root
     return [
         rows[path]
-        for path, each in found.items()
-        if path in rows and path not in hidden and is_inside(namespace_of(each.parts), wall)
+        for path, entry in entries.items()
+        if path in rows and path not in hidden and is_inside(namespace_of(entry.parts), desk.principal.root)
     ]
 
 
 def forget_files(desk: Desk, paths: Sequence[str]) -> None:
-    """What has vanished from the disk vanishes from the index."""
+    """Remove files that no longer exist on the disk from the index."""
     if paths:
         with desk.write_derived() as tx:
             for path in paths:
                 drop_file(tx, path)
 
 
-def raise_classification(tx: Tx, path: str, label: Classification = "internal") -> Classification:
-    """The class that a file has by what was copied into it: from now on at least this one."""
+def raise_classification(tx: Tx, path: str, classification: Classification = "internal") -> Classification:
+    """Set the lowest classification that a file can have, because of what was copied into it. It never falls."""
     row = tx.row("select label from vault_class where path = :path", path=path)
     known: Classification = row[0] if row else "internal"
-    if CLASSIFICATIONS.index(label) <= CLASSIFICATIONS.index(known):
+    if CLASSIFICATIONS.index(classification) <= CLASSIFICATIONS.index(known):
         return known
     tx.run(
         "insert into vault_class (path, label) values (:path, :label)"
         " on conflict (path) do update set label = excluded.label",
         path=path,
-        label=label,
+        label=classification,
     )
-    return label
+    return classification
 
 
 def index_file(tx: Tx, parts: PathParts, content: FileContent) -> IndexedFile:
-    """A file's row, its pieces and their documents, as the content is now."""
+    """Store a file's row, its passages and their documents."""
     path, version = join_path(parts), version_of(content.data)
     before = tx.row(_SELECT_FILE, path=path)
     try:
         text = decode_text(content.data, parts)
     except Refusal:
-        known = save_stamp(tx, path, content.stamp, version, NO_TEXT)
-        _put_passages(tx, parts, [])
-        return known
-    known = save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
-    if before is None or before[5] != version:
-        at = content.stamp.mtime // 10**6
-        label = raise_classification(tx, path)
-        _put_passages(tx, parts, [replace(each, classification=label) for each in _build_documents(parts, text, at)])
-    return known
+        _put_passages(tx, path, [])
+        return save_stamp(tx, path, content.stamp, version, NO_TEXT)
+    if before is None or IndexedFile.from_row(before).version != version:
+        classification = raise_classification(tx, path)
+        documents = _build_documents(parts, text, content.stamp.mtime // 10**6)
+        _put_passages(tx, path, [replace(each, classification=classification) for each in documents])
+    return save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
 
 
 def save_stamp(tx: Tx, path: str, stamp: FileStamp, version: str, lines: int) -> IndexedFile:
-    looked_at = time.time_ns()
-    tx.run(
-        _UPSERT_FILE,
-        path=path,
-        size=stamp.size,
-        mtime=stamp.mtime,
-        ctime=stamp.ctime,
-        inode=stamp.inode,
-        version=version,
-        lines=lines,
-        looked_at=looked_at,
-    )
-    return IndexedFile(path, stamp, version, lines, looked_at)
+    file = IndexedFile(path, stamp, version, lines, time.time_ns())
+    tx.run(_UPSERT_FILE, path=path, **stamp._asdict(), version=version, lines=lines, looked_at=file.looked_at)
+    return file
 
 
 def drop_file(tx: Tx, path: str) -> None:
-    for (gone,) in _passage_addresses(tx, path):
-        tx.drop(gone)
+    for (address,) in _passage_addresses(tx, path):
+        tx.drop(address)
     tx.run("delete from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
     tx.run("delete from vault_file where path = :path", path=path)
 
 
-def list_documents(folder: RootFolder, known: Iterable[FileEntry]) -> Iterator[Document]:
+def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator[Document]:
     """What the index should hold of these files."""
-    for each in known:
+    for entry in entries:
         try:
-            content = folder.read(each.parts)
-            text = decode_text(content.data, each.parts)
+            content = folder.read(entry.parts)
+            text = decode_text(content.data, entry.parts)
         except Refusal:
             continue
-        yield from sorted(
-            _build_documents(each.parts, text, content.stamp.mtime // 10**6), key=lambda piece: piece.address
-        )
+        documents = _build_documents(entry.parts, text, content.stamp.mtime // 10**6)
+        yield from sorted(documents, key=lambda document: document.address)
 
 
 def _build_documents(parts: PathParts, text: str, at: int) -> list[Document]:
-    path = join_path(parts)
+    path, namespace = join_path(parts), namespace_of(parts)
+    facts = (("path", path),)
     return [
         Document(
-            file_address(path, piece.start, piece.end),
-            namespace_of(parts),
-            piece.text,
-            piece.title,
-            facts=(("path", path),),
-            thread=path,
-            at=at,
+            file_address(path, each.start, each.end), namespace, each.text, each.title, facts=facts, thread=path, at=at
         )
-        for piece in split_passages(text, parts)
+        for each in split_passages(text, parts)
     ]
 
 
-def _put_passages(tx: Tx, parts: PathParts, wanted: Sequence[Document]) -> None:
-    path = join_path(parts)
+def _put_passages(tx: Tx, path: str, documents: Sequence[Document]) -> None:
     before = {row[0] for row in _passage_addresses(tx, path)}
-    after = {each.address for each in wanted}
-    for gone in before - after:
-        tx.drop(gone)
-        tx.run("delete from vault_part where address = :address and ({visible} or 1 = 1)", address=gone)
-    for document in wanted:
+    for address in before - {document.address for document in documents}:
+        tx.drop(address)
+        tx.run("delete from vault_part where address = :address and ({visible} or 1 = 1)", address=address)
+    for document in documents:
         if document.address not in before:
             tx.run(
                 "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)",
-                address=document.address, path=path, space=document.namespace, label=document.classification,
-            )  # fmt: skip
+                address=document.address,
+                path=path,
+                space=document.namespace,
+                label=document.classification,
+            )
         tx.put(document)
 
 
 def _passage_addresses(tx: Tx, path: str) -> list[Row]:
-    # The index follows the disk whoever asks: it is not the caller who sees these.
+    # The index follows the disk for every caller, so the caller's filter does not apply.
     return tx.rows("select address from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
 
 
-def _sync_page(
-    desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]
-) -> dict[str, IndexedFile]:
-    """Read what may have changed; one transaction for what has."""
-    looked: dict[str, IndexedFile] = {}
-    read: list[tuple[FileEntry, FileContent]] = []
-    for each in page:
+def _sync_page(desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]) -> None:
+    """Read files that may have changed; index those that have, in one transaction. Updates `rows`."""
+    contents: list[tuple[FileEntry, FileContent]] = []
+    for entry in page:
         try:
-            read.append((each, folder.read(each.parts)))
+            contents.append((entry, folder.read(entry.parts)))
         except Missing:
             continue
-        except Refusal:  # too large, or not for us: known by its stamp alone
-            read.append((each, FileContent(b"\0", each.stamp, 0)))
+        except Refusal:  # too large, or not readable: only the stamp is stored
+            contents.append((entry, FileContent(b"\0", entry.stamp, 0)))
+    synced: dict[str, IndexedFile] = {}
     with desk.write_derived() as tx:
-        for each, content in read:
-            old = rows.get(each.path)
+        for entry, content in contents:
+            old = rows.get(entry.path)
             if old is not None and old.version == version_of(content.data):
-                looked[each.path] = save_stamp(tx, each.path, content.stamp, old.version, old.lines)
+                synced[entry.path] = save_stamp(tx, entry.path, content.stamp, old.version, old.lines)
             else:
-                looked[each.path] = index_file(tx, each.parts, content)
-    return looked
-
-
-def _from_row(row: Row) -> IndexedFile:
-    path, size, mtime, ctime, inode, version, lines, looked_at = row
-    return IndexedFile(path, FileStamp(size, mtime, ctime, inode), version, lines, looked_at)
-
-
-def read_lines(folder: RootFolder, parts: PathParts, start: int | None, end: int | None) -> tuple[str, str]:
-    """The lines of a file, and its version, for whoever the desk has let through."""
-    content = folder.read(parts)
-    text = decode_text(content.data, parts)
-    if start is None:
-        return text, version_of(content.data)
-    return "".join(split_lines(text)[start - 1 : end]), version_of(content.data)
-
-
-def classifications_of(rows: Rows, path: str, version: str) -> frozenset[Classification]:
-    """The classes of a file's pieces; none if nobody has looked at this version of it yet."""
-    return frozenset(
-        row[0]
-        for row in rows.rows(
-            "select p.label from vault_part p join vault_file f on f.path = p.path"
-            " where p.path = :path and f.version = :version",
-            path=path,
-            version=version,
-        )
-    )
+                synced[entry.path] = index_file(tx, entry.parts, content)
+    rows.update(synced)

@@ -1,4 +1,4 @@
-"""What may be done with which file of the vault. Pure; every tool that reads or writes there asks."""
+"""Which files of the vault may be changed, and how. Pure functions, called by every tool that reads or writes there."""
 
 from datetime import date
 from typing import Literal
@@ -14,36 +14,32 @@ _ARTIFACT_SUFFIXES = (".md", ".json")
 
 
 def canonicalize_path(parts: PathParts) -> PathParts:
-    """The parts with the folders that rules speak of in their one spelling; Denied for what belongs to nobody."""
-    told = rule_keys(parts)
-    hidden = next((part for part, rule in zip(parts, told, strict=True) if rule.startswith(".")), None)
+    """Return the parts with artifacts/ and artifacts/daily/ in their one spelling; Denied for a hidden name."""
+    keys = rule_keys(parts)
+    hidden = next((part for part, key in zip(parts, keys, strict=True) if key.startswith(".")), None)
     if hidden is not None:
         raise Denied(
             f"{hidden!r} is hidden: names that begin with a dot (.system, .git, …) are no part of the vault.",
             path=join_path(parts),
         )
-    if told[:2] == (ARTIFACTS, DAILY):
+    if keys[:2] == (ARTIFACTS, DAILY):
         return (ARTIFACTS, DAILY, *parts[2:])
-    return (ARTIFACTS, *parts[1:]) if told[:1] == (ARTIFACTS,) else parts
+    return (ARTIFACTS, *parts[1:]) if keys[:1] == (ARTIFACTS,) else parts
 
 
 def check_write(parts: PathParts, action: Action) -> None:
-    """Denied says what is allowed instead. `parts` are settled."""
-    told = rule_keys(parts)
-    if told[0] != ARTIFACTS:
+    """Fail with Denied, and what is allowed instead, if the rules forbid the action. `parts` are canonical."""
+    keys = rule_keys(parts)
+    if keys[0] != ARTIFACTS:
         return
-    if len(parts) == 1 or not told[-1].endswith(_ARTIFACT_SUFFIXES) or told[-1] in _ARTIFACT_SUFFIXES:
+    if len(parts) == 1 or not keys[-1].endswith(_ARTIFACT_SUFFIXES) or keys[-1] in _ARTIFACT_SUFFIXES:
         raise Denied(
             f"{ARTIFACTS}/ takes .md and .json files only. Put other files elsewhere, like drafts/ or notes/.",
             path=join_path(parts),
             allowed=list(_ARTIFACT_SUFFIXES),
         )
-    if told[1] == DAILY:
+    if keys[1] == DAILY:
         _check_daily(parts, action)
-
-
-def is_daily(parts: PathParts) -> bool:
-    return rule_keys(parts)[:2] == (ARTIFACTS, DAILY)
 
 
 def _check_daily(parts: PathParts, action: Action) -> None:

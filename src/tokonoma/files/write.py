@@ -1,12 +1,13 @@
-"""One change of one file: the intent is stored, the file takes its place, and what became of it is confirmed.
+"""One change of one file: save the intent, put the file into place, confirm the outcome.
 
-The intent goes with the call's journal entry. Whoever is killed between two steps leaves an open one; the hash of the
-file tells the next writer, and the next reader, whether it happened.
+The intent is stored together with the call's journal entry. A process that is killed between two steps leaves an open
+intent; the next writer or reader decides by the hash of the file whether the change happened.
 """
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Classification, Desk, Tx
@@ -14,13 +15,11 @@ from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.paths import PathParts, join_path
-from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, write_draft, write_lock
+from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, save_version, write_draft, write_lock
 from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error
 from tokonoma.files.index_sync import drop_file, index_file, raise_classification, save_stamp, sync_file
-from tokonoma.files.rules import Action
-from tokonoma.files.sections import split_lines
-from tokonoma.files.text import decode_text, version_of
-from tokonoma.files.versions import save_version
+from tokonoma.files.rules import Action, check_write
+from tokonoma.files.text import decode_text, split_lines, version_of
 
 _OPEN_CHANGES = "select id, action, path, origin, after from vault_change where state = 'open'"
 _INSERT_CHANGE = """insert into vault_change
@@ -31,14 +30,14 @@ _CLOSE_CHANGE = "update vault_change set state = :state where id = :id"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a change came to. `before` is the version that it replaced, if there was one."""
+    """The outcome of a change. `previous_version` is the version that it replaced, if any."""
 
     path: str
     version: str
     previous_version: str | None
     size: int
     lines: int
-    added_bytes: int  # bytes more than before
+    added_bytes: int
 
 
 def change_file(
@@ -46,48 +45,61 @@ def change_file(
     folder: RootFolder,
     parts: PathParts,
     action: Action,
-    made: Callable[[FileContent | None], bytes],
+    build: Callable[[FileContent | None], bytes],
     expected: str | None = None,
-    label: Classification = "internal",
+    classification: Classification = "internal",
 ) -> FileChange:
-    """`made` turns what is there into what shall be there; it may refuse. The rules were asked before. `label` is the
-    class of what comes in."""
+    """Replace a file's content by `build(current content)`, which may refuse. The caller has checked the rules.
+    `classification` is that of the new content."""
+    path = join_path(parts)
     with write_lock(folder, desk.check):
         recover_changes(desk, folder)
         before = _read_current(desk, folder, parts)
         _check_version(parts, before, expected)
-        data = made(before)
+        data = build(before)
         if len(data) > MAX_FILE_BYTES:
-            raise Invalid(
-                f"{join_path(parts)} would have {len(data)} bytes; at most {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES
-            )
-        text = decode_text(data, parts)
+            raise Invalid(f"{path} would have {len(data)} bytes; at most {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES)
+        decode_text(data, parts)
         if before is not None:
             save_version(folder, before.data)
-        name = write_draft(folder, data, before.mode if before else None)
+        draft = write_draft(folder, data, before.mode if before else None)
         intent = uuid7()
         with desk.write() as tx:
-            _save_intent(tx, desk, intent, action, join_path(parts), "", before, data)
-            raise_classification(tx, join_path(parts), label)
+            _save_intent(tx, desk, intent, action, path, "", before, data)
+            raise_classification(tx, path, classification)
             index_file(tx, parts, FileContent(data, FileStamp(len(data), now() * 10**6, 0, 0), 0))
-        stamp = _place_or_undo(
-            desk, intent, parts, lambda: place_draft(folder, name, parts, before.stamp if before else None)
-        )
-        with _confirmation(desk, intent) as tx:
-            save_stamp(tx, join_path(parts), stamp, version_of(data), len(split_lines(text)))
-    size = len(before.data) if before else 0
-    return FileChange(
-        join_path(parts),
-        version_of(data),
-        version_of(before.data) if before else None,
-        len(data),
-        len(split_lines(text)),
-        len(data) - size,
-    )
+        old = before.stamp if before else None
+        return _complete(desk, intent, parts, before, data, lambda: place_draft(folder, draft, parts, old))
+
+
+def write_content(
+    desk: Desk,
+    folder: RootFolder,
+    parts: PathParts,
+    mode: Literal["create", "overwrite", "append"],
+    data: bytes,
+    expected: str | None = None,
+    classification: Classification = "internal",
+) -> FileChange:
+    """Create a file, overwrite it, or append to it on a line of its own."""
+    check_write(parts, mode)
+
+    def build(before: FileContent | None) -> bytes:
+        if mode == "create" and before is not None:
+            raise file_exists_error(parts, parts[-1])
+        if mode != "create" and before is None:
+            raise file_missing_error(parts)
+        if before is None or mode == "overwrite":
+            return data
+        decode_text(before.data, parts)  # Denied: nothing is appended to a file that is not text
+        separator = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
+        return before.data + separator + data
+
+    return change_file(desk, folder, parts, mode, build, expected, classification)
 
 
 def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts, expected: str | None) -> FileChange:
-    """A file gets another name; its history goes with it."""
+    """Rename a file; its history stays with it."""
     with write_lock(folder, desk.check):
         recover_changes(desk, folder)
         before = _read_current(desk, folder, origin)
@@ -103,35 +115,31 @@ def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts
             drop_file(tx, join_path(origin))
             raise_classification(tx, join_path(goal), raise_classification(tx, join_path(origin)))
             index_file(tx, goal, before)
-        stamp = _place_or_undo(desk, intent, goal, lambda: rename_file(folder, origin, goal, before.stamp))
-        text = decode_text(before.data, goal)
-        with _confirmation(desk, intent) as tx:
-            save_stamp(tx, join_path(goal), stamp, version_of(before.data), len(split_lines(text)))
-    version = version_of(before.data)
-    return FileChange(join_path(goal), version, version, len(before.data), len(split_lines(text)), 0)
+        old = before.stamp
+        return _complete(desk, intent, goal, before, before.data, lambda: rename_file(folder, origin, goal, old))
 
 
 def recover_changes(desk: Desk, folder: RootFolder) -> None:
-    """What writers that died have left open is decided by what lies there. The lock is held."""
+    """Close the intents of writers that died: the file on the disk decides. The caller holds the write lock."""
     left = desk.rows(_OPEN_CHANGES)
     if not left:
         return
     with desk.write_derived() as tx:
         for intent, action, path, origin, after in left:
-            happened = _current_version(folder, path) == after and not (
-                action == "move" and _current_version(folder, origin)
-            )
+            happened = _current_version(folder, path) == after
+            if action == "move" and _current_version(folder, origin):
+                happened = False
             tx.run(_CLOSE_CHANGE, id=intent, state="done" if happened else "undone")
-            for each in (path, origin):  # looked at anew by whoever asks next
+            for each in (path, origin):  # indexed again by the next call that reads it
                 if each:
                     drop_file(tx, each)
 
 
 def recover_if_needed(desk: Desk, folder: RootFolder) -> None:
-    """For readers: settle, unless somebody is writing at this moment."""
+    """For readers: recover, unless a writer is at work."""
     if desk.row(_OPEN_CHANGES) is not None:
-        with write_lock(folder, desk.check, wait=False) as had:
-            if had:
+        with write_lock(folder, desk.check, wait=False) as acquired:
+            if acquired:
                 recover_changes(desk, folder)
 
 
@@ -152,10 +160,8 @@ def _current_version(folder: RootFolder, path: str) -> str | None:
 
 
 def _check_version(parts: PathParts, before: FileContent | None, expected: str | None) -> None:
-    if expected is None:
-        return
     current = version_of(before.data) if before else None
-    if current != expected:
+    if expected is not None and current != expected:
         raise Conflict(
             f"{join_path(parts)} is at another version than the one you expect. Read it again. Nothing was changed.",
             path=join_path(parts),
@@ -181,19 +187,27 @@ def _save_intent(
     )
 
 
-def _place_or_undo(desk: Desk, intent: str, parts: PathParts, act: Callable[[], FileStamp]) -> FileStamp:
-    """The entry is stored and says that it is done: if it cannot be, that is stored too, and the caller is told."""
+def _complete(
+    desk: Desk, intent: str, parts: PathParts, before: FileContent | None, data: bytes, place: Callable[[], FileStamp]
+) -> FileChange:
+    """Put the file into place and confirm it. If that fails, the stored intent is marked as undone."""
+    path, version = join_path(parts), version_of(data)
     try:
-        return act()
+        stamp = place()
     except BaseException:
         with _confirmation(desk, intent, "undone") as tx:
-            drop_file(tx, join_path(parts))
+            drop_file(tx, path)
         raise
+    lines = len(split_lines(decode_text(data, parts)))
+    with _confirmation(desk, intent, "done") as tx:
+        save_stamp(tx, path, stamp, version, lines)
+    previous = version_of(before.data) if before else None
+    return FileChange(path, version, previous, len(data), lines, len(data) - (len(before.data) if before else 0))
 
 
 @contextmanager
-def _confirmation(desk: Desk, intent: str, state: str = "done") -> Generator[Tx]:
-    """The file is in place: a store that does not answer now makes that no less true. Somebody settles it later."""
+def _confirmation(desk: Desk, intent: str, state: str) -> Generator[Tx]:
+    """Store the outcome. The file is already in place, so a store that fails now is only logged; recovery follows."""
     try:
         with desk.write_derived() as tx:
             yield tx

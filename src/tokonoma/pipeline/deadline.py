@@ -18,6 +18,14 @@ class DeadlineWatch:
         self._changed = threading.Condition(self._lock)
         self._wakes = math.inf  # when the thread will look next
         self._thread: threading.Thread | None = None
+        self._closing = False
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing, thread = True, self._thread
+            self._changed.notify()
+        if thread is not None:
+            thread.join()
 
     def add(self, stop: CancelToken, seconds: float) -> None:
         due = time.monotonic() + seconds
@@ -35,7 +43,7 @@ class DeadlineWatch:
             self._due.pop(stop, None)
 
     def _run(self) -> None:
-        while True:
+        while not self._closing:
             for stop in self._take_overdue():
                 stop.cancel("timeout")
 
@@ -44,7 +52,7 @@ class DeadlineWatch:
         with self._changed:
             self._wakes = min(self._due.values(), default=math.inf)
             wait = self._wakes - time.monotonic()
-            if wait > 0:
+            if wait > 0 and not self._closing:
                 self._changed.wait(None if wait == math.inf else wait)
             at = time.monotonic()
             late = [stop for stop, due in self._due.items() if due <= at]

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tokonoma.core.addresses import Addresses
 from tokonoma.core.call import Call, Principal
+from tokonoma.core.clock import now
 from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements, Tx
 from tokonoma.core.errors import Missing
 from tokonoma.core.namespaces import is_inside
@@ -14,37 +15,42 @@ from tokonoma.core.policy import Policy
 from tokonoma.core.policy_api import DeskPolicy
 from tokonoma.core.query import Hits, Query, SearchFilter
 from tokonoma.core.server_info import ServerInfo
+from tokonoma.core.tracing import Tracer, format_traceparent, record_span
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
+from tokonoma.store.database import Database
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class DeskParts:
-    """What desks are joined from; the composition root hands it in."""
+    """What every desk is made from; `app` hands it in."""
 
     server: ServerInfo
     addresses: Addresses
     record_tables: Callable[[], frozenset[str]]
     unclassified_tables: Callable[[], frozenset[str]]
-    open_read: Callable[[Call], AbstractContextManager[Rows]]
-    open_write: Callable[
-        [Call], AbstractContextManager[Statements]
-    ]  # stores the call's journal entry before the commit
-    open_derived_write: Callable[[], AbstractContextManager[Statements]]  # without an entry, and not interrupted
+    database: Database
+    # Stores the call's journal entry before the commit.
+    open_write: Callable[[Call], AbstractContextManager[Statements]]
     index_document: Callable[[Statements, Document, Policy], Classification]
     unindex_document: Callable[[Statements, str], None]
-    find: Callable[
-        [Call, Query, SearchFilter, tuple[Classification, ...]], Hits
-    ]  # inside the walls around the call's principal
-    lock_policy: Callable[[Statements], Policy]  # the policy that this transaction is bound by
+    # Inside the root and the classifications of the call's principal.
+    find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
+    lock_policy: Callable[[Statements], Policy]  # the policy that holds until this transaction ends
     build_policy: Callable[[Call], DeskPolicy]
+    start_job: Callable[[str, Callable[[], float | None], Callable[[], object]], None]
+    now: Callable[[], int] = now
+    spans: Tracer | None = None
 
 
 class CallDesk:
-    __slots__ = ("_filter", "_parts", "call")
+    __slots__ = ("_filter", "_parts", "_policy", "call")
 
-    def __init__(self, rooms: DeskParts, call: Call) -> None:
-        self._parts = rooms
-        self._filter = CallerRowFilter(call, rooms.record_tables, rooms.unclassified_tables)
+    def __init__(self, parts: DeskParts, call: Call) -> None:
+        self._parts = parts
+        self._filter = CallerRowFilter(call, parts.record_tables, parts.unclassified_tables)
+        self._policy: DeskPolicy | None = None
         self.call = call
 
     @property
@@ -57,32 +63,57 @@ class CallDesk:
 
     @property
     def policy(self) -> DeskPolicy:
-        return self._parts.build_policy(self.call)
+        if self._policy is None:
+            self._policy = self._parts.build_policy(self.call)
+        return self._policy
+
+    def now(self) -> int:
+        return self._parts.now()
+
+    def start_job(self, name: str, step: Callable[[], float | None], on_stop: Callable[[], object]) -> None:
+        self._parts.start_job(name, step, on_stop)
+
+    def _open_read(self) -> AbstractContextManager[Rows]:
+        opened = self._parts.database.reading(self.call.cancel_token)
+        return opened if self._parts.spans is None else self._time("database read", opened)
+
+    def _open_write(self) -> AbstractContextManager[Statements]:
+        opened = self._parts.open_write(self.call)
+        return opened if self._parts.spans is None else self._time("database write", opened)
+
+    @contextmanager
+    def _time(self, name: str, opened: AbstractContextManager[T]) -> Generator[T]:
+        assert self._parts.spans is not None
+        with (
+            record_span(self._parts.spans, name, format_traceparent(self.call.trace_id, self.call.span_id)),
+            opened as inner,
+        ):
+            yield inner
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        with self._parts.open_read(self.call) as rows:
+        with self._open_read() as rows:
             return self._filter.rows(rows, sql, params)
 
     def row(self, sql: str, /, **params: Any) -> Row | None:
-        with self._parts.open_read(self.call) as rows:
+        with self._open_read() as rows:
             return self._filter.row(rows, sql, params)
 
     @contextmanager
     def write(self) -> Generator[Tx]:
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
-        with self._parts.open_write(self.call) as statements:
+        with self._open_write() as statements:
             yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True
 
     @contextmanager
     def write_derived(self) -> Generator[Tx]:
-        with self._parts.open_derived_write() as statements:
+        with self._parts.database.writing() as statements:
             yield DeskTx(statements, NoRowFilter(), self._parts, self.call)
 
     def read(self, address: str) -> Record:
         self._parts.addresses.refresh(self, address)
-        with self._parts.open_read(self.call) as rows:
+        with self._open_read() as rows:
             record = self._parts.addresses.read_record(rows, address)
         view = self.call.granted_view
         classes: set[Classification] = (
@@ -123,7 +154,7 @@ class CallDesk:
     def _limit_modules(self, where: SearchFilter) -> SearchFilter | None:
         """Modules that this credential must not see are not searched either; None if nothing is left."""
         who = self.principal
-        if who.modules is None and not who.mask:
+        if not who.reach.is_limited:
             return where
         seen = {shelf.name for shelf in self.server.visible_modules(who)}
         asked = tuple(sorted(seen.intersection(where.modules or seen)))

@@ -5,14 +5,16 @@ call has read records of which something must be, or has heard from outside; the
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import orjson
 
 from tokonoma.core.call import Call
+from tokonoma.core.content import ContentBlock, ResourceContent, RichResult
 from tokonoma.core.errors import Denied
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy
+from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy, PolicyView
 
 GATEWAY = "gateway"
 """Its own tools hold other calls, each of which passes the guard itself."""
@@ -34,6 +36,9 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
                 raise screened.refusal
             call.arguments = screened.value
         yield
+        if isinstance(call.value, RichResult):
+            result = cast("RichResult[Any]", call.value)  # pyright: ignore[reportUnknownMemberType]
+            call.value, call.blocks = result.value, [_screen_block(current, view, block) for block in result.blocks]
         if entry.outside or call.has_masked_records:
             cleared = current.screen_result(view, call.value, promised(entry))
             call.value = cleared.value
@@ -43,3 +48,10 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         call.bytes_out = len(call.body)
 
     return stage
+
+
+def _screen_block(policy: Policy, view: PolicyView, block: ContentBlock) -> ContentBlock:
+    """Text of a block is screened like any answer. Bytes pass: a picture cannot be searched for secrets."""
+    if isinstance(block, ResourceContent) and isinstance(block.data, str):
+        return replace(block, data=policy.screen_result(view, block.data).value)
+    return block

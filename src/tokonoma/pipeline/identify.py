@@ -1,8 +1,27 @@
-"""identify: who calls. stdio is the owner; over HTTP it is the key that the request carries."""
+"""identify: the principal of a call. stdio and the command line are the owner; HTTP callers show a credential."""
 
 from collections.abc import Callable
 
-from tokonoma.core.call import Call, Caller, Principal
+from tokonoma.core.call import OWNER, Call, Caller, Principal
+
+_LOCAL = ("stdio", "cli")
+
+
+class CallerIdentifier:
+    """`load` gives the authenticator: a local caller never needs it, so a cold start does not import it."""
+
+    def __init__(self, load: Callable[[], Callable[[Caller], Principal]]) -> None:
+        self._load = load
+        self._authenticate: Callable[[Caller], Principal] | None = None
+
+    def __call__(self, caller: Caller) -> Principal:
+        if caller.principal is not None:
+            return caller.principal
+        if caller.transport in _LOCAL and caller.key is None:
+            return OWNER
+        if self._authenticate is None:
+            self._authenticate = self._load()
+        return self._authenticate(caller)
 
 
 def identify(find: Callable[[Caller], Principal]) -> Callable[[Call], None]:

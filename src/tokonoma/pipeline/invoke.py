@@ -1,27 +1,53 @@
-"""The end of the row: the tool itself, with a desk of its own."""
+"""The end of the pipeline: the tool itself, with a desk of its own."""
 
+import inspect
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokonoma.catalogue.registry import LoadedTool
 from tokonoma.core.call import Call
+from tokonoma.core.deferred import Deferred
 from tokonoma.core.module import ToolInfo
 from tokonoma.pipeline.desk import CallDesk, DeskParts
 
+if TYPE_CHECKING:
+    from tokonoma.pipeline.async_tools import AsyncTools
 
-def invoke(bound: Callable[[ToolInfo], LoadedTool], rooms: DeskParts) -> Callable[[Call], Any]:
-    outside = None
 
-    def run(call: Call) -> Any:
-        nonlocal outside
-        tool = bound(call.chosen_tool).tool
-        value = tool.run(CallDesk(rooms, call), **call.arguments)
+class ToolInvoker:
+    """`record_sent` commits a journal entry before a call that changes something outside leaves this process."""
+
+    def __init__(
+        self,
+        load: Callable[[ToolInfo], LoadedTool],
+        parts: DeskParts,
+        submit: Callable[[Callable[[], object]], None],
+        record_sent: Callable[[Call], None],
+    ) -> None:
+        self._load, self._parts, self._submit, self._record_sent = load, parts, submit, record_sent
+        self._lock = threading.Lock()
+        self._async_tools: AsyncTools | None = None
+
+    def __call__(self, call: Call) -> Any:
+        tool = self._load(call.chosen_tool).tool
+        desk = CallDesk(self._parts, call)
         if not tool.outside:
-            return value
-        if outside is None:
-            from tokonoma.pipeline.async_tools import AsyncTools  # asyncio: only for who talks to the outside
+            return tool.run(desk, **call.arguments)
+        if tool.effect != "read":
+            self._record_sent(call)
+        return self._start(tool.run, desk, call)
 
-            outside = AsyncTools()
-        return outside.start(value, call.cancel_token)
+    def close(self) -> None:
+        if self._async_tools is not None:
+            self._async_tools.close()
 
-    return run
+    def _start(self, run: Callable[..., Any], desk: CallDesk, call: Call) -> Deferred[Any]:
+        """An `async def` gets an async desk. A plain `def` prepares on this worker and returns a coroutine."""
+        from tokonoma.pipeline.async_tools import AsyncTools, CallAsyncDesk  # asyncio: only for outside tools
+
+        with self._lock:
+            if self._async_tools is None:
+                self._async_tools = AsyncTools(self._submit)
+        given = CallAsyncDesk(desk, self._submit) if inspect.iscoroutinefunction(run) else desk
+        return self._async_tools.start(run(given, **call.arguments), call.cancel_token)

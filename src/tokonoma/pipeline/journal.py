@@ -1,7 +1,7 @@
 """journal: every call leaves an entry. A write has stored its own, inside its transaction; the rest is written here."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Refusal
@@ -10,8 +10,13 @@ from tokonoma.core.log import log
 WriteEntry = Callable[[Call, str, str, int], None]
 """call, outcome, code word, duration in microseconds"""
 
+Observe = Callable[[Call, str, int], None]
+"""call, outcome, duration in microseconds"""
 
-def journal(write: WriteEntry, observe: Callable[[Call, str, int], None] | None) -> Callable[[Call], Iterator[None]]:
+
+def journal(write: WriteEntry, observers: Sequence[Observe] = ()) -> Callable[[Call], Iterator[None]]:
+    """`observers` see every call after its entry, such as metrics."""
+
     def stage(call: Call) -> Iterator[None]:
         start = time.perf_counter_ns()
         outcome, word = "ok", ""
@@ -35,7 +40,7 @@ def journal(write: WriteEntry, observe: Callable[[Call, str, int], None] | None)
             spent = (time.perf_counter_ns() - start) // 1000
             if outcome != "ok" or not call.journaled:
                 write(call, outcome, word, spent)
-            if observe is not None:
+            for observe in observers:
                 observe(call, outcome, spent)
 
     return stage

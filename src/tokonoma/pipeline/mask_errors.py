@@ -1,5 +1,4 @@
-"""veil: an error speaks of what it met, so what it says is looked through like any answer. Also what the journal keeps
-of a tool's name that nobody knows."""
+"""mask_errors: the text of an error is screened like any answer, and so is a tool name that does not exist."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,7 +7,7 @@ from tokonoma.core.errors import Refusal
 from tokonoma.core.policy import Policy
 
 
-def veil(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]]:
+def mask_errors(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]]:
     def stage(call: Call) -> Iterator[None]:
         call.policy_version = policy().version
         try:

@@ -1,2 +1,1 @@
-"""Formats of import and export. This package reads and writes files only; the command line passes functions that call
-the server."""
+"""Formats of import and export. Only files are read and written here; the command line calls the server."""

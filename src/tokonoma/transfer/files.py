@@ -226,6 +226,10 @@ def as_time(value: Any, *, local: bool = False) -> int | None:
         return None
 
 
+def first_time(fields: Metadata, *names: str, local: bool = False) -> int | None:
+    return next((time for name in names if (time := as_time(fields.get(name), local=local)) is not None), None)
+
+
 @contextmanager
 def create_file(path: Path) -> Generator[BinaryIO]:
     """Open a new file for its owner alone; it appears under its name when it is complete. Never overwrites a file."""

@@ -10,8 +10,7 @@ from tokonoma.modules.memory.metadata import MAX_METADATA_BYTES, MAX_METADATA_DE
 from tokonoma.modules.memory.save import LATEST, MAX_CONTENT_BYTES
 from tokonoma.transfer.model import MemoRecord, Metadata, RelationRecord, Remark
 
-_MAX_TITLE, _MAX_THREAD, _MAX_NAMESPACE = 500, 200, 500  # characters
-_MAX_TAG, _MAX_REASON = 64, 10_000
+_MAX_TITLE, _MAX_THREAD, _MAX_NAMESPACE, _MAX_TAG, _MAX_REASON = 500, 200, 500, 64, 10_000  # characters
 _MAX_PARTS = 1000
 _RESERVED = 200  # bytes of metadata that storing the memo adds
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,10 @@ from typing import Any
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.transfer import jsonl, markdown, memory_servers, notes
 from tokonoma.transfer.files import NOTE_SUFFIXES, as_object, load_document, read_note, read_objects, scan_folder
-from tokonoma.transfer.markdown_file import parse_front_matter, split_front_matter
-from tokonoma.transfer.model import (
-    ImportSource,
-    MemoRecord,
-    Metadata,
-    Reader,
-    RelationRecord,
-    Remark,
-    SourceError,
-    SourceItem,
-)
+from tokonoma.transfer.markdown_file import read_front_matter
+from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
+Reader = Callable[[ImportSource], Iterator[SourceItem]]
 Record = MemoRecord | RelationRecord
 RecordOutcome = Mapping[str, str]  # outcome, why
 SendBatch = Callable[
@@ -34,13 +27,13 @@ _MAX_REMARKS = 10_000  # of each kind that are kept; the others are counted
 _SAMPLE_SIZE = 200  # notes of a folder, or lines of a file, that are read to detect the format
 _NOTE_READERS: Mapping[str, Reader] = {
     "tokonoma": markdown.read_markdown,
-    "basic-memory": notes.read_basic_memory,
-    "obsidian": notes.read_obsidian,
+    "basic-memory": partial(notes.read_notes, typed=True),
+    "obsidian": partial(notes.read_notes, typed=False),
 }
 _FILE_READERS: Mapping[str, Reader] = {
     "tokonoma": jsonl.read_jsonl,
     "mcp-memory": memory_servers.read_graph,
-    "mcp-memory-service": memory_servers.read_mcp_memory_service,
+    "mcp-memory-service": partial(memory_servers.read_memories, parse=memory_servers.parse_service_memory),
     "mem0": memory_servers.read_mem0,
 }
 FORMATS = ("tokonoma", "mcp-memory", "mcp-memory-service", "basic-memory", "obsidian", "mem0")
@@ -71,14 +64,12 @@ def _holds_notes(path: Path) -> bool:
 def _detect_notes(path: Path) -> str:
     folder = scan_folder(path)
     if not folder.notes:
-        has_json = folder.others.keys() & {".json", ".jsonl"}
-        hint = " Name one of its JSON files instead." if has_json else ""
+        hint = " Name one of its JSON files instead." if folder.others.keys() & {".json", ".jsonl"} else ""
         raise Missing(f"There is no Markdown file in {path}.{hint}")
     fronts: list[Metadata] = []
     for inside in folder.notes[:_SAMPLE_SIZE]:
         try:
-            block, _ = split_front_matter(read_note(folder.root, inside)[0])
-            fields = parse_front_matter(block) if block is not None else {}
+            fields, _ = read_front_matter(read_note(folder.root, inside)[0])
         except SourceError:
             continue
         fronts += [fields] if fields else []
@@ -139,9 +130,6 @@ class ImportTally:
     kept: RemarkList = field(default_factory=RemarkList)
     notes: RemarkList = field(default_factory=RemarkList)
 
-    def add_remark(self, remark: Remark) -> None:
-        (self.skipped if remark.lost else self.notes).add(remark.place, remark.why)
-
     def add_outcome(self, record: Record, result: RecordOutcome) -> None:
         outcome = result["outcome"]
         (self.memos if isinstance(record, MemoRecord) else self.relations)[outcome] += 1
@@ -163,22 +151,20 @@ class Importer:
     def run(self, records: Iterable[SourceItem]) -> None:
         for each in records:
             if isinstance(each, Remark):
-                self.tally.add_remark(each)
+                (self.tally.skipped if each.lost else self.tally.notes).add(each.place, each.why)
             elif isinstance(each, MemoRecord):
-                self._add_memo(each)
+                size = len(each.content)
+                full = len(self._memos) == _MAX_MEMOS or (self._memos and self._chars + size > _MAX_CHARS)
+                # A relation needs its two memos to be stored before it, so the order of the source is kept.
+                if self._relations or full:
+                    self._flush()
+                self._memos.append(each)
+                self._chars += size
             else:
                 if self._memos or len(self._relations) == _MAX_RELATIONS:
                     self._flush()
                 self._relations.append(each)
         self._flush()
-
-    def _add_memo(self, memo: MemoRecord) -> None:
-        size = len(memo.content)
-        # A relation needs its two memos to be stored before it, so the order of the source is kept.
-        if self._relations or len(self._memos) == _MAX_MEMOS or (self._memos and self._chars + size > _MAX_CHARS):
-            self._flush()
-        self._memos.append(memo)
-        self._chars += size
 
     def _flush(self) -> None:
         memos, relations = self._memos, self._relations

@@ -17,12 +17,7 @@ from typing import Any, cast
 from tokonoma.core.clock import format_time
 from tokonoma.core.errors import Conflict
 from tokonoma.transfer.files import as_object, as_time, read_note, replace_file, scan_folder
-from tokonoma.transfer.markdown_file import (
-    format_front_matter,
-    make_safe_name,
-    parse_front_matter,
-    split_front_matter,
-)
+from tokonoma.transfer.markdown_file import format_front_matter, make_safe_name, read_front_matter, split_front_matter
 from tokonoma.transfer.model import Remark, SourceError
 
 MARK = "tokonoma_item"
@@ -138,10 +133,8 @@ def is_page(text: str) -> bool:
 
 def parse_page(text: str, inside: str) -> ItemFields:
     """Return the item of a file; `edited` says whether it differs from what was exported."""
-    if text.startswith("---\r\n"):  # an export never has CRLF: git or an editor changed every line
-        text = text.replace("\r\n", "\n")
-    block, body = split_front_matter(text)
-    fields = parse_front_matter(block) if block is not None else {}
+    fields, body = read_front_matter(text)
+    fields = fields or {}
     if fields.get(MARK) != FORMAT:
         raise SourceError(f"It has the format {fields.get(MARK)!r}; this program reads {FORMAT}.")
     unknown = sorted(fields.keys() - _KNOWN)

@@ -47,10 +47,9 @@ def read_jsonl(source: ImportSource) -> Iterator[SourceItem]:
         number, raw = each
         place, kind = f"{source.path.name}:{number}", raw.get("type")
         if kind == TYPE:
-            if raw.get("format") != FORMAT:
-                raise Invalid(
-                    f"This export has the format {raw.get('format')!r}; this program reads {FORMAT}. Update it."
-                )
+            found = raw.get("format")
+            if found != FORMAT:
+                raise Invalid(f"This export has the format {found!r}; this program reads {FORMAT}. Update it.")
         elif kind == "end":
             ended = True
             for name, count in counts.items():

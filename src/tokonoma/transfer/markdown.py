@@ -14,13 +14,7 @@ from typing import Any, BinaryIO, cast
 from tokonoma.core.errors import Conflict
 from tokonoma.transfer import jsonl
 from tokonoma.transfer.files import read_note, scan_folder
-from tokonoma.transfer.markdown_file import (
-    UniquePaths,
-    choose_title,
-    format_front_matter,
-    parse_front_matter,
-    split_front_matter,
-)
+from tokonoma.transfer.markdown_file import UniquePaths, choose_title, format_front_matter, read_front_matter
 from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
 FORMAT = 1
@@ -131,12 +125,8 @@ def read_markdown(source: ImportSource) -> Iterator[SourceItem]:
 
 def _read_page(root: Path, inside: str) -> tuple[Metadata, str]:
     """Return the front matter and the body of a file of an own export."""
-    text, _, _ = read_note(root, inside)
-    if text.startswith("---\r\n"):  # an export never has CRLF: git or an editor changed every line
-        text = text.replace("\r\n", "\n")
-    block, body = split_front_matter(text)
-    fields = parse_front_matter(block) if block is not None else {}
-    if "tokonoma" not in fields:
+    fields, body = read_front_matter(read_note(root, inside)[0])
+    if fields is None or "tokonoma" not in fields:
         raise SourceError("It is not of an export (no `tokonoma:` in its front matter); --from obsidian takes it.")
     if fields["tokonoma"] != FORMAT:
         raise SourceError(f"It has the format {fields['tokonoma']!r}; this program reads {FORMAT}.")

@@ -52,18 +52,14 @@ for _tag, _pattern, _first in (
     _FrontMatterLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
-class _WithoutAliases:
-    def ignore_aliases(self, data: Any) -> bool:
-        del data
-        return True
+def _ignore_aliases(_dumper: Any, _data: Any) -> bool:
+    return True
 
 
-class _FastDumper(_WithoutAliases, _DUMPER):
-    pass
-
-
-class _WideDumper(_WithoutAliases, yaml.SafeDumper):
-    """Slower, but writes 𠮟 and emoji as themselves; libyaml writes escapes."""
+# The second one is slower, but writes 𠮟 and emoji as themselves; libyaml writes escapes.
+_FastDumper, _WideDumper = (
+    type("_WithoutAliases", (base,), {"ignore_aliases": _ignore_aliases}) for base in (_DUMPER, yaml.SafeDumper)
+)
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
@@ -73,6 +69,14 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
     if start is None or end is None:
         return None, text
     return text[start.end() : end.start()], text[end.end() :]
+
+
+def read_front_matter(text: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the fields of an own file, or None if it has no front matter, and the text after them."""
+    if text.startswith("---\r\n"):  # an own file never has CRLF: git or an editor changed every line
+        text = text.replace("\r\n", "\n")
+    block, body = split_front_matter(text)
+    return (None if block is None else parse_front_matter(block)), body
 
 
 def parse_front_matter(block: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import orjson
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid
-from tokonoma.transfer.files import as_list, as_object, as_text, as_time, drop_fields, load_document, read_objects
+from tokonoma.transfer.files import as_list, as_object, as_text, drop_fields, first_time, load_document, read_objects
 from tokonoma.transfer.fit import fit_memo, fit_relation
 from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceItem
 
@@ -104,14 +104,21 @@ def read_graph(source: ImportSource) -> Iterator[SourceItem]:
     for place, raw in links:
         yield from graph.add_relation(place, raw)
     for entity in graph.entities.values():
-        yield from fit_memo(_build_memo(source, entity))
+        metadata = {**entity.others, **({"entity_type": entity.kind} if entity.kind else {})}
+        metadata |= {"missing_links": entity.missing} if entity.missing else {}
+        content = "\n".join("- " + each.replace("\n", "\n  ") for each in entity.observations) or entity.name
+        title = " ".join(entity.name.split())
+        yield from fit_memo(source.build_memo(entity.name, content, metadata, title=title, place=entity.place))
     for relation in graph.relations:
         yield from fit_relation(relation)
 
 
 def _read_graph_objects(source: ImportSource) -> Iterator[PlacedObject | Remark]:
-    whole = _load_whole_graph(source)
-    if whole is None:
+    with source.path.open("rb") as file:
+        start = file.read(4096)
+    is_whole = b'"entities"' in start or b'"relations"' in start
+    whole = as_object(load_document(source.path)) if is_whole else {}
+    if not isinstance(whole.get("entities"), list):
         for each in read_objects(source.path):
             yield each if isinstance(each, Remark) else (f"{source.path.name}:{each[0]}", each[1])
         return
@@ -121,34 +128,11 @@ def _read_graph_objects(source: ImportSource) -> Iterator[PlacedObject | Remark]
             yield (place, {**as_object(raw), "type": kind}) if raw else Remark(place, "It is not a JSON object.")
 
 
-def _load_whole_graph(source: ImportSource) -> Metadata | None:
-    with source.path.open("rb") as file:
-        start = file.read(4096)
-    if b'"entities"' not in start and b'"relations"' not in start:
-        return None
-    value = as_object(load_document(source.path))
-    return value if isinstance(value.get("entities"), list) else None
-
-
-def _build_memo(source: ImportSource, entity: _Entity) -> MemoRecord:
-    metadata = {**entity.others, **({"entity_type": entity.kind} if entity.kind else {})}
-    metadata |= {"missing_links": entity.missing} if entity.missing else {}
-    content = "\n".join("- " + each.replace("\n", "\n  ") for each in entity.observations) or entity.name
-    title = " ".join(entity.name.split())
-    return source.build_memo(entity.name, content, metadata, title=title, place=entity.place)
-
-
-def read_mcp_memory_service(source: ImportSource) -> Iterator[SourceItem]:
-    """Read `{"export_metadata": …, "memories": […]}`, the export of the web page, or older backups."""
-    return _read_memories(source, _parse_service_memory)
-
-
 def read_mem0(source: ImportSource) -> Iterator[SourceItem]:
     """Read a list of memories, or `{"results": […]}`."""
     if as_object(load_document(source.path)).get("relations"):
-        why = "Its relations join names, not memories; they were left out."
-        yield Remark(f"{source.path.name}: relations", why)
-    yield from _read_memories(source, _parse_mem0_memory)
+        yield Remark(f"{source.path.name}: relations", "Its relations join names, not memories; they were left out.")
+    yield from read_memories(source, _parse_mem0_memory)
 
 
 def find_memory_list(value: Any) -> list[Any] | None:
@@ -159,7 +143,7 @@ def find_memory_list(value: Any) -> list[Any] | None:
     return next((as_list(whole[key]) for key in ("memories", "results", "items") if key in whole), None)
 
 
-def _read_memories(
+def read_memories(
     source: ImportSource, parse: Callable[[ImportSource, Metadata, str], ParsedMemory]
 ) -> Iterator[SourceItem]:
     memories = find_memory_list(load_document(source.path))
@@ -189,13 +173,14 @@ def _read_memories(
             yield from fit_relation(RelationRecord(source.namespace, *ends, tag, place=place))
 
 
-def _parse_service_memory(source: ImportSource, raw: Metadata, place: str) -> ParsedMemory:
+def parse_service_memory(source: ImportSource, raw: Metadata, place: str) -> ParsedMemory:
+    """Parse a memory of mcp-memory-service: of an export, of the export of its web page, or of an older backup."""
     inner = as_object(raw.get("metadata"))
     content = as_text(raw.get("content")) or as_text(raw.get("document"))
     given = as_text(raw.get("content_hash")) or as_text(inner.get("content_hash")) or as_text(raw.get("id"))
     original = given or hashlib.sha256(content.encode()).hexdigest()
     fields = {**inner, **drop_fields(raw, "metadata")}
-    created = _first_time(fields, "created_at", "created_at_iso", "timestamp_float", "timestamp", "timestamp_str")
+    created = first_time(fields, "created_at", "created_at_iso", "timestamp_float", "timestamp", "timestamp_str")
     metadata = drop_fields(inner, *_SERVICE_TIMES, "content_hash", "tags", "tags_str", "type")
     metadata |= {"memory_type": fields.get("memory_type") or fields.get("type")}
     tags = (_parse_tags(value) for value in (raw.get("tags"), inner.get("tags"), inner.get("tags_str")))
@@ -207,7 +192,7 @@ def _parse_service_memory(source: ImportSource, raw: Metadata, place: str) -> Pa
         {key: value for key, value in metadata.items() if value},
         thread=as_text(inner.get("episode_id")),
         created_at=created,
-        updated_at=_first_time(fields, "updated_at", "updated_at_iso") or created,
+        updated_at=first_time(fields, "updated_at", "updated_at_iso") or created,
         place=place,
     )
     before = as_text(inner.get("preceding_memory_id"))
@@ -219,15 +204,15 @@ def _parse_mem0_memory(source: ImportSource, raw: Metadata, place: str) -> Parse
     original = as_text(raw.get("id")) or hashlib.sha256(content.encode()).hexdigest()
     metadata = drop_fields(as_object(raw.get("metadata")))
     metadata |= {key: value for key, value in drop_fields(raw, *_MEM0_FIELDS).items() if value not in ("", [], {})}
-    created = as_time(raw.get("created_at"))
+    created = first_time(raw, "created_at")
     memo = source.build_memo(
         original,
         content,
         metadata,
         thread=as_text(raw.get("run_id")) or as_text(raw.get("session_id")),
         created_at=created,
-        updated_at=as_time(raw.get("updated_at")) or created,
-        expires_at=as_time(raw.get("expiration_date")),
+        updated_at=first_time(raw, "updated_at") or created,
+        expires_at=first_time(raw, "expiration_date"),
         place=place,
     )
     newer = as_text(raw.get("replaced_by"))
@@ -238,7 +223,3 @@ def _parse_tags(value: Any) -> list[str]:
     if isinstance(value, str):
         value = value.split(",")
     return [as_text(each).strip() for each in as_list(value) if as_text(each).strip()]
-
-
-def _first_time(fields: Metadata, *keys: str) -> int | None:
-    return next((time for key in keys if (time := as_time(fields.get(key))) is not None), None)

@@ -1,8 +1,7 @@
 """The records that every format is read into and written from: memos, relations, and remarks about the source."""
 
-import posixpath
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,17 +81,9 @@ class ImportSource:
         """Build a memo of another program; its metadata says where it came from."""
         origin = f"{self.format}:{self.name}" if self.name else self.format
         metadata = {**metadata, "imported_from": origin, "imported_id": original}
-        fields: Metadata = {"namespace": self.namespace, **others}
-        return MemoRecord(memo_id=self.make_memo_id(original), content=content, metadata=metadata, **fields)
+        others.setdefault("namespace", self.namespace)
+        return MemoRecord(memo_id=self.make_memo_id(original), content=content, metadata=metadata, **others)
 
     def nest_namespace(self, path: str) -> str:
         """A namespace of the source, below the one that everything goes to."""
         return normalize_namespace(f"{self.namespace}/{path}")
-
-
-Reader = Callable[[ImportSource], Iterator[SourceItem]]
-
-
-def find_common_namespace(*namespaces: str) -> str:
-    """The deepest namespace that contains all: the namespace of a relation between their memos."""
-    return posixpath.commonpath(namespaces)

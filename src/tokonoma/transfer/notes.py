@@ -3,6 +3,7 @@
 The folder is read twice: first for the names that links use, then for the notes. Only names are held in memory.
 """
 
+import posixpath
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -10,19 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tokonoma.transfer import wiki
-from tokonoma.transfer.files import NoteFolder, as_time, read_note, scan_folder
+from tokonoma.transfer.files import NoteFolder, as_time, first_time, read_note, scan_folder
 from tokonoma.transfer.fit import fit_memo, fit_relation
 from tokonoma.transfer.markdown_file import FrontMatterError, parse_front_matter, split_front_matter
-from tokonoma.transfer.model import (
-    ImportSource,
-    MemoRecord,
-    Metadata,
-    RelationRecord,
-    Remark,
-    SourceError,
-    SourceItem,
-    find_common_namespace,
-)
+from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
 _ATTACHMENT = re.compile(
     r".\.(?:png|jpe?g|gif|bmp|svg|webp|avif|heic|pdf|mp3|m4a|wav|ogg|flac|3gp|mp4|mov|mkv|webm|ogv|canvas|base|csv|tsv"
@@ -44,16 +36,9 @@ class _Note:
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
-def read_obsidian(source: ImportSource) -> Iterator[SourceItem]:
-    return _read_notes(source, typed=False)
-
-
-def read_basic_memory(source: ImportSource) -> Iterator[SourceItem]:
-    return _read_notes(source, typed=True)
-
-
-def _read_notes(source: ImportSource, *, typed: bool) -> Iterator[SourceItem]:
-    """`typed` is basic-memory: links and observations have a type, and a link means a title before a file."""
+def read_notes(source: ImportSource, *, typed: bool) -> Iterator[SourceItem]:
+    """Read a vault of Obsidian, or (`typed`) a project of basic-memory, where links and observations have a type and a
+    link means a title before it means a file."""
     folder = scan_folder(source.path)
     yield from folder.remarks
     index = wiki.NoteIndex()
@@ -113,7 +98,7 @@ def _convert_note(
         seen.add((target or link.target, link.tag))
         place = f"{note.path}:{note.start + link.line}" if link.line else note.path
         if target is not None:
-            namespace = find_common_namespace(*(_note_namespace(source, each) for each in (note.path, target)))
+            namespace = find_common_namespace(_note_namespace(source, note.path), _note_namespace(source, target))
             ends = source.make_memo_id(note.path), source.make_memo_id(target)
             relations.append(RelationRecord(namespace, *ends, link.tag, reason=link.reason, place=place))
         elif _ATTACHMENT.search(link.target):
@@ -128,8 +113,8 @@ def _convert_note(
 
 
 def _build_memo(source: ImportSource, note: _Note, metadata: Metadata) -> MemoRecord:
-    changed = _first_time(note.front, _CHANGED)
-    created = _first_time(note.front, _CREATED)
+    changed = first_time(note.front, *_CHANGED, local=True)
+    created = first_time(note.front, *_CREATED, local=True)
     updated = changed if changed is not None else max(note.changed, created or 0)
     return source.build_memo(
         note.path,
@@ -143,6 +128,11 @@ def _build_memo(source: ImportSource, note: _Note, metadata: Metadata) -> MemoRe
     )
 
 
+def find_common_namespace(one: str, other: str) -> str:
+    """The deepest namespace that contains both: the namespace of a relation between their memos."""
+    return posixpath.commonpath((one, other))
+
+
 def _note_namespace(source: ImportSource, path: str) -> str:
     return source.nest_namespace("".join(" " if ord(each) < 32 else each for each in path.rpartition("/")[0]))
 
@@ -150,7 +140,7 @@ def _note_namespace(source: ImportSource, path: str) -> str:
 def _build_metadata(note: _Note, lines: list[str], *, typed: bool) -> Metadata:
     """Join the front matter with what the text says; both have tags."""
     used = {"title", "tag", "tags", "alias", "aliases"}
-    used |= {key for key in (*_CREATED, *_CHANGED) if _first_time(note.front, (key,)) is not None}
+    used |= {key for key in (*_CREATED, *_CHANGED) if as_time(note.front.get(key), local=True) is not None}
     metadata = {key: value for key, value in note.front.items() if key not in used}
     tags = [each.lstrip("#") for key in ("tags", "tag") for each in _split_texts(note.front.get(key), r"[,\s]+")]
     described = {
@@ -185,7 +175,3 @@ def _split_texts(value: Any, separator: str = "") -> list[str]:
     listed = cast("list[Any]", value) if isinstance(value, list) else [value]
     texts = [str(each).strip() for each in listed if isinstance(each, str | int | float) and not isinstance(each, bool)]
     return [each for each in texts if each]
-
-
-def _first_time(fields: Metadata, keys: tuple[str, ...]) -> int | None:
-    return next((time for key in keys if (time := as_time(fields.get(key), local=True)) is not None), None)

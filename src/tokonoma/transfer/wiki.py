@@ -73,13 +73,10 @@ def find_categories(lines: list[str]) -> list[str]:
     found: list[str] = []
     for line in lines:
         item = _ITEM.fullmatch(line)
-        start = _CATEGORY.match(item[1]) if item else None
-        if start is None:
-            continue
-        word = start[1].strip()
-        is_task = len(word) <= 1 and (word in ("", "x", "X") or not word.isalnum())
-        if not is_task and not _CLOCK.fullmatch(word):
-            found.append(word)
+        if item and (start := _CATEGORY.match(item[1])):
+            word = start[1].strip()
+            is_task = len(word) <= 1 and (word in ("", "x", "X") or not word.isalnum())
+            found += [] if is_task or _CLOCK.fullmatch(word) else [word]
     return list(dict.fromkeys(found))
 
 

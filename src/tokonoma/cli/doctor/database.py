@@ -22,7 +22,7 @@ from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.providers import build_embedder
 from tokonoma.journal.verify import verify
-from tokonoma.modules.manual.pronunciation import EXTRA, is_installed
+from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.index import count_by_module, count_outdated
 from tokonoma.search.vectors.store import list_models
 from tokonoma.store.database import Database, open_database
@@ -102,8 +102,8 @@ def check_keys(database: Database) -> Iterator[Finding]:
         if not _has_table(database, rows, "api_key"):
             return
         listed = api_keys.list_keys(rows)
-    expired = [key["name"] for key in listed if key["state"] == "expired"]
-    active = sum(key["state"] == "active" for key in listed)
+    expired = [key.name for key in listed if key.state == "expired"]
+    active = sum(key.state == "active" for key in listed)
     if expired:
         remedy = "; ".join(f"tokonoma keys revoke {name!r}" for name in expired[:3])
         yield Finding(

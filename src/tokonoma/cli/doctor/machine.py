@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import socket
+import ssl
 import stat
 import subprocess
 import sys
@@ -206,8 +207,15 @@ def _is_taken(host: str, number: int) -> bool:
 
 
 def _is_tokonoma(host: str, number: int) -> bool:
-    address = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host)  # noqa: S104 - connected to, not bound
-    connection = http.client.HTTPConnection(address.strip("[]"), number, timeout=2)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host).strip("[]")  # noqa: S104 - not bound
+    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing secret is sent
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    plain = http.client.HTTPConnection(host, number, timeout=2)
+    encrypted = http.client.HTTPSConnection(host, number, timeout=2, context=unverified)
+    return any(_is_healthy(connection) for connection in (plain, encrypted))
+
+
+def _is_healthy(connection: http.client.HTTPConnection) -> bool:
     try:
         connection.request("GET", "/health")
         return connection.getresponse().read(64) == b'{"status":"ok"}'

@@ -4,12 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from tokonoma.core.errors import Invalid
-from tokonoma.transfer.markdown_file import (
-    FrontMatterError,
-    format_front_matter,
-    parse_front_matter,
-    split_front_matter,
-)
+from tokonoma.transfer.markdown_file import FrontMatterError, format_front_matter, read_front_matter
 
 _FIELDS = ("title", "description", "status", "priority", "category", "start_date", "end_date", "version")
 _LISTS = ("tags", "related")
@@ -89,14 +84,12 @@ def format_for_editor(item: Mapping[str, Any]) -> str:
 
 def find_changes(item: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Return the fields that differ from the item."""
-    text = text.replace("\r\n", "\n") if text.startswith("---\r\n") else text
-    block, body = split_front_matter(text)
-    if block is None:
-        raise Invalid("The fields between the two lines of --- are gone.")
     try:
-        fields = parse_front_matter(block)
+        fields, body = read_front_matter(text)
     except FrontMatterError as error:
         raise Invalid(f"The fields cannot be read: {error}") from None
+    if fields is None:
+        raise Invalid("The fields between the two lines of --- are gone.")
     unknown = sorted(fields.keys() - {*_FIELDS, *_LISTS})
     if unknown:
         raise Invalid(f"There is no field {unknown[0]!r}; there are: {', '.join((*_FIELDS, *_LISTS))}.")

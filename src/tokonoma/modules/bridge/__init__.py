@@ -1,7 +1,7 @@
 """bridge: copies into the vault from any address of the house, without showing the text to anybody (specs/001)."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.files.codes import FILE_ERROR_CODES
+from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.modules.bridge.copy import copy_file, copy_section
 
 MODULE = Module(

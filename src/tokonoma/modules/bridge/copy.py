@@ -10,11 +10,10 @@ from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.opaque import Opaque
 from tokonoma.core.paths import join_path, split_file_path
-from tokonoma.files.atomic import file_exists_error
-from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, file_missing_error, open_root
-from tokonoma.files.rules import canonicalize_path, check_write
-from tokonoma.files.text import decode_text, encode_text, file_address, namespace_of
-from tokonoma.files.write import FileChange, change_file
+from tokonoma.files.folder import MAX_FILE_BYTES, open_root
+from tokonoma.files.rules import canonicalize_path
+from tokonoma.files.text import encode_text, file_address, namespace_of
+from tokonoma.files.write import FileChange, write_content
 
 Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file is there")]
 ToPath = Annotated[str, Field(description="relative to the vault, like artifacts/summary.md")]
@@ -118,37 +117,22 @@ def _copy(
     data = encode_text(record.text, "the source")
     with open_root(desk.server.locations()["vault"]) as folder:
         parts = folder.resolve_names(parts)
-        check_write(parts, mode)
-
-        def made(before: FileContent | None) -> bytes:
-            if mode == "create":
-                if before is not None:
-                    raise file_exists_error(parts, parts[-1])
-                return data
-            if before is None:
-                raise file_missing_error(parts)
-            if mode == "overwrite":
-                return data
-            decode_text(before.data, parts)
-            joint = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
-            return before.data + joint + data
-
-        done = change_file(desk, folder, parts, mode, made, label=record.classification)
-    return _to_response(record, done, mode)
+        change = write_content(desk, folder, parts, mode, data, classification=record.classification)
+    return _to_response(record, change, mode)
 
 
-def _to_response(record: Record, done: FileChange, mode: str) -> CopyResponse:
-    told: CopyResponse = {
-        "path": done.path,
-        "address": file_address(done.path),
+def _to_response(record: Record, change: FileChange, mode: str) -> CopyResponse:
+    response: CopyResponse = {
+        "path": change.path,
+        "address": file_address(change.path),
         "mode": mode,
-        "version": done.version,
+        "version": change.version,
         "source": record.address,
         "copied_chars": len(record.text),
         "copied_lines": record.text.count("\n") + (not record.text.endswith("\n")) if record.text else 0,
-        "bytes": done.size,
-        "lines": done.lines,
+        "bytes": change.size,
+        "lines": change.lines,
     }
-    if done.previous_version is not None:
-        told["previous_version"] = done.previous_version
-    return told
+    if change.previous_version is not None:
+        response["previous_version"] = change.previous_version
+    return response

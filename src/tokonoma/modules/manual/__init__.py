@@ -1,24 +1,24 @@
-"""manual: folders of Markdown and JSON that are searched exhaustively and read in small pieces (specs/001)."""
+"""manual: folders of Markdown and JSON files, searched exhaustively and read in small parts (specs/001)."""
 
 from dataclasses import replace
 from functools import partial
 
 from tokonoma.core.module import Module, Tool
 from tokonoma.core.server_info import ServerInfo
-from tokonoma.files.codes import FILE_ERROR_CODES
-from tokonoma.modules.manual.excepts import list_exceptions
+from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.modules.manual.find import find
-from tokonoma.modules.manual.hits import list_hits
-from tokonoma.modules.manual.listing import list_contents, list_manual_files, list_manuals
-from tokonoma.modules.manual.read import list_documents, on_record_used, read, read_record, reclassify, refresh_record
+from tokonoma.modules.manual.hits import list_hits, on_record_used
+from tokonoma.modules.manual.hooks import list_documents, read_record, reclassify
+from tokonoma.modules.manual.read import list_contents, list_exceptions, list_manual_files, list_manuals, read
+from tokonoma.modules.manual.sync import refresh_record
 from tokonoma.modules.manual.tables import NAME, RECORDS, TABLES
 
-_TIME_LIMIT = 660.0  # seconds: the first call after thousands of new files reads them all
+_TIME_LIMIT = 660.0  # seconds: the first call after thousands of new files indexes them all
 
 
-def _bind(house: ServerInfo) -> Module:
-    """A record's text is in a file, and the house knows where the files are."""
-    return replace(MODULE, read=partial(read_record, house), documents=partial(list_documents, house), bind=None)
+def bind(server: ServerInfo) -> Module:
+    """The module with hooks that know where the files are."""
+    return replace(MODULE, read=partial(read_record, server), documents=partial(list_documents, server), bind=None)
 
 
 MODULE = Module(
@@ -37,7 +37,7 @@ MODULE = Module(
     record_tables=RECORDS,
     codes=FILE_ERROR_CODES,
     reclassify=reclassify,
-    bind=_bind,
+    bind=bind,
     refresh=refresh_record,
     on_used=on_record_used,
 )

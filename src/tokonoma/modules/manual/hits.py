@@ -1,25 +1,34 @@
-"""manual_hits: the lists behind a trace, a page at a time."""
+"""manual_hits: the lists behind a trace, page by page.
 
-from collections.abc import Iterable, Sequence
+A trace is what a search found and what it could not search. It is stored for half an hour, so that any process can
+continue from it; what is read under a trace feeds the thresholds.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tokonoma.core.addresses import parse_address
+from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
-from tokonoma.modules.manual.addresses import ManualRef, build_ref
-from tokonoma.modules.manual.cache import load_library
-from tokonoma.modules.manual.judge import MAX_HITS
+from tokonoma.core.errors import Missing
+from tokonoma.modules.manual.hooks import open_source_file
+from tokonoma.modules.manual.model import MAX_HITS, CutoffReason, ManualRef, SectionKey, parse_section_name
 from tokonoma.modules.manual.stages import Signal
-from tokonoma.modules.manual.trails import SearchTrace, load_trace
+from tokonoma.modules.manual.sync import load_library
 
-# Hits of one answer, up to which each shows every signal that found it. A longer list shows the strongest alone: it is
-# read by an agent that pays for every character.
+_MAX_TRACES = 100
+_TRACE_MINUTES = 30
+# Up to this number of hits, each shows every signal that found it. A longer list shows only the strongest, because an
+# agent pays for every character.
 _FEW = 20
 
 HitKind = Literal["candidates", "unscanned", "conflicts", "gaps", "integrated_top"]
-
-
 Grouping = Literal["section", "file"]
 
 
@@ -37,6 +46,32 @@ class ManualHit(TypedDict):
 class ManualHits(TypedDict):
     items: list[ManualHit]
     total: int
+
+
+@dataclass(slots=True)
+class SearchTrace:
+    """The lists that manual_hits pages through. `used` are the sections that were read under this trace."""
+
+    id: str
+    query: str
+    manual: str | None
+    candidates: list[dict[str, Any]]
+    unscanned: list[tuple[SectionKey, CutoffReason]]
+    conflicts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    gaps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    integrated: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    used: list[SectionKey] = field(default_factory=list[SectionKey])
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRun:
+    """The figures of one search, for the thresholds: no query and no text."""
+
+    cutoff: bool
+    candidates: int
+    widened: bool
+    tokens_in: int
+    tokens_out: int
 
 
 def list_hits(
@@ -57,20 +92,20 @@ def list_hits(
         wanted = set(signals)
         listed = [item for item in listed if wanted.intersection(item.get("signals", ()))]
     page = listed[offset : offset + limit]
-    shown = 1 if len(page) > _FEW else None
-    items = _group_by_file(page) if by == "file" else [_to_hit(each, shown) for each in page]
+    max_signals = 1 if len(page) > _FEW else None
+    items = _group_by_file(page) if by == "file" else [_to_hit(each, max_signals) for each in page]
     return {"items": items, "total": len(listed)}
 
 
 def _visible_hits(desk: Desk, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A trace is half an hour old at most, but files and policies change: only what may be seen now is listed."""
-    held = load_library(desk)
+    """Files and policies may have changed since the search: only what may be seen now is listed."""
+    library = load_library(desk)
 
-    def seen(found: dict[str, Any]) -> bool:
-        place = held.corpus.positions.get((found["manual"], found["path"], found["line"]))
-        return place is not None and place in held.visible.get(found["manual"], {}).get(found["path"], ())
+    def is_visible(item: dict[str, Any]) -> bool:
+        position = library.corpus.positions.get((item["manual"], item["path"], item["line"]))
+        return position is not None and position in library.visible.get(item["manual"], {}).get(item["path"], ())
 
-    return [each for each in listed if "path" not in each or seen(each)]
+    return [each for each in listed if "path" not in each or is_visible(each)]
 
 
 def _select_list(trace: SearchTrace, kind: HitKind) -> Sequence[dict[str, Any]]:
@@ -85,7 +120,7 @@ def _select_list(trace: SearchTrace, kind: HitKind) -> Sequence[dict[str, Any]]:
 
 
 def _group_by_file(page: Iterable[dict[str, Any]]) -> list[ManualHit]:
-    """In the order of the best section of each; what belongs to no file stays as it is."""
+    """In the order of the best section of each file; a hit without a file stays as it is."""
     files: dict[tuple[str, str], ManualHit] = {}
     items: list[ManualHit] = []
     for each in page:
@@ -100,20 +135,114 @@ def _group_by_file(page: Iterable[dict[str, Any]]) -> list[ManualHit]:
     return items
 
 
-def _to_hit(found: dict[str, Any], signals: int | None) -> ManualHit:
-    item: ManualHit = {"title": found["title"]}
-    if "path" in found:
-        item["ref"] = _to_ref(found, found["line"])
-    if "signals" in found:
-        item["signals"] = found["signals"][:signals]
-    if "score" in found:
-        item["score"] = found["score"]
-    if "reason" in found:
-        item["reason"] = found["reason"]
-    return item
+def _to_hit(item: dict[str, Any], max_signals: int | None) -> ManualHit:
+    hit: ManualHit = {"title": item["title"]}
+    if "path" in item:
+        hit["ref"] = _to_ref(item, item["line"])
+    if "signals" in item:
+        hit["signals"] = item["signals"][:max_signals]
+    if "score" in item:
+        hit["score"] = item["score"]
+    if "reason" in item:
+        hit["reason"] = item["reason"]
+    return hit
 
 
-def _to_ref(found: dict[str, Any], line: int | None) -> ManualRef:
-    ref = build_ref(found["manual"], found["path"], line, found.get("json_path"))
-    del ref["target"]  # all of them are manuals: a list of hundreds need not say so hundreds of times
+def _to_ref(item: dict[str, Any], line: int | None) -> ManualRef:
+    # Without `target`: all of them are manuals, and a list of hundreds need not say so hundreds of times.
+    ref: ManualRef = {"manual_id": item["manual"], "path": item["path"]}
+    if line is not None:
+        ref["start_line"] = line
+    if "json_path" in item:
+        ref["json_path"] = item["json_path"]
     return ref
+
+
+def new_trace_id() -> str:
+    """Short, because agents read it in every result and send it in every call. Only its owner can use it."""
+    return f"tr_{secrets.token_hex(8)}"
+
+
+def save_trace(desk: Desk, trace: SearchTrace, run: SearchRun) -> None:
+    at, principal = now(), desk.principal.name
+    with desk.write_derived() as tx:
+        tx.run(
+            "insert into manual_trace values (:id, :principal, :at, :data)",
+            id=trace.id,
+            principal=principal,
+            at=at,
+            data=_to_json(trace),
+        )
+        tx.run("delete from manual_trace where at < :old", old=at - _TRACE_MINUTES * 60_000)
+        last = tx.row(
+            "select at from manual_trace where principal = :principal order by at desc limit 1 offset :most",
+            principal=principal,
+            most=_MAX_TRACES - 1,
+        )
+        if last is not None:
+            tx.run(
+                "delete from manual_trace where principal = :principal and at < :at", principal=principal, at=last[0]
+            )
+        tx.run(
+            "insert into manual_run values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)",
+            id=trace.id,
+            at=at,
+            **{name: int(value) for name, value in asdict(run).items()},
+        )
+
+
+def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
+    """Missing for a trace that is unknown, too old, or of another caller."""
+    row = desk.row(
+        "select data from manual_trace where id = :id and principal = :principal and at >= :old",
+        id=trace_id,
+        principal=desk.principal.name,
+        old=now() - _TRACE_MINUTES * 60_000,
+    )
+    if row is None:
+        raise Missing(
+            f"There is no trace {trace_id!r}, or it is older than {_TRACE_MINUTES} minutes. Search again without it.",
+            trace_id=trace_id,
+        )
+    return _from_json(trace_id, json.loads(row[0]))
+
+
+def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
+    """Save that a section was read because of this trace."""
+    trace = load_trace(desk, trace_id)
+    if key in trace.used:
+        return
+    trace.used.append(key)
+    found = {(item["manual"], item["path"], item["line"]) for item in trace.candidates}
+    with desk.write_derived() as tx:
+        tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
+        tx.run(
+            "update manual_run set used = :used, hit = :hit where id = :id",
+            used=len(trace.used),
+            hit=len(found.intersection(trace.used)),
+            id=trace_id,
+        )
+
+
+def on_record_used(desk: Desk, address: str, trace_id: str) -> None:
+    """A section was copied, or read by another module, because of a search here."""
+    manual, path, line = parse_section_name(parse_address(address)[1])
+    file = open_source_file(desk.server.locations()["manuals"], manual, path)
+    record_use(desk, trace_id, (manual, path, file.section_at(line or 1).line))
+
+
+def _to_json(trace: SearchTrace) -> str:
+    # Thousands of unscanned sections share a file and a reason, so they are stored in groups.
+    groups: dict[tuple[str, str, CutoffReason], list[int]] = {}
+    for (manual, path, line), reason in trace.unscanned:
+        groups.setdefault((manual, path, reason), []).append(line)
+    data = {each.name: getattr(trace, each.name) for each in fields(trace) if each.name != "id"}
+    data["unscanned"] = [[*group, lines] for group, lines in groups.items()]
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _from_json(trace_id: str, data: Mapping[str, Any]) -> SearchTrace:
+    unscanned = [((manual, path, line), reason) for manual, path, reason, lines in data["unscanned"] for line in lines]
+    used = [(manual, path, line) for manual, path, line in data["used"]]
+    restored: dict[str, Any] = {**data, "unscanned": unscanned, "used": used}
+    return SearchTrace(trace_id, **restored)

@@ -1,28 +1,79 @@
-"""manual_read: a little first, then a section, then more; never more than the limits allow. And records by address."""
+"""manual_list, manual_ls, manual_toc, manual_read, manual_excepts: what the manuals contain, and parts of their text.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Reading starts with a little and never exceeds the limits.
+"""
+
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.addresses import parse_address
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
-from tokonoma.core.errors import Denied, Invalid, Missing, Refusal
-from tokonoma.core.server_info import ServerInfo
-from tokonoma.files.folder import open_root
-from tokonoma.files.sections import Section, parse_markdown, section_text, single_section, split_lines
-from tokonoma.modules.manual import trails as trace
-from tokonoma.modules.manual.addresses import ManualRef, build_ref, parse_ref, parse_section_name, section_address
-from tokonoma.modules.manual.cache import ManualLibrary, load_library, manual_file_missing_error, manual_missing_error
-from tokonoma.modules.manual.index import build_documents, manuals_root, renew_state, sync_manuals
-from tokonoma.modules.manual.tables import NAME
+from tokonoma.core import cursor as cursors
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Denied, Invalid
+from tokonoma.files.text import take_lines
+from tokonoma.modules.manual.hits import record_use
+from tokonoma.modules.manual.hooks import SourceFile, open_source_file
+from tokonoma.modules.manual.model import ManualId, ManualRef, PageCursor, build_ref, paginate, parse_ref
+from tokonoma.modules.manual.sync import GLOSSARY_FILE, SETTINGS_FILE, ManualLibrary, load_library
 
-_SNIPPET_CHARS = 600  # characters
-_MAX_CHARS, _MAX_SECTIONS = 20_000, 20  # at most
+_FILES_PER_PAGE, _NODES_PER_PAGE, _EXCEPTIONS_PER_PAGE = 200, 300, 50
+_CONTEXT_CHARS = 60  # on each side of an exception
+_SNIPPET_CHARS = 600
+_MAX_CHARS, _MAX_SECTIONS = 20_000, 20
+_SELECT_FILES = "select manual, path, kind, size, lines, problem from manual_file order by manual, path"
 
 ReadScope = Literal["snippet", "section", "sections", "file"]
+TruncatedReason = Literal["max_chars", "max_sections", "snippet"]
+
+
+class Manual(TypedDict):
+    manual_id: str
+    title: NotRequired[str]
+    files: int
+    sections: int
+    problems: NotRequired[list[str]]
+
+
+class ManualList(TypedDict):
+    items: list[Manual]
+    total: int
+    has_more: bool
+
+
+class ManualFile(TypedDict):
+    manual_id: str
+    path: str
+    kind: Literal["md", "json"]
+    characters: int
+    lines: int
+    problem: NotRequired[str]
+
+
+class ManualFiles(TypedDict):
+    items: list[ManualFile]
+    total: int
+    has_more: bool
+    next_cursor: NotRequired[str]
+
+
+class TocNode(TypedDict):
+    kind: Literal["heading", "json_file"]
+    node_id: str
+    path: str
+    title: str
+    level: int
+    parent_id: str | None
+    line_start: int
+    line_end: int
+
+
+class TableOfContents(TypedDict):
+    items: list[TocNode]
+    total: int
+    has_more: bool
+    next_cursor: NotRequired[str]
 
 
 class ManualReadLimits(TypedDict):
@@ -39,21 +90,86 @@ class ManualText(TypedDict):
     end_line: int
     text: str
     truncated: bool
-    truncated_reason: NotRequired[Literal["max_chars", "max_sections", "snippet"]]
+    truncated_reason: NotRequired[TruncatedReason]
     next_start_line: NotRequired[int]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A manual's file as it is now."""
+class ExceptionHit(TypedDict):
+    ref: ManualRef
+    title: str
+    words: list[str]
+    snippet: str
 
-    lines: Sequence[str]
-    sections: Sequence[Section]
 
-    def section_at(self, line: int) -> Section:
-        """The section whose own lines hold this one."""
-        found = [section for section in self.sections if section.line <= line]
-        return found[-1] if found else self.sections[0]
+class ExceptionHits(TypedDict):
+    items: list[ExceptionHit]
+    total: int
+    has_more: bool
+    next_cursor: NotRequired[str]
+
+
+def list_manuals(desk: Desk) -> ManualList:
+    """The manuals by id: each is a folder of .md and .json files."""
+    library = load_library(desk)
+    items: list[Manual] = []
+    for manual, paths in sorted(library.visible.items()):
+        settings, glossary = library.on_disk.settings.get(manual), library.on_disk.glossaries.get(manual)
+        item: Manual = {"manual_id": manual, "files": len(paths), "sections": len(library.positions(manual))}
+        if settings is not None and settings.title:
+            item["title"] = settings.title
+        ignored = {SETTINGS_FILE: settings, GLOSSARY_FILE: glossary}
+        problems = [f"{name}: {file.problem}" for name, file in ignored.items() if file is not None and file.problem]
+        if problems:
+            item["problems"] = problems
+        items.append(item)
+    return {"items": items, "total": len(items), "has_more": False}
+
+
+def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor = None) -> ManualFiles:
+    """The files of a manual, in order of path."""
+    library = load_library(desk)
+    files = {library.corpus.sections[position].file for position in library.positions(manual_id)}
+    after = tuple(cursors.decode("files", cursor)) if cursor else ("", "")
+    rows = [row for row in desk.rows(_SELECT_FILES) if row[:2] in files]
+    rest = [row for row in rows if (row[0], row[1]) > after]
+    items: list[ManualFile] = []
+    for manual, path, kind, size, lines, problem in rest[:_FILES_PER_PAGE]:
+        item: ManualFile = {"manual_id": manual, "path": path, "kind": kind, "characters": size, "lines": lines}
+        if problem:
+            item["problem"] = problem
+        items.append(item)
+    page: ManualFiles = {"items": items, "total": len(rows), "has_more": len(rest) > _FILES_PER_PAGE}
+    if page["has_more"]:
+        page["next_cursor"] = cursors.encode("files", *rest[_FILES_PER_PAGE - 1][:2])
+    return page
+
+
+def list_contents(
+    desk: Desk,
+    manual_id: str,
+    path: Annotated[str | None, Field(description="one file")] = None,
+    cursor: PageCursor = None,
+) -> TableOfContents:
+    """The headings of a manual with their lines; a JSON file is one node."""
+    library = load_library(desk)
+    positions = library.positions(manual_id, path)
+    shown, fields = paginate("toc", positions, cursor, _NODES_PER_PAGE)
+    nodes: list[TocNode] = []
+    for position in shown:
+        section = library.corpus.sections[position]
+        nodes.append(
+            {
+                "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
+                "node_id": f"{section.path}#L{section.line}",
+                "path": section.path,
+                "title": section.title,
+                "level": section.level,
+                "parent_id": None if section.parent is None else f"{section.path}#L{section.parent}",
+                "line_start": section.line,
+                "line_end": section.end,
+            }
+        )
+    return {"items": nodes, **fields}
 
 
 def read(
@@ -66,38 +182,36 @@ def read(
 ) -> ManualText:
     """Read a place of a manual: a snippet, a section, several sections from there on, or a file."""
     manual, path, line = parse_ref(ref)
-    held = load_library(desk)
-    if manual not in held.visible:
-        raise manual_missing_error(manual, held.visible)
-    if path not in held.visible[manual]:
-        raise manual_file_missing_error(manual, path)
-    opened = _hide_sections(open_source_file(manuals_root(desk), manual, path), held, held.visible[manual][path])
-    if line is not None and line > max(1, len(opened.lines)):
-        raise Invalid(f"{path} has {len(opened.lines)} lines; start_line is {line}.", field="ref")
+    library = load_library(desk)
+    visible = [library.corpus.sections[position].line for position in library.positions(manual, path)]
+    file = _hide_sections(open_source_file(desk.server.locations()["manuals"], manual, path), visible)
+    if line is not None and line > max(1, len(file.lines)):
+        raise Invalid(f"{path} has {len(file.lines)} lines; start_line is {line}.", field="ref")
     is_json = path.lower().endswith(".json")
     chosen = scope or ("file" if is_json else "snippet")
-    about = held.on_disk.settings.get(manual)
-    _check_scope(chosen, is_json, bool((limits or {}).get("allow_file")), about is not None and about.allow_file)
-    told = _build_text(opened, manual, path, line or 1, chosen, limits or {}, expand)
+    settings = library.on_disk.settings.get(manual)
+    allow_file = bool((limits or {}).get("allow_file")) and settings is not None and settings.allow_file
+    _check_scope(chosen, is_json, allow_file)
+    text = _build_text(file, build_ref(manual, path), line or 1, chosen, limits or {}, expand)
     if trace_id is not None:
-        trace.record_use(desk, trace_id, (manual, path, opened.section_at(line or 1).line))
-    return told
+        record_use(desk, trace_id, (manual, path, file.section_at(line or 1).line))
+    return text
 
 
-def _hide_sections(opened: SourceFile, held: ManualLibrary, seen: Sequence[int]) -> SourceFile:
-    """The file as this caller may see it: the lines of sections that it may not are left out, without a trace."""
-    shown = {held.corpus.sections[place].line for place in seen}
-    lines = list(opened.lines)
-    for section in opened.sections:
-        if section.line not in shown:
+def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
+    """The file as this caller may see it: lines of hidden sections become empty, without a trace. `visible` are the
+    first lines of sections."""
+    lines = list(file.lines)
+    for section in file.sections:
+        if section.line not in visible:
             lines[section.line - 1 : section.own_end] = [""] * (section.own_end - section.line + 1)
-    return SourceFile(lines, [section for section in opened.sections if section.line in shown] or opened.sections[:1])
+    return SourceFile(lines, [section for section in file.sections if section.line in visible] or file.sections[:1])
 
 
-def _check_scope(scope: ReadScope, is_json: bool, asked: bool, allowed: bool) -> None:
+def _check_scope(scope: ReadScope, is_json: bool, allow_file: bool) -> None:
     if is_json and scope in ("section", "sections"):
         raise Invalid("A JSON file has no sections: read it with scope file or snippet.", reason="scope", field="scope")
-    if not is_json and scope == "file" and not (asked and allowed):
+    if not is_json and scope == "file" and not allow_file:
         raise Denied(
             "Whole Markdown files are not given out: read a section. An owner may allow it with `allow_file: true` in"
             " the manual's manual.yml; limits.allow_file must then be true as well.",
@@ -106,137 +220,76 @@ def _check_scope(scope: ReadScope, is_json: bool, asked: bool, allowed: bool) ->
 
 
 def _build_text(
-    opened: SourceFile, manual: str, path: str, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
+    file: SourceFile, ref: ManualRef, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
 ) -> ManualText:
-    most = limits.get("max_chars", 8000)
-    section = opened.section_at(line)
-    reason: Literal["max_chars", "max_sections", "snippet"] = "max_chars"
-    first, last = _line_range(opened, section, line, scope, limits, expand)
+    section = file.section_at(line)
+    first, last = section.line, section.end if expand else section.own_end  # of scope "section"
+    whole: int | None = None  # the last line of all that may follow, if `last` is limited
+    if scope == "file":
+        first, last = line, max(1, len(file.lines))
+    elif scope == "snippet":
+        first, last = line, section.own_end
+    elif scope == "sections":
+        index = file.sections.index(section)
+        last = file.sections[index : index + limits.get("max_sections", _MAX_SECTIONS)][-1].own_end
+        whole = file.sections[-1].own_end
+    max_chars, reason = limits.get("max_chars", 8000), "max_chars"
     if scope == "snippet":
-        most, reason = min(most, _SNIPPET_CHARS), "snippet"
-    text, end = _cap_lines(opened.lines, first, last, most)
-    told: ManualText = {
-        "ref": build_ref(manual, path, first),
+        max_chars, reason = min(max_chars, _SNIPPET_CHARS), "snippet"
+    text, end = take_lines(file.lines, first, last, max_chars)
+    result: ManualText = {
+        "ref": {**ref, "start_line": first},
         "title": section.title,
         "scope": scope,
         "start_line": first,
         "end_line": end,
         "text": text,
-        "truncated": end < last or len(text) < sum(len(each) for each in opened.lines[first - 1 : last]),
+        "truncated": end < last or len(text) < sum(len(each) for each in file.lines[first - 1 : last]),
     }
-    whole = opened.sections[-1].own_end if scope == "sections" else last
-    if told["truncated"]:
-        told["truncated_reason"] = reason
-    elif scope == "sections" and last < whole:
-        told["truncated"], told["truncated_reason"] = True, "max_sections"
-    if told["truncated"] and end + 1 <= max(last, whole):
-        told["next_start_line"] = end + 1
-    return told
+    if result["truncated"]:
+        result["truncated_reason"] = reason
+    elif whole is not None and last < whole:
+        result["truncated"], result["truncated_reason"] = True, "max_sections"
+    if result["truncated"] and end < max(last, whole or 0):
+        result["next_start_line"] = end + 1
+    return result
 
 
-def _line_range(
-    opened: SourceFile, section: Section, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
-) -> tuple[int, int]:
-    """The first and last line of what is asked for."""
-    if scope == "file":
-        return line, max(1, len(opened.lines))
-    if scope == "snippet":
-        return line, section.own_end
-    if scope == "section":
-        return section.line, section.end if expand else section.own_end
-    place = opened.sections.index(section)
-    chosen = opened.sections[place : place + limits.get("max_sections", _MAX_SECTIONS)]
-    return section.line, chosen[-1].own_end
+def list_exceptions(
+    desk: Desk,
+    manual_id: ManualId = None,
+    ref: Annotated[dict[str, Any] | None, Field(description="one file, or one section with start_line")] = None,
+    cursor: PageCursor = None,
+) -> ExceptionHits:
+    """Sections with words of exception (ただし, 対象外, unless, not supported …), each with the first place."""
+    library = load_library(desk)
+    positions = _find_positions(library, manual_id, ref)
+    with_words = library.corpus.find_words(library.glossary(manual_id)[0].exceptions)
+    listed = [position for position in positions if position in with_words]
+    shown, fields = paginate("excepts", listed, cursor, _EXCEPTIONS_PER_PAGE)
+    items: list[ExceptionHit] = []
+    for position in shown:
+        section, folded = library.corpus.sections[position], library.corpus.folded_text(position)
+        words = sorted(with_words[position], key=folded.find)
+        at = folded.find(words[0])
+        items.append(
+            {
+                "ref": build_ref(section.manual, section.path, section.line),
+                "title": section.title,
+                "words": words[:10],
+                "snippet": folded[max(0, at - _CONTEXT_CHARS) : at + _CONTEXT_CHARS],
+            }
+        )
+    return {"items": items, **fields}
 
 
-def _cap_lines(lines: Sequence[str], first: int, last: int, most: int) -> tuple[str, int]:
-    """Whole lines up to the limit; of a first line that is longer, its start."""
-    taken: list[str] = []
-    size = 0
-    for line in lines[first - 1 : last]:
-        if size + len(line) > most:
-            break
-        taken.append(line)
-        size += len(line)
-    if not taken and lines[first - 1 : last]:
-        return lines[first - 1][:most], first
-    return "".join(taken), first + max(0, len(taken) - 1)
-
-
-def open_source_file(root: str, manual: str, path: str) -> SourceFile:
-    with open_root(root) as folder:
-        text = folder.read((manual, *path.split("/"))).data.decode("utf-8-sig", errors="replace")
-    sections = single_section(text, path) if path.lower().endswith(".json") else parse_markdown(text, path)
-    return SourceFile(split_lines(text), sections)
-
-
-def read_record(house: ServerInfo, rows: Rows, address_: str) -> Record | None:
-    """For the directory: a section with all below it, or a whole file if the address names no line. Its class is the
-    strictest of what it holds."""
-    manual, path, line = parse_section_name(parse_address(address_)[1])
-    found = rows.rows(
-        "select line, space, label from manual_section where manual = :manual and path = :path",
-        manual=manual,
-        path=path,
-    )
-    if not found:
-        return None
-    try:
-        opened = open_source_file(house.locations()["manuals"], manual, path)
-    except Refusal:
-        return None
-    section = opened.section_at(line or 1)
-    first, last = (1, len(opened.lines)) if line is None else (section.line, section.end)
-    labels: list[Classification] = [row[2] for row in found if first <= row[0] <= last]
-    strictest: Classification = max(labels or ["internal"], key=CLASSIFICATIONS.index)
-    text = "".join(opened.lines) if line is None else section_text(opened.lines, section, whole=True)
-    title = path if line is None else section.title
-    return Record(address_, NAME, found[0][1], strictest, title, text, part_classifications=frozenset(labels))
-
-
-def list_documents(house: ServerInfo, rows: Rows, after: str | None, limit: int) -> list[Document]:
-    """For a reindex: every section, in order of address."""
-    spaces = {(manual, path): space for manual, path, space in rows.rows(_SELECT_FILES)}
-    made: list[Document] = []
-    for manual, path in sorted(spaces, key=lambda file: section_address(*file) + "#"):
-        if (
-            after is not None
-            and section_address(manual, path) + "#"
-            < section_address(*parse_section_name(parse_address(after)[1])[:2]) + "#"
-        ):
-            continue
-        if len(made) >= limit:
-            break
-        try:
-            opened = open_source_file(house.locations()["manuals"], manual, path)
-        except (Missing, Denied):
-            continue
-        found = build_documents(manual, path, spaces[manual, path], opened.sections, opened.lines)
-        made += sorted((each for each in found if after is None or each.address > after), key=lambda each: each.address)
-    return made[:limit]
-
-
-_SELECT_FILES = "select distinct manual, path, space from manual_section"
-
-
-def refresh_record(desk: Desk, _address: str) -> None:
-    sync_manuals(desk)
-
-
-def on_record_used(desk: Desk, address_: str, trace_id: str) -> None:
-    """A section was copied, or read by others, because of a search here."""
-    manual, path, line = parse_section_name(parse_address(address_)[1])
-    opened = open_source_file(manuals_root(desk), manual, path)
-    trace.record_use(desk, trace_id, (manual, path, opened.section_at(line or 1).line))
-
-
-def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> None:
-    """The policy has another mind about these sections."""
-    rows: list[dict[str, Any]] = []
-    for name, label in labels.items():
-        manual, path, line = parse_section_name(parse_address(name)[1])
-        rows.append({"manual": manual, "path": path, "line": line, "label": label})
-    statements.run_many(
-        "update manual_section set label = :label where manual = :manual and path = :path and line = :line", rows
-    )
-    renew_state(statements, "classes")
+def _find_positions(library: ManualLibrary, manual_id: str | None, ref: dict[str, Any] | None) -> Sequence[int]:
+    if ref is None:
+        return library.positions(manual_id)
+    manual, path, line = parse_ref(ref)
+    positions, sections = library.positions(manual, path), library.corpus.sections
+    if line is None:
+        return positions
+    position = max((each for each in positions if sections[each].line <= line), default=positions[0])
+    first, last = sections[position].line, sections[position].end
+    return [each for each in positions if first <= sections[each].line <= last]

@@ -1,24 +1,25 @@
-"""The stages of a search: small functions, each of which adds sections with the signal that it found them by.
+"""The stages of a search. Each adds sections to the candidates, with the signal that found them.
 
-Nothing is left to one strategy: what is asked for may stand in a heading, in other letters, under another name, behind
-a reference, or nowhere by its words.
+No single strategy is enough: a term may be in a heading, in another spelling, under another name, behind a reference,
+or only implied.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 from typing import Literal, get_args
 
 from tokonoma.core.normalize import normalize
-from tokonoma.files.sections import slugify
-from tokonoma.modules.manual.corpus import ManualCorpus
-from tokonoma.modules.manual.references import SectionReference, resolve_link
-from tokonoma.modules.manual.terms import ParsedQuery, QueryTerm
+from tokonoma.files.text import slugify
+from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
+from tokonoma.modules.manual.model import CutoffReason, SectionKey, Thresholds
+from tokonoma.modules.manual.sync import ManualLibrary
+from tokonoma.modules.manual.terms import ParsedQuery, QueryTerm, SectionReference, resolve_link
 
 Signal = Literal["heading", "normalized", "loose", "synonym", "exceptions", "reference", "semantic"]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
-# What a signal is worth at its best. Words that stand there count more than anything that was concluded.
+# The highest value of each signal. Words in the text count more than anything inferred.
 WEIGHTS: Mapping[Signal, float] = {
     "heading": 1.0,
     "normalized": 0.8,
@@ -31,217 +32,181 @@ WEIGHTS: Mapping[Signal, float] = {
 _WORD_SIGNALS: tuple[Signal, ...] = ("heading", "normalized", "loose", "synonym")
 _SIDE_SIGNALS: tuple[Signal, ...] = ("exceptions", "reference")
 NAMED = 0.6
-"""The score from which on a candidate holds what was asked for by name."""
-
+"""From this score on, a candidate contains the topic by name."""
 ENOUGH_NAMED = 30
-"""Sections that hold a term by name, from which on its single words are not looked for, too."""
-
+"""With this many sections that contain a term by name, its single words are not searched."""
 _MAX_REFERRING = 60  # the best candidates, whose references are followed
-_MIN_WORD_SHARE = 0.6  # of a query's words, by weight, must stand in a section that does not hold the phrase
+_MIN_WORD_SHARE = 0.6  # of a query's words, by weight, in a section that does not contain the phrase
 
 
 @dataclass(slots=True)
-class SectionCandidates:
-    """The candidates so far: place → signal → how strong, 0..1. `allowed` are the sections that are searched."""
+class ManualSearch:
+    """One search: what is searched, the candidates so far, and what was not searched."""
 
-    allowed: frozenset[int]
-    found: dict[int, dict[Signal, float]] = field(default_factory=dict[int, dict[Signal, float]])
+    library: ManualLibrary
+    corpus: ManualCorpus
+    query: ParsedQuery
+    manual: str | None
+    thresholds: Thresholds
+    allowed: frozenset[int]  # the positions that are searched
+    variants: Mapping[str, Sequence[QueryTerm]] = field(default_factory=dict[str, Sequence[QueryTerm]])
+    found: dict[int, dict[Signal, float]] = field(default_factory=dict[int, dict[Signal, float]])  # strength 0..1
+    named: set[int] = field(default_factory=set[int])  # sections with the whole term, or another name of it
     gaps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what is missing, and why
-    named: set[int] = field(default_factory=set[int])  # where the whole term stands, or another name for it
+    warnings: list[str] = field(default_factory=list[str])
+    max_stage_applied: float = 0.0
+    exception_count: int = 0
+    widened: bool = False
+    scope_expanded: bool = False
+    cutoff: CutoffReason | None = None
+    unscanned: dict[SectionKey, CutoffReason] = field(default_factory=dict[SectionKey, CutoffReason])
 
-    def add(self, place: int, signal: Signal, strength: float, whole: bool = False) -> None:
-        if place in self.allowed:
-            signals = self.found.setdefault(place, {})
-            signals[signal] = max(signals.get(signal, 0.0), min(1.0, strength))
-            if whole:
-                self.named.add(place)
+    def variants_of(self, term: QueryTerm) -> Sequence[QueryTerm]:
+        """The other names of a term."""
+        return self.variants.get(term.written, ())
 
-    def score(self, place: int) -> float:
-        """0..1. From `NAMED` on, what was asked for stands there by name; below it, only parts of it do, or its
-        meaning. Among those that are named alike the shared index decides: a term stands in many sections that are not
-        about it."""
-        found = self.found[place]
+    def add(self, positions: Iterable[int], signal: Signal, strength: float, whole: bool = False) -> None:
+        for position in positions:
+            if position in self.allowed:
+                signals = self.found.setdefault(position, {})
+                signals[signal] = max(signals.get(signal, 0.0), min(1.0, strength))
+                if whole:
+                    self.named.add(position)
+
+    def score(self, position: int) -> float:
+        """0..1. From `NAMED` on, the section contains the topic by name; below it, only parts of it, or its meaning.
+        The shared index decides between sections that are named alike: a term is in many sections that are not about
+        it."""
+        found = self.found[position]
         words = max(WEIGHTS[signal] * found.get(signal, 0.0) for signal in _WORD_SIGNALS)
-        beside = max(WEIGHTS[signal] * found.get(signal, 0.0) for signal in _SIDE_SIGNALS)
+        side = max(WEIGHTS[signal] * found.get(signal, 0.0) for signal in _SIDE_SIGNALS)
         meaning = found.get("semantic", 0.0)
-        if place in self.named:
-            return min(1.0, NAMED + 0.2 * words + 0.2 * meaning + 0.1 * beside)
-        return min(NAMED - 0.05, 0.1 * words + 0.4 * meaning + 0.1 * beside)
+        if position in self.named:
+            return min(1.0, NAMED + 0.2 * words + 0.2 * meaning + 0.1 * side)
+        return min(NAMED - 0.05, 0.1 * words + 0.4 * meaning + 0.1 * side)
 
-    def signals(self, place: int) -> list[Signal]:
-        """All that found it, the one that counts most first; without those that another one implies."""
-        found = self.found[place]
-        strong: list[tuple[float, Signal]] = [
+    def signals(self, position: int) -> list[Signal]:
+        """The signals that found a section, the strongest first, without those that another one implies."""
+        found = self.found[position]
+        weighted: list[tuple[float, Signal]] = [
             (-WEIGHTS[signal] * strength, signal) for signal, strength in found.items()
         ]
-        return [signal for _, signal in sorted(strong) if signal != "loose" or "normalized" not in found]
+        return [signal for _, signal in sorted(weighted) if signal != "loose" or "normalized" not in found]
 
     def rank(self) -> list[int]:
-        return sorted(self.found, key=lambda place: (-self.score(place), place))
+        return sorted(self.found, key=lambda position: (-self.score(position), position))
 
 
-def add_exact(stock: ManualCorpus, asked: ParsedQuery, pot: SectionCandidates) -> None:
-    """The words as written, but for width, case and the like: in headings, then in bodies."""
-    _add_whole_terms(asked, stock.find_in_headings, "heading", pot)
-    _add_whole_terms(asked, stock.find_exact, "normalized", pot)
+def add_exact(search: ManualSearch) -> None:
+    """Stage 0: the normalized words, in headings and in bodies."""
+    for term in (search.query.phrase, *search.query.required):
+        search.add(search.corpus.find_in_headings(term), "heading", 1.0, whole=True)
+        search.add(search.corpus.find_exact(term), "normalized", 1.0, whole=True)
 
 
-def add_loose(
-    stock: ManualCorpus, asked: ParsedQuery, variants: Mapping[str, Sequence[QueryTerm]], pot: SectionCandidates
-) -> None:
-    """Without spaces, dots and hyphens; and by every other name."""
-    _add_whole_terms(asked, stock.find_loose, "loose", pot)
-    for other in variants.get(asked.phrase.written, ()):
-        _add_variant(stock, other, 1.0, pot, whole=True)
-    for required in asked.required:
-        for other in variants.get(required.written, ()):
-            _add_variant(stock, other, 0.8, pot, whole=True)
-    if len(asked.words) > 1 and len(pot.named) < ENOUGH_NAMED:
-        _add_partial(stock, asked, variants, pot)
+def add_loose(search: ManualSearch) -> None:
+    """Stage 1: without spaces, dots and hyphens; and under every other name."""
+    query = search.query
+    for term, strength in ((query.phrase, 1.0), *((required, 0.8) for required in query.required)):
+        search.add(search.corpus.find_loose(term), "loose", 1.0, whole=True)
+        for other in search.variants_of(term):
+            _add_variant(search, other, strength, whole=True)
+    if len(query.words) > 1 and len(search.named) < ENOUGH_NAMED:
+        _add_partial(search)
 
 
-def add_exceptions(stock: ManualCorpus, words: Sequence[str], wanted: bool, pot: SectionCandidates) -> int:
-    """Exceptions: candidates that hold one and, where exceptions are asked for, sections beside candidates that do."""
-    excepted = stock.find_words(words)
-    hits = 0
-    for place in sorted({*pot.found, *(_sections_beside(stock, pot) if wanted else ())}):
-        count = len(excepted.get(place, ()))
-        if count:
-            hits += 1
-            pot.add(place, "exceptions", 0.5 + 0.25 * count)
-    return hits
+def add_exceptions(search: ManualSearch) -> None:
+    """Stage 2: candidates with a word of exception and, if exceptions are asked for, other sections of their files."""
+    with_words = search.corpus.find_words(search.library.glossary(search.manual)[0].exceptions)
+    positions = set(search.found)
+    if search.query.intent == "exceptions":
+        files = {search.corpus.sections[position].file for position in search.found}
+        positions.update(each for file in files for each in search.corpus.files[file] if each in search.allowed)
+    excepted = positions.intersection(with_words)
+    for position in excepted:
+        search.add([position], "exceptions", 0.5 + 0.25 * len(with_words[position]))
+    search.exception_count = len(excepted)
 
 
-def add_references(stock: ManualCorpus, pot: SectionCandidates) -> None:
-    """What the best candidates refer to. A reference that leads nowhere is a gap."""
-    names = _ReferenceResolver(stock, pot.allowed)
-    for place in pot.rank()[:_MAX_REFERRING]:
-        section = stock.sections[place]
-        for reference in stock.references(place):
-            targets = names.resolve(section.manual, section.path, reference)
+def add_references(search: ManualSearch) -> None:
+    """Stage 3: what the best candidates refer to. A reference to something missing is a gap."""
+    for position in search.rank()[:_MAX_REFERRING]:
+        section = search.corpus.sections[position]
+        for reference in search.corpus.references(position):
+            targets = [each for each in _resolve(search.corpus, section, reference) if each in search.allowed]
             for target in targets:
-                if target != place:
-                    pot.add(target, "reference", 0.5 + 0.5 * pot.score(place))
+                if target != position:
+                    search.add([target], "reference", 0.5 + 0.5 * search.score(position))
             if not targets and _is_gap(reference):
-                pot.gaps.append(
-                    (_format_reference(reference), f"{section.path}:{section.line} refers to it, but it is not here")
-                )
+                name = f"{reference.target}#{reference.anchor}" if reference.anchor else reference.target
+                search.gaps.append((name, f"{section.path}:{section.line} refers to it, but it is not here"))
 
 
-def widen(
-    stock: ManualCorpus, asked: ParsedQuery, variants: Mapping[str, Sequence[QueryTerm]], pot: SectionCandidates
-) -> None:
-    """Widening: any word of the query, in any spelling, wherever the search may go."""
-    for word in asked.words:
-        for place in (*stock.find_exact(word), *stock.find_loose(word)):
-            pot.add(place, "loose", 0.4)
-        for other in variants.get(word.written, ()):
-            _add_variant(stock, other, 0.4, pot)
-    for parts in _shorten_phrase(asked.phrase):
-        for place in _find_phrase(stock, parts):
-            pot.add(place, "loose", 0.35)
+def widen(search: ManualSearch) -> None:
+    """Stage 4: any word of the query, in any spelling; and the phrase without one of its inner words, because a "cloud
+    service provider" may be called "cloud provider"."""
+    corpus = search.corpus
+    for word in search.query.words:
+        search.add((*corpus.find_exact(word), *corpus.find_loose(word)), "loose", 0.4)
+        for other in search.variants_of(word):
+            _add_variant(search, other, 0.4)
+    words = search.query.phrase.folded.split()
+    for index in range(1, len(words) - 1):
+        shorter = " ".join([*words[:index], *words[index + 1 :]])
+        search.add(corpus.find_exact(QueryTerm(shorter, shorter, shorter)), "loose", 0.35)
 
 
-def _add_variant(
-    stock: ManualCorpus, other: QueryTerm, strength: float, pot: SectionCandidates, whole: bool = False
-) -> None:
-    for place in (*stock.find_exact(other), *stock.find_loose(other)):
-        pot.add(place, "synonym", strength, whole)
-    for place in stock.find_in_headings(other):
-        pot.add(place, "heading", 0.9 * strength, whole)
+def _add_variant(search: ManualSearch, other: QueryTerm, strength: float, whole: bool = False) -> None:
+    corpus = search.corpus
+    search.add((*corpus.find_exact(other), *corpus.find_loose(other)), "synonym", strength, whole)
+    search.add(corpus.find_in_headings(other), "heading", 0.9 * strength, whole)
 
 
-def _add_whole_terms(
-    asked: ParsedQuery, search: Callable[[QueryTerm], Iterable[int]], signal: Signal, pot: SectionCandidates
-) -> None:
-    for term in (asked.phrase, *asked.required):
-        for place in search(term):
-            pot.add(place, signal, 1.0, whole=True)
+def _add_partial(search: ManualSearch) -> None:
+    """The words of a term that is seldom, or never, there as a whole."""
+    corpus, words = search.corpus, search.query.words
+    _add_cooccurring(search, [corpus.find_in_headings(word) for word in words], "heading")
+    _add_cooccurring(search, [corpus.find_exact(word) for word in words], "normalized")
+    _add_cooccurring(search, [corpus.find_loose(word) for word in words], "loose")
+    names = [(word, *search.variants_of(word)) for word in words]
+    _add_cooccurring(search, [frozenset[int]().union(*map(corpus.find_exact, each)) for each in names], "synonym")
 
 
-def _add_partial(
-    stock: ManualCorpus, asked: ParsedQuery, variants: Mapping[str, Sequence[QueryTerm]], pot: SectionCandidates
-) -> None:
-    """The words of a term that seldom, or never, stands there as a whole."""
-    searches: tuple[tuple[Signal, Callable[[QueryTerm], Collection[int]]], ...] = (
-        ("heading", stock.find_in_headings), ("normalized", stock.find_exact), ("loose", stock.find_loose),
-    )  # fmt: skip
-    for signal, search in searches:
-        _add_cooccurring(stock, [search(word) for word in asked.words], signal, pot)
-    named = [(word, *variants.get(word.written, ())) for word in asked.words]
-    _add_cooccurring(stock, [frozenset[int]().union(*map(stock.find_exact, names)) for names in named], "synonym", pot)
-
-
-def _add_cooccurring(
-    stock: ManualCorpus, places: Sequence[Collection[int]], signal: Signal, pot: SectionCandidates
-) -> None:
-    """Sections that hold most of the words, though not side by side; rare words weigh more than common ones. Of two
-    words both must be there: one of them alone is another topic."""
-    weights = [log(1 + len(stock) / (1 + len(found))) for found in places]
+def _add_cooccurring(search: ManualSearch, found: Sequence[Collection[int]], signal: Signal) -> None:
+    """Sections with most of the words, though not side by side; rare words weigh more than common ones. Of two words
+    both must be there: one of them alone is another topic."""
+    weights = [log(1 + len(search.corpus) / (1 + len(positions))) for positions in found]
     shares: dict[int, float] = {}
     counts: dict[int, int] = {}
-    for weight, found in zip(weights, places, strict=True):
-        for place in found:
-            shares[place] = shares.get(place, 0.0) + weight / sum(weights)
-            counts[place] = counts.get(place, 0) + 1
-    for place, share in shares.items():
-        if share >= _MIN_WORD_SHARE and counts[place] > 1:
-            pot.add(place, signal, 0.7 * share)
+    for weight, positions in zip(weights, found, strict=True):
+        for position in positions:
+            shares[position] = shares.get(position, 0.0) + weight / sum(weights)
+            counts[position] = counts.get(position, 0) + 1
+    for position, share in shares.items():
+        if share >= _MIN_WORD_SHARE and counts[position] > 1:
+            search.add([position], signal, 0.7 * share)
 
 
-def _sections_beside(stock: ManualCorpus, pot: SectionCandidates) -> set[int]:
-    """The sections of the files that hold a candidate."""
-    files = {(stock.sections[place].manual, stock.sections[place].path) for place in pot.found}
-    return {place for file in files for place in stock.files[file] if place in pot.allowed}
-
-
-def _shorten_phrase(phrase: QueryTerm) -> list[list[str]]:
-    """A name without one of its inner parts: "cloud service provider" may be called "cloud provider"."""
-    words = phrase.folded.split()
-    if len(words) < 3:
-        return []
-    return [[*words[:place], *words[place + 1 :]] for place in range(1, len(words) - 1)]
-
-
-def _find_phrase(stock: ManualCorpus, words: Sequence[str]) -> Iterable[int]:
-    joined = " ".join(words)
-    return stock.find_exact(QueryTerm(joined, joined, joined))
-
-
-class _ReferenceResolver:
-    """Where a reference may lead: files, anchors, headings."""
-
-    def __init__(self, stock: ManualCorpus, allowed: frozenset[int]) -> None:
-        self._stock, self._allowed = stock, allowed
-
-    def resolve(self, manual: str, path: str, reference: SectionReference) -> list[int]:
-        if reference.kind == "name":
-            named = self._stock.by_heading.get((manual, reference.target), ())
-            titled = named or self._stock.by_heading.get((manual, " ".join(normalize(reference.target).split())), ())
-            return [place for place in titled if place in self._allowed]
-        target = resolve_link(path, reference.target)
-        for tried in (target, f"{target}.md", f"{target}/index.md", f"{target}/_index.md", f"{target}/README.md"):
-            places = self._stock.files.get((manual, tried))
-            if places:
-                return [place for place in self._find_anchor(places, reference.anchor) if place in self._allowed]
-        return []
-
-    def _find_anchor(self, places: Sequence[int], anchor: str) -> Sequence[int]:
-        if not anchor:
-            return places[:1]
-        wanted = anchor.casefold()
-        found = [place for place in places if self._stock.sections[place].anchor.casefold() == wanted]
-        return (
-            found or [place for place in places if slugify(self._stock.sections[place].title) == wanted] or places[:1]
-        )
+def _resolve(corpus: ManualCorpus, section: IndexedSection, reference: SectionReference) -> Sequence[int]:
+    """The sections that a reference leads to: by heading, or by file and anchor."""
+    if reference.kind == "name":
+        named = corpus.by_heading.get((section.manual, reference.target), ())
+        return named or corpus.by_heading.get((section.manual, " ".join(normalize(reference.target).split())), ())
+    target = resolve_link(section.path, reference.target)
+    for path in (target, f"{target}.md", f"{target}/index.md", f"{target}/_index.md", f"{target}/README.md"):
+        positions = corpus.files.get((section.manual, path))
+        if positions:
+            wanted, sections = reference.anchor.casefold(), corpus.sections
+            return (
+                [each for each in positions if wanted and sections[each].anchor.casefold() == wanted]
+                or [each for each in positions if wanted and slugify(sections[each].title) == wanted]
+                or positions[:1]
+            )
+    return ()
 
 
 def _is_gap(reference: SectionReference) -> bool:
-    """A link to a picture or to a site's own pages is no gap; an article, an appendix or a Markdown file is."""
+    """A link to a picture or to a page of a site is no gap; an article, an appendix or a Markdown file is."""
     if reference.kind == "link":
         return reference.target.lower().endswith(".md")
     return reference.target[:1] == "第" or reference.target[:2] in ("別表", "別紙", "付表", "付録", "様式")
-
-
-def _format_reference(reference: SectionReference) -> str:
-    return f"{reference.target}#{reference.anchor}" if reference.anchor else reference.target

@@ -1,16 +1,19 @@
-"""What a query asks for: its words, as they would stand in a manual, and what kind of answer is wanted."""
+"""Terms: what a query asks for, what a section refers to, and where a term is in a JSON file. Pure functions."""
 
+import json
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple, cast
+from urllib.parse import unquote
 
 from tokonoma.core.normalize import HAN, normalize, normalize_loose
 
 Intent = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|『([^』]+)』')
-# What people say around the thing that they ask for.
+# Words of asking around the topic.
 _ASKING = re.compile(
     r"(?:について|に関して|に関する|に関わる|関連の|関連する|にまつわる)"
     r"(?:の)?(?:情報|記述|箇所|内容|こと|説明|資料)?(?:を|は|の)?(?:すべて|全て|全部|網羅的に|漏れなく|もれなく|詳しく)*"
@@ -47,11 +50,23 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ("procedure", re.compile(r"手順|方法|手続|やり方|設定する|how to|how do|steps?\b|procedure|set ?up|install", re.I)),
     ("definition", re.compile(r"とは|定義|意味|what is|what are|define|definition|meaning", re.I)),
 )
+_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\(\s*<?([^)\s>]+)[^)\n]*\)")
+_REFERENCE = re.compile(r"^\[[^\]\n]{1,100}\]:\s*<?(\S+?)>?(?:\s|$)", re.MULTILINE)
+_NUMBER = "[0-9〇一二三四五六七八九十百]+"
+_ARTICLE = re.compile(f"第({_NUMBER})(条|項|章|節|編|号)(?:の({_NUMBER}))?")
+_APPENDIX = re.compile(f"(別表|別紙|付表|付録|様式|附則)(?:第)?({_NUMBER})?")
+_SEE = re.compile(
+    r"「([^」\n]{2,60})」(?:の(?:章|節|項|ページ))?(?:を|も)?(?:参照|ご覧|参考)"
+    r"|\bsee (?:also |the )?(?:section |chapter |[\"“'])([^\"”'.,;\n)]{3,60})",
+    re.IGNORECASE,
+)
+_KANJI = {"〇": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_MAX_VISITED = 100_000  # values of a JSON file
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """`folded` is looked for as readers write it, `loose` as they might; `written` is shown."""
+    """`folded` is the normalized spelling, `loose` the loose one; `written` is the original, for results."""
 
     written: str
     folded: str
@@ -60,7 +75,7 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """`phrase` is the whole of what is asked for; `words` are its parts; all of them are terms of the query."""
+    """`phrase` is the whole topic; `words` are its parts."""
 
     text: str
     intent: Intent
@@ -74,13 +89,11 @@ def make_term(written: str) -> QueryTerm:
 
 
 def parse_query(query: str, intent: Intent | None = None, must_include: Sequence[str] = ()) -> ParsedQuery:
-    """The terms of a query. What stands in quotation marks is kept whole; the asking around it is left out."""
-    quoted = [next(part for part in found if part) for found in _QUOTED.findall(query)]
+    """The terms of a query. Quoted parts are kept whole; words of asking are removed."""
+    quoted = [next(part for part in parts if part) for parts in _QUOTED.findall(query)]
     rest = _ASKING.sub(" ", _QUOTED.sub(" ", query))
     phrase = " ".join(quoted) if quoted else " ".join(rest.split()) or query.strip()
-    words = [*quoted, *(word for word in _split_words(rest) if word not in quoted)]
-    if not words:
-        words = [phrase]
+    words = [*quoted, *(word for word in _split_words(rest) if word not in quoted)] or [phrase]
     return ParsedQuery(
         query,
         intent or guess_intent(query),
@@ -91,8 +104,8 @@ def parse_query(query: str, intent: Intent | None = None, must_include: Sequence
 
 
 def guess_intent(query: str) -> Intent:
-    for intent, sign in _INTENTS:
-        if sign.search(query):
+    for intent, pattern in _INTENTS:
+        if pattern.search(query):
             return intent
     return "unknown"
 
@@ -108,5 +121,100 @@ def _split_words(text: str) -> list[str]:
 
 
 def _distinct_terms(words: Sequence[str]) -> list[QueryTerm]:
-    terms = {found.loose or found.folded: found for found in map(make_term, reversed(words))}
+    terms = {term.loose or term.folded: term for term in map(make_term, reversed(words))}
     return list(reversed(terms.values()))
+
+
+class SectionReference(NamedTuple):
+    """`link`: a path and an anchor, relative to the file of the link. `name`: the words of a heading."""
+
+    kind: Literal["link", "name"]
+    target: str
+    anchor: str = ""
+
+
+def find_references(own: str) -> Iterator[SectionReference]:
+    """The references of a section's own text, each once, in order."""
+    yield from dict.fromkeys(_iter_references(own))
+
+
+def resolve_link(path: str, target: str) -> str:
+    """The path inside the manual to which a link in the file `path` leads; empty if it leads outside."""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+    return "" if joined.startswith("..") else joined.lstrip("/")
+
+
+def article_name(text: str) -> str:
+    """The canonical name of the first article in a heading, or "". 第三条, 第３条 and 第3条 are one."""
+    if "第" not in text and not _APPENDIX.search(text):
+        return ""
+    folded = normalize(text)
+    match = _ARTICLE.search(folded) or _APPENDIX.search(folded)
+    return _canonical_name(match) if match else ""
+
+
+def _iter_references(own: str) -> Iterator[SectionReference]:
+    for match in (*_LINK.finditer(own), *_REFERENCE.finditer(own)):
+        target, _, anchor = unquote(match[1]).partition("#")
+        if "://" not in target and not target.startswith(("mailto:", "//")):
+            yield SectionReference("link", target.partition("?")[0], anchor)
+    folded = normalize(own.partition("\n")[2])  # a heading names its article and does not refer to it
+    for pattern in (_ARTICLE, _APPENDIX):
+        for match in pattern.finditer(folded):
+            yield SectionReference("name", _canonical_name(match))
+    for match in _SEE.finditer(own):
+        yield SectionReference("name", (match[1] or match[2]).strip())
+
+
+def _canonical_name(match: re.Match[str]) -> str:
+    if match.re is _ARTICLE:
+        return f"第{_parse_number(match[1])}{match[2]}" + (f"の{_parse_number(match[3])}" if match[3] else "")
+    return match[1] + (str(_parse_number(match[2])) if match[2] else "")
+
+
+def _parse_number(digits: str) -> int:
+    if digits.isdigit() and digits.isascii():
+        return int(digits)
+    total, current = 0, 0
+    for digit in digits:
+        if digit in _KANJI:
+            current = current * 10 + _KANJI[digit]
+        else:
+            total += (current or 1) * {"十": 10, "百": 100}.get(digit, 1)
+            current = 0
+    return total + current
+
+
+def find_pointer(text: str, terms: Sequence[QueryTerm]) -> str | None:
+    """The JSON Pointer (RFC 6901) of the first key or value, in the order of the file, that contains one of the terms;
+    None if there is none."""
+    try:
+        root = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    wanted = [term.folded for term in terms if term.folded]
+    stack: list[tuple[str, Any]] = [("", root)]
+    for _ in range(_MAX_VISITED):
+        if not stack:
+            return None
+        pointer, value = stack.pop()
+        if _contains(pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"), wanted):
+            return pointer
+        if isinstance(value, dict):
+            below = [(f"{pointer}/{_escape_key(key)}", each) for key, each in cast("dict[str, Any]", value).items()]
+            stack += reversed(below)
+        elif isinstance(value, list):
+            listed = cast("list[Any]", value)
+            stack += reversed([(f"{pointer}/{number}", each) for number, each in enumerate(listed)])
+        elif isinstance(value, str) and _contains(value, wanted):
+            return pointer
+    return None
+
+
+def _contains(text: str, wanted: Sequence[str]) -> bool:
+    folded = normalize(text)
+    return any(each in folded for each in wanted)
+
+
+def _escape_key(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

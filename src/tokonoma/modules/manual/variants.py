@@ -1,13 +1,13 @@
-"""Other ways in which a manual may write what is asked for: a glossary's, the text's own abbreviations, katakana for
-English, singular for plural, the two halves of "X (Y)"."""
+"""Other names of a term in a manual: from a glossary, from abbreviations that the text defines, katakana for English,
+singular for plural, the two halves of "X (Y)"."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import product
 
 from tokonoma.core.normalize import HAN, normalize, normalize_loose
 from tokonoma.modules.manual.corpus import ManualCorpus
-from tokonoma.modules.manual.katakana import (
+from tokonoma.modules.manual.sounds import (
     MIN_CONSONANTS,
     english_consonants,
     join_sounds,
@@ -22,14 +22,12 @@ MAX_VARIANTS = 40
 _PAIR = re.compile(r"\A(.{2,80}?)\s*[(（]\s*([^()（）]{2,80})\s*[)）]\s*\Z")
 _RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
 _MAX_PARTS = 4  # of a name
-_MAX_NAMES = 8  # in which a name, or the first part of one, may be said
-_MAX_CHOICES = 100  # for a part that must follow another one
-_MIN_SIMILARITY, _SIMILARITY_MARGIN = (
-    0.72,
-    0.12,
-)  # how much a word must sound like another, and how much less than the nearest one
+_MAX_NAMES = 8  # spellings of a name, or of its first part
+_MAX_CHOICES = 100  # for a part that follows another one
+_MIN_SIMILARITY = 0.72
+_SIMILARITY_MARGIN = 0.12  # how much less than the most similar word
 
-# Definitions in a folded text. Width is folded: brackets are ASCII here; 「」 and 『』 stay as they are.
+# Definitions in a normalized text: its brackets are ASCII; 「」 and 『』 stay as they are.
 _BRACKETS = re.compile(r"\(([^()]{2,70})\)")
 _BEFORE = 90  # characters before a bracket that may belong to what it explains
 _LATIN_NAME = re.compile(r"[a-z][a-z0-9 .'/-]*\Z")
@@ -39,7 +37,7 @@ _LAST_JAPANESE = re.compile(f"[{HAN}ァ-ヺー][{HAN}ァ-ヺーa-z0-9]{{1,29}}\\
 _ALL_JAPANESE = re.compile(f"[{HAN}ァ-ヺー]{{2,30}}\\Z")
 _ALL_KANA = re.compile("[ァ-ヺー]+\\Z")
 _LAST_ANY = re.compile(r"[^\s。、,.「」『』()]{2,40}\Z")
-# What often stands in brackets and names nothing.
+# Words that are often in brackets and name nothing.
 _REMARK = re.compile(
     r"(?:optional|required|recommended|deprecated|default|alpha|beta|stable|experimental|example|note|see|new|old|etc|e\.g|i\.e|"
     r"オプション|必須|推奨|非推奨|任意|デフォルト|既定|例|注|参照|ベータ|アルファ|安定版|旧|新|省略可|複数可|以上|以下|上記|下記)[\w.]*\Z"
@@ -51,7 +49,7 @@ _HEREAFTER_EN = re.compile(
 
 
 class Variants:
-    """Which words mean one thing. A group holds for all of its words; a pair that a text defines, for those two."""
+    """Which words mean one thing: groups of words from glossaries, and pairs that a text defines."""
 
     def __init__(self, groups: Iterable[Sequence[str]] = ()) -> None:
         self._others: dict[str, dict[str, None]] = {}
@@ -63,11 +61,8 @@ class Variants:
             self._others.setdefault(_normalize_key(word), {}).update(dict.fromkeys(words))
 
     def find(self, word: str) -> list[str]:
-        return [
-            other
-            for other in self._others.get(_normalize_key(word), ())
-            if _normalize_key(other) != _normalize_key(word)
-        ]
+        key = _normalize_key(word)
+        return [other for other in self._others.get(key, ()) if _normalize_key(other) != key]
 
 
 def _normalize_key(word: str) -> str:
@@ -75,7 +70,7 @@ def _normalize_key(word: str) -> str:
 
 
 def find_definitions(folded: str) -> Iterator[tuple[str, str]]:
-    """The pairs that a text itself declares to mean one thing: "Long Name (LN)", 「以下『本契約』という」."""
+    """The pairs that a text defines to mean one thing: "Long Name (LN)", 「以下『本契約』という」."""
     for bracket in _BRACKETS.finditer(folded):
         before = folded[max(0, bracket.start() - _BEFORE) : bracket.start()].rstrip()
         pair = _parse_definition(before, bracket[1].strip())
@@ -102,7 +97,7 @@ def _parse_definition(before: str, inside: str) -> tuple[str, str] | None:
 
 
 def _parse_latin(before: str, inside: str) -> tuple[str, str] | None:
-    """A Latin name in brackets: the abbreviation of what stands before it, what that abbreviates, or its English."""
+    """A Latin name in brackets: the abbreviation of the words before it, their expansion, or their English."""
     japanese = _LAST_JAPANESE.search(before)
     if japanese:
         return (japanese[0], inside) if _is_same_name(japanese[0], inside) else None
@@ -118,52 +113,49 @@ def _parse_latin(before: str, inside: str) -> tuple[str, str] | None:
 
 
 def _is_same_name(japanese: str, latin: str) -> bool:
-    """Katakana says how a word sounds: トラフィック(ingress) does not mean that the two are one. The letters of an
-    abbreviation are heard in order, too. What kanji mean cannot be heard."""
+    """Katakana shows the sound of a word, so トラフィック(ingress) defines nothing. The letters of an abbreviation must
+    be heard in order. Kanji do not show a sound and are always accepted."""
     if not _ALL_KANA.match(japanese):
         return True
     sound = katakana_consonants(japanese)
-    said = product(*(english_consonants(word) for word in re.findall("[a-z]+", latin)[:_MAX_PARTS]))
-    return any(join_sounds(each) == sound for each in said) or (
-        _ABBREVIATION.match(latin) is not None
-        and any(_is_subsequence(each, sound) for each in (english_consonants(latin) or ("",)))
-    )
+    if _sounds_like(re.findall("[a-z]+", latin)[:_MAX_PARTS], sound):
+        return True
+    sounds = english_consonants(latin) or ("",)
+    return _ABBREVIATION.match(latin) is not None and any(_is_subsequence(each, sound) for each in sounds)
+
+
+def _sounds_like(words: Sequence[str], sound: str) -> bool:
+    return any(join_sounds(each) == sound for each in product(*map(english_consonants, words)))
 
 
 def expand_term(
-    asked: QueryTerm, known: Sequence[Variants], stock: ManualCorpus, *, by_sound: bool = True
+    term: QueryTerm, known: Sequence[Variants], corpus: ManualCorpus, *, by_sound: bool = True
 ) -> list[QueryTerm]:
-    """Every other spelling of one term, the surest first."""
+    """Every other spelling of one term, the most certain first."""
     found: dict[str, QueryTerm] = {}
 
     def add(words: Iterable[str]) -> None:
         for word in words:
             other = make_term(word)
             key = other.loose.replace(" ", "")
-            if key and key != asked.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
+            if key and key != term.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
                 found.setdefault(key, other)
 
-    starts = list(_split_pair(asked.written))
-    add(starts)
-    for written in (asked.written, *starts):
-        for each in known:
-            add(each.find(written))
-    add([_singular(other.folded) for other in [asked, *found.values()]])
-    if not asked.folded.isascii() and stock.readings is not None:
-        add(stock.readings.find_spellings(asked.folded))
+    pair = _PAIR.match(term.written)  # "Container Runtime Interface (CRI)": either half may be used alone
+    halves = [pair[1].strip(), pair[2].strip()] if pair else []
+    add(halves)
+    for written in (term.written, *halves):
+        for variants in known:
+            add(variants.find(written))
+    add([_singular(other.folded) for other in [term, *found.values()]])
+    is_latin = term.folded.isascii()
+    if not is_latin and corpus.readings is not None:
+        add(corpus.readings.find_spellings(term.folded))
     if by_sound:
-        # What was found by its sound in one direction is not taken back in the other: ever more words would join.
-        latin = asked.folded.isascii()
-        for other in [each for each in (asked, *found.values()) if each.folded.isascii() == latin]:
-            add(_find_by_sound(other.folded, stock))
+        # Only one direction: going back from words found by sound would add ever more words.
+        for other in [each for each in (term, *found.values()) if each.folded.isascii() == is_latin]:
+            add(_find_by_sound(other.folded, corpus))
     return list(found.values())
-
-
-def _split_pair(written: str) -> Iterator[str]:
-    """ "Container Runtime Interface (CRI)": either half alone may stand elsewhere."""
-    found = _PAIR.match(written)
-    if found:
-        yield from (found[1].strip(), found[2].strip())
 
 
 def _singular(folded: str) -> str:
@@ -174,44 +166,46 @@ def _singular(folded: str) -> str:
     return folded[:-2] if re.search(r"(?:ch|sh|x|ss)es$", folded) else folded[:-1]
 
 
-def _find_by_sound(folded: str, stock: ManualCorpus) -> Iterator[str]:
-    """English for katakana, and katakana for English, where the manual has such a word. A name of several parts is
-    taken apart: Initコンテナ is init container."""
+def _find_by_sound(folded: str, corpus: ManualCorpus) -> Iterator[str]:
+    """English for katakana, and katakana for English, if the manual has such a word. A name of several parts is split:
+    Initコンテナ is init container."""
     runs = [run for run in _RUNS.findall(folded) if run.strip()]
-    parts = [part for run in runs for part in _split_katakana(run, stock)]
+    parts = [part for run in runs for part in _split_katakana(run, corpus)]
     if len(runs) == 1:
-        yield from _similar_words(runs[0], stock, MIN_CONSONANTS)[:_MAX_NAMES]
+        yield from _similar_words(runs[0], corpus, MIN_CONSONANTS)[:_MAX_NAMES]
     if not 1 < len(parts) <= _MAX_PARTS:
         return
-    names = [parts[0], *_similar_words(parts[0], stock, 1)[:_MAX_NAMES]]
+    names = [parts[0], *_similar_words(parts[0], corpus, 1)[:_MAX_NAMES]]
     for part in parts[1:]:
-        choices = [part, *_similar_words(part, stock, 1)[:_MAX_CHOICES]]
-        names = list(
-            islice(dict.fromkeys(found for name in names for found in stock.find_following(name, choices)), _MAX_NAMES)
-        )
+        choices = [part, *_similar_words(part, corpus, 1)[:_MAX_CHOICES]]
+        following = (joined for name in names for joined in corpus.find_following(name, choices))
+        names = list(dict.fromkeys(following))[:_MAX_NAMES]
     yield from (name for name in names if name != folded)
 
 
-def _similar_words(part: str, stock: ManualCorpus, least: int) -> list[str]:
-    """The words of the other script that sound like this one, if it has enough to be heard; the nearest first."""
-    latin = part.isascii()
-    sounds = english_consonants(part) if latin else (katakana_consonants(part),) if _is_kana(part) else ()
-    heard = [word for sound in sounds if len(sound) >= least for word in stock.by_sound.get(sound, ())]
-    other = {word: similarity(*((word, part) if latin else (part, word))) for word in heard if word.isascii() != latin}
-    nearest = max(other.values(), default=0.0)
-    near = [word for word, like in other.items() if like >= _MIN_SIMILARITY and like >= nearest - _SIMILARITY_MARGIN]
-    return sorted(near, key=lambda word: -other[word])
+def _similar_words(part: str, corpus: ManualCorpus, least: int) -> list[str]:
+    """The words of the other script that sound like this one, the most similar first."""
+    is_latin = part.isascii()
+    sounds = english_consonants(part) if is_latin else (katakana_consonants(part),) if _is_kana(part) else ()
+    words = [word for sound in sounds if len(sound) >= least for word in corpus.by_sound.get(sound, ())]
+    scores = {
+        word: similarity(word, part) if is_latin else similarity(part, word)
+        for word in words
+        if word.isascii() != is_latin
+    }
+    least_score = max(_MIN_SIMILARITY, max(scores.values(), default=0.0) - _SIMILARITY_MARGIN)
+    return sorted((word for word, score in scores.items() if score >= least_score), key=lambda word: -scores[word])
 
 
-def _split_katakana(run: str, stock: ManualCorpus) -> list[str]:
-    """A long katakana name in the words that the manual also uses alone, the fewest; else as it is."""
+def _split_katakana(run: str, corpus: ManualCorpus) -> list[str]:
+    """Split a long katakana name into the fewest words that the manual also uses alone; else leave it as it is."""
     if not _is_kana(run) or len(run) < 6:
         return [run]
     best: list[list[str] | None] = [[], *([None] * len(run))]
     for end in range(2, len(run) + 1):
         for start in range(max(0, end - 12), end - 1):
-            before, word = best[start], run[start:end].rstrip("ー")  # as it stands at the end of a name
-            if before is None or (start, end) == (0, len(run)) or word not in stock.katakana_words:
+            before, word = best[start], run[start:end].rstrip("ー")  # as at the end of a name
+            if before is None or (start, end) == (0, len(run)) or word not in corpus.katakana_words:
                 continue
             found = best[end]
             if found is None or len(before) + 1 < len(found):
@@ -224,7 +218,7 @@ def _is_kana(text: str) -> bool:
 
 
 def _find_expansion(long: str, short: str) -> str:
-    """The last words of `long` whose initials are `short`, or that begin with it and hold its letters in order."""
+    """The last words of `long` whose initials are `short`, or that start with it and contain its letters in order."""
     words = re.split(r"[ -]", long)
     letters = re.sub(r"[^a-z0-9]", "", short)
     for count in range(min(len(letters), len(words)), 0, -1):
@@ -239,19 +233,12 @@ def _find_expansion(long: str, short: str) -> str:
 
 
 def _is_subsequence(letters: str, text: str) -> bool:
-    place = -1
-    for letter in letters:
-        place = text.find(letter, place + 1)
-        if place < 0:
-            return False
-    return True
+    rest = iter(text)
+    return all(letter in rest for letter in letters)
 
 
 def _count_words(name: str, words: Sequence[str]) -> int:
-    """How many of the last words a bracketed Japanese name stands for: by sound where it can be heard, else three."""
+    """How many of the last words a bracketed Japanese name means: by their sound if it is in kana, else three."""
     sound = katakana_consonants(name)
-    for count in range(1, min(4, len(words)) + 1):
-        said = product(*(english_consonants(word) for word in words[-count:]))
-        if sound and any(join_sounds(each) == sound for each in said):
-            return count
-    return min(3, len(words))
+    counts = range(1, min(4, len(words)) + 1)
+    return next((count for count in counts if sound and _sounds_like(words[-count:], sound)), min(3, len(words)))

@@ -1,29 +1,27 @@
-"""vault: the files that agents and people write together, found, walked through, audited and kept (specs/001)."""
+"""vault: files that agents and people write together: read, searched, audited, and kept in versions (specs/001)."""
 
-from dataclasses import replace as changed
+import dataclasses
 from functools import partial
 
 from tokonoma.core.module import Module, Tool
 from tokonoma.core.server_info import ServerInfo
-from tokonoma.files.codes import FILE_ERROR_CODES
+from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
-from tokonoma.modules.vault.coverage import check_coverage, list_lines
+from tokonoma.modules.vault.coverage import check_coverage, list_lines, scan
 from tokonoma.modules.vault.find import find, list_hits
-from tokonoma.modules.vault.history import list_history, restore
-from tokonoma.modules.vault.purge import purge
-from tokonoma.modules.vault.read import list_files, list_files_long, read
-from tokonoma.modules.vault.record import list_vault_documents, read_record, reclassify, refresh_record
-from tokonoma.modules.vault.scan import scan
-from tokonoma.modules.vault.search import search
+from tokonoma.modules.vault.hooks import list_vault_documents, purge, read_record, reclassify, refresh_record
+from tokonoma.modules.vault.read import list_files, list_files_long, read, search
 from tokonoma.modules.vault.tables import TABLES
-from tokonoma.modules.vault.write import create, move, replace, write
+from tokonoma.modules.vault.write import create, list_history, move, replace, restore, write
 
-_TIME_LIMIT = 660.0  # seconds: who sits at the terminal waits for thousands of new files to be read
+_TIME_LIMIT = 660.0  # seconds: on the command line, the first call indexes thousands of new files
 
 
-def bind(house: ServerInfo) -> Module:
-    return changed(MODULE, read=partial(read_record, house), documents=partial(list_vault_documents, house), bind=None)
+def bind(server: ServerInfo) -> Module:
+    """The module with hooks that know where the files are."""
+    documents = partial(list_vault_documents, server)
+    return dataclasses.replace(MODULE, read=partial(read_record, server), documents=documents, bind=None)
 
 
 MODULE = Module(

@@ -1,6 +1,13 @@
-"""artifact_audit: whether an artifact rests on its source, hangs together, and answers its own references."""
+"""artifact_audit: whether an artifact cites its source, is connected, and answers its own references.
 
-from collections.abc import Sequence
+rootless   an element that cites no lines of its source, or lines that the source does not have
+orphan     an element that no reference leads to from where the artifact starts
+one_way    A refers to B by a relation that B must answer, and does not; or there is no B
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -8,32 +15,40 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
 from tokonoma.files.index_sync import TextFile, read_text_file
-from tokonoma.modules.vault.coverage import CitedRanges
-from tokonoma.modules.vault.flowcharts import parse_flowchart
-from tokonoma.modules.vault.graph import Artifact, ArtifactElement, ArtifactReference, AuditFindings, audit_artifact
-from tokonoma.modules.vault.outlines import parse_json_graph, parse_outline
-from tokonoma.modules.vault.paths import VaultNextAction, VaultPath, next_action, open_vault, resolve_file, stop_action
-from tokonoma.modules.vault.ranges import (
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, parse_flowchart
+from tokonoma.modules.vault.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CitedRanges
+from tokonoma.modules.vault.model import (
+    MAX_RANGES,
     LineRange,
-    Range,
+    VaultNextAction,
+    VaultPath,
+    cite_lines,
+    estimate_tokens,
     find_gaps,
     line_ratio,
     merge_ranges,
+    next_action,
+    open_vault,
     require_ranges,
+    resolve_file,
+    stop_action,
     to_line_ranges,
 )
-from tokonoma.modules.vault.reading_log import (
-    MINIMUM_COVERAGE,
-    MINIMUM_GAIN,
-    ReadingGain,
-    estimate_tokens,
-    load_log,
-    log_citation,
-    save_gain,
-    save_log,
-)
+from tokonoma.modules.vault.outlines import parse_json_graph, parse_outline
 
-_MAX_FINDINGS = 50  # findings of each kind
+_MAX_FINDINGS = 50  # of each kind
+_MUTUAL = frozenset(
+    {"related", "related_to", "relatedto", "see_also", "seealso", "peer", "peers", "sibling", "siblings", "mutual"}
+    | {"関連", "相互", "相互参照", "関連項目", "関連資料"}
+)
+_PAIRS = (
+    ("parent", "children"), ("parent", "child"), ("parent_id", "children"), ("next", "prev"), ("next", "previous"),
+    ("depends_on", "required_by"), ("depends_on", "dependents"), ("blocks", "blocked_by"), ("親", "子"), ("前", "次"),
+)  # fmt: skip
+_ANSWERS: dict[str, set[str]] = {}
+for _one, _other in _PAIRS:
+    _ANSWERS.setdefault(_one, set()).add(_other)
+    _ANSWERS.setdefault(_other, set()).add(_one)
 
 
 class FoundElement(TypedDict):
@@ -77,6 +92,13 @@ class AuditResult(TypedDict):
     next_actions: list[VaultNextAction]
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFindings:
+    rootless: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
+    orphan: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
+    one_way: list[ArtifactReference] = field(default_factory=list[ArtifactReference])
+
+
 def audit(
     desk: Desk, artifact_path: VaultPath, source_path: VaultPath, cited_ranges: CitedRanges | None = None
 ) -> AuditResult:
@@ -84,26 +106,31 @@ def audit(
     source_lines, elements that nothing leads to, references that are not answered; and how much of the source is
     covered. Elements cite with `source_lines: 10-20`, in a Mermaid comment `%% source_lines: …`, or a JSON field."""
     with open_vault(desk) as folder:
-        made = read_text_file(desk, folder, resolve_file(desk, folder, artifact_path, "artifact_path"))
+        file = read_text_file(desk, folder, resolve_file(desk, folder, artifact_path, "artifact_path"))
         source = read_text_file(desk, folder, resolve_file(desk, folder, source_path, "source_path"))
-    artifact, total = parse_artifact(made), len(source.lines)
-    findings = audit_artifact(artifact, total)
+    artifact, total = parse_artifact(file), len(source.lines)
+    elements, findings = artifact.elements, audit_artifact(artifact, total)
     given = require_ranges(cited_ranges or [], total, "cited_ranges")
-    cited = merge_ranges([*given, *_valid_citations(artifact, total)])
-    page, gain = log_citation(load_log(desk, source), cited, estimate_tokens(len(artifact_path), len(made.text)))
-    with desk.write() as tx:
-        save_log(tx, desk, source, page)
-        save_gain(tx, "audit", gain)
+    sources = [each for element in elements for each in element.sources if 1 <= each[0] <= each[1] <= total]
+    cited = merge_ranges([*given, *sources])
+    _, gain = cite_lines(desk, "audit", source, cited, estimate_tokens(len(artifact_path), len(file.text)))
     uncovered, covered = find_gaps(total, cited), line_ratio(total, cited)
-    reasons = _scan_reasons(covered, findings, uncovered, gain)
-    rooted = len(artifact.elements) - len(findings.rootless)
+    reasons: list[str] = []
+    if covered < MINIMUM_COVERAGE:
+        reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
+    if findings.rootless or findings.orphan or findings.one_way:
+        reasons.append("the audit has findings")
+    if uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
+        reasons.append(f"marginal_gain is still at least {MINIMUM_GAIN}, and lines are left")
+    scan = next_action("vault_scan", "fill_gaps", 0.9, path=source.path)
+    ids, rooted = {element.id for element in elements}, len(elements) - len(findings.rootless)
     return {
-        "artifact_path": made.path,
+        "artifact_path": file.path,
         "source_path": source.path,
-        "elements": len(artifact.elements),
-        "evidence_ratio": round(rooted / len(artifact.elements), 6) if artifact.elements else 1.0,
+        "elements": len(elements),
+        "evidence_ratio": round(rooted / len(elements), 6) if elements else 1.0,
         "coverage_ratio": covered,
-        "uncovered_ranges": to_line_ranges(uncovered),
+        "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
         "counts": {
             "rootless": len(findings.rootless),
             "orphan": len(findings.orphan),
@@ -111,63 +138,95 @@ def audit(
         },
         "rootless": [_to_element(each) for each in findings.rootless[:_MAX_FINDINGS]],
         "orphan": [_to_element(each) for each in findings.orphan[:_MAX_FINDINGS]],
-        "one_way": [_to_reference(each, artifact.elements) for each in findings.one_way[:_MAX_FINDINGS]],
+        "one_way": [_to_reference(each, ids) for each in findings.one_way[:_MAX_FINDINGS]],
         "warnings": list(artifact.warnings)[:10],
-        "added_evidence_count": gain.evidence,
-        "added_est_tokens": gain.tokens,
-        "marginal_gain": gain.marginal,
+        **gain,
         "needs_forced_full_scan": bool(reasons),
         "reasons": reasons,
-        "next_actions": _next_actions(source.path, reasons),
+        "next_actions": [scan if reasons else stop_action("vault_completed", 0.9)],
     }
 
 
-def parse_artifact(made: TextFile) -> Artifact:
-    name = made.path.casefold()
+def parse_artifact(file: TextFile) -> Artifact:
+    name = file.path.casefold()
     if name.endswith(".json"):
-        return parse_json_graph(made.text)
+        return parse_json_graph(file.text)
     if name.endswith((".mmd", ".mermaid")):
-        return parse_flowchart(made.text)
+        return parse_flowchart(file.text)
     if name.endswith((".md", ".markdown", ".txt")):
-        return parse_outline(made.text)
-    raise Denied(f"{made.path} is no artifact that can be audited: .md, .json and .mmd can.", path=made.path)
+        return parse_outline(file.text)
+    raise Denied(f"{file.path} is no artifact that can be audited: .md, .json and .mmd can.", path=file.path)
 
 
-def _valid_citations(artifact: Artifact, total: int) -> list[Range]:
-    """What elements cite, of lines that the source has."""
-    return [(start, end) for each in artifact.elements for start, end in each.sources if 1 <= start <= end <= total]
+def audit_artifact(artifact: Artifact, total: int) -> AuditFindings:
+    """`total` is the number of lines of the source."""
+
+    def is_rooted(element: ArtifactElement) -> bool:
+        return bool(element.sources) and all(1 <= start <= end <= total for start, end in element.sources)
+
+    rootless = [element for element in artifact.elements if not is_rooted(element)]
+    return AuditFindings(rootless, _find_orphans(artifact), _find_one_way(artifact))
 
 
-def _scan_reasons(covered: float, findings: AuditFindings, uncovered: Sequence[Range], gain: ReadingGain) -> list[str]:
-    reasons: list[str] = []
-    if covered < MINIMUM_COVERAGE:
-        reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
-    if findings:
-        reasons.append("the audit has findings")
-    if uncovered and gain.marginal >= MINIMUM_GAIN:
-        reasons.append(f"marginal_gain is still at least {MINIMUM_GAIN}, and lines are left")
-    return reasons
+def _find_orphans(artifact: Artifact) -> list[ArtifactElement]:
+    nodes = [element for element in artifact.elements if element.is_node]
+    ids = {node.id for node in nodes}
+    references = [each for each in artifact.references if each.origin in ids and each.goal in ids]
+    if not references:  # a mere list: nothing leads anywhere
+        return []
+    reached = _reachable(_find_roots(nodes, references), references)
+    return [node for node in nodes if node.id not in reached]
 
 
-def _next_actions(source: str, reasons: list[str]) -> list[VaultNextAction]:
-    if reasons:
-        return [next_action("vault_scan", "fill_gaps", 0.9, path=source)]
-    return [stop_action("vault_completed", 0.9)]
+def _find_roots(nodes: Sequence[ArtifactElement], references: Sequence[ArtifactReference]) -> set[str]:
+    """The declared starts; else all nodes without incoming references that are connected to the first node."""
+    starts = {node.id for node in nodes if node.is_start}
+    if starts:
+        return starts
+    both_ways = [*references, *(ArtifactReference(each.goal, each.origin) for each in references)]
+    connected = _reachable({nodes[0].id}, both_ways)
+    goals = {each.goal for each in references if each.goal != each.origin}
+    return {node.id for node in nodes if node.id in connected and node.id not in goals} or {nodes[0].id}
+
+
+def _reachable(roots: Iterable[str], references: Sequence[ArtifactReference]) -> set[str]:
+    goals: dict[str, list[str]] = {}
+    for each in references:
+        goals.setdefault(each.origin, []).append(each.goal)
+    reached, queue = set(roots), deque(roots)
+    while queue:
+        for goal in goals.get(queue.popleft(), ()):
+            if goal not in reached:
+                reached.add(goal)
+                queue.append(goal)
+    return reached
+
+
+def _find_one_way(artifact: Artifact) -> list[ArtifactReference]:
+    ids = {element.id for element in artifact.elements}
+    stated = {(each.origin, each.goal, each.relation) for each in artifact.references}
+    one_way: list[ArtifactReference] = []
+    for each in artifact.references:
+        answers = {each.relation} if each.relation in _MUTUAL else _ANSWERS.get(each.relation, set())
+        answered = any((each.goal, each.origin, answer) in stated for answer in answers)
+        if each.goal not in ids or (answers and not answered):
+            one_way.append(each)
+    return one_way
 
 
 def _to_element(element: ArtifactElement) -> FoundElement:
-    told: FoundElement = {"id": element.id, "kind": element.kind, "title": element.title}
+    found: FoundElement = {"id": element.id, "kind": element.kind, "title": element.title}
     if element.line:
-        told["line"] = element.line
-    return told
+        found["line"] = element.line
+    return found
 
 
-def _to_reference(reference: ArtifactReference, elements: Sequence[ArtifactElement]) -> FoundReference:
-    told: FoundReference = {"from_id": reference.origin, "to_id": reference.goal}
+def _to_reference(reference: ArtifactReference, ids: set[str]) -> FoundReference:
+    found: FoundReference = {"from_id": reference.origin, "to_id": reference.goal}
     if reference.relation:
-        told["relation"] = reference.relation
+        found["relation"] = reference.relation
     if reference.line:
-        told["line"] = reference.line
-    if all(each.id != reference.goal for each in elements):
-        told["missing"] = True
-    return told
+        found["line"] = reference.line
+    if reference.goal not in ids:
+        found["missing"] = True
+    return found

@@ -1,35 +1,61 @@
-"""vault_coverage: which lines of a file were cited, and which were not."""
+"""vault_scan and vault_coverage: step through a file, and see which of its lines were read and cited."""
 
-from typing import Annotated, NotRequired
+from dataclasses import dataclass
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.opaque import Opaque
-from tokonoma.files.index_sync import read_text_file
-from tokonoma.modules.vault.paths import VaultNextAction, VaultPath, next_action, open_vault, resolve_file, stop_action
-from tokonoma.modules.vault.ranges import (
+from tokonoma.files.index_sync import TextFile
+from tokonoma.files.text import take_lines
+from tokonoma.modules.vault.model import (
+    MAX_CHARS,
     MAX_RANGES,
     LineRange,
     Range,
+    ReadingLog,
+    VaultNextAction,
+    VaultPath,
+    cite_lines,
+    estimate_tokens,
     find_gaps,
     line_ratio,
+    next_action,
+    read_vault_file,
     require_ranges,
+    save_reading,
+    stop_action,
     to_line_ranges,
 )
-from tokonoma.modules.vault.reading_log import (
-    MINIMUM_COVERAGE,
-    MINIMUM_GAIN,
-    ReadingGain,
-    estimate_tokens,
-    load_log,
-    log_citation,
-    save_gain,
-    save_log,
-)
 
+MINIMUM_COVERAGE = 0.90
+MINIMUM_GAIN = 0.02
+
+ScanRound = Literal["all", "unread", "uncited"]
+TruncatedReason = Literal["max_chars", "long_line"]
 CitedRanges = Annotated[list[LineRange], Field(max_length=1000, description="lines that your work rests on")]
+
+
+class ScanResult(TypedDict):
+    path: str
+    version: Opaque
+    total_lines: int
+    round: Annotated[ScanRound, Field(description="which lines this walk is about")]
+    applied_range: LineRange | None
+    text: str
+    next_cursor: Opaque | None
+    eof: bool
+    truncated_reason: TruncatedReason | None
+    coverage_ratio: Annotated[float, Field(description="of the lines, those that were ever read")]
+    cited_ratio: NotRequired[float]
+    added_evidence_count: int
+    added_est_tokens: int
+    marginal_gain: float
+    next_actions: list[VaultNextAction]
 
 
 class CoverageResult(TypedDict):
@@ -59,62 +85,155 @@ class LineCoverage(TypedDict):
     cited_ratio: float
 
 
+@dataclass(frozen=True, slots=True)
+class ScanStep:
+    """One step of a scan: its text and lines, the lines read to their end, and the line and character to go on at."""
+
+    text: str
+    lines: Range | None
+    read: list[Range]
+    next_position: tuple[int, int] | None
+    truncated: TruncatedReason | None = None
+
+
+def scan(
+    desk: Desk,
+    path: VaultPath,
+    cursor: Annotated[str | None, Field(description="next_cursor of the step before")] = None,
+    chunk_lines: Annotated[int, Field(ge=1, le=200)] = 80,
+) -> ScanResult:
+    """Walk through a file in steps of chunk_lines. The first walk begins at line 1; a later one goes to the lines that
+    nothing has cited yet, or, if nothing was cited, to those not read yet; when all are, through all again."""
+    file = read_vault_file(desk, path)
+    log, total = ReadingLog.load(desk, file), len(file.lines)
+    round, start, column = _resume(file, log, cursor)
+    targets = [each for each in _target_ranges(round, log, total) if each[1] >= start]
+    step = _build_step(file, targets, start, column, chunk_lines)
+    tokens = estimate_tokens(len(path), len(step.text))
+    log, new = log.add_reading(step.read, tokens)
+    gain = save_reading(desk, "scan", file, log, new, tokens)
+    after = step.next_position
+    result: ScanResult = {
+        "path": file.path,
+        "version": file.version,
+        "total_lines": total,
+        "round": round,
+        "applied_range": to_line_ranges([step.lines])[0] if step.lines else None,
+        "text": step.text,
+        "next_cursor": cursors.encode("vault_scan", file.path, file.version, round, *after) if after else None,
+        "eof": after is None,
+        "truncated_reason": step.truncated,
+        "coverage_ratio": line_ratio(total, log.read),
+        **gain,
+        "next_actions": [],
+    }
+    if log.cited:
+        result["cited_ratio"] = line_ratio(total, log.cited)
+    result["next_actions"] = _next_actions(result)
+    return result
+
+
+def _resume(file: TextFile, log: ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
+    """Which lines the scan is about, and the line and character to go on at."""
+    if cursor is None:
+        if log.cited and find_gaps(len(file.lines), log.cited):
+            return "uncited", 1, 0
+        return "unread" if log.read and find_gaps(len(file.lines), log.read) else "all", 1, 0
+    path, version, round, start, column = cursors.decode("vault_scan", cursor)
+    if path != file.path:
+        raise Invalid(f"This cursor belongs to {path}. Leave it out to begin with {file.path}.", field="cursor")
+    if version != file.version:
+        raise Conflict(
+            f"{file.path} has changed since this walk began. Leave the cursor out to begin anew.",
+            current_version=file.version,
+        )
+    return round, start, column
+
+
+def _target_ranges(round: ScanRound, log: ReadingLog, total: int) -> list[Range]:
+    if round == "all":
+        return [(1, total)] if total else []
+    return find_gaps(total, log.cited if round == "uncited" else log.read)
+
+
+def _build_step(file: TextFile, targets: list[Range], start: int, column: int, chunk: int) -> ScanStep:
+    if not targets:
+        return ScanStep("", None, [], None)
+    first = max(start, targets[0][0])
+    last = min(targets[0][1], first + chunk - 1)
+    offset = column if first == start else 0
+    rest = file.lines[first - 1][offset:]
+    if len(rest) > MAX_CHARS:
+        return ScanStep(rest[:MAX_CHARS], (first, first), [], (first, offset + MAX_CHARS), "long_line")
+    text, end = (rest, first) if offset else take_lines(file.lines, first, last, MAX_CHARS)
+    is_over = end == targets[0][1] and len(targets) == 1
+    truncated = "max_chars" if end < last and not offset else None
+    return ScanStep(text, (first, end), [(first, end)], None if is_over else (end + 1, 0), truncated)
+
+
+def _next_actions(result: ScanResult) -> list[VaultNextAction]:
+    """Go on while lines are left and bring something; then check what was cited, or stop."""
+    path, cursor = result["path"], result["next_cursor"]
+    if not result["eof"]:
+        if result["coverage_ratio"] >= MINIMUM_COVERAGE and result["marginal_gain"] < MINIMUM_GAIN:
+            return [
+                stop_action("vault_completed", 0.6),
+                next_action("vault_scan", "fill_gaps", 0.3, path=path, cursor=cursor),
+            ]
+        return [next_action("vault_scan", "fill_gaps", 0.9, path=path, cursor=cursor)]
+    if result.get("cited_ratio", 0.0) >= MINIMUM_COVERAGE:
+        return [stop_action("vault_completed", 0.9)]
+    return [next_action("vault_coverage", "verify_coverage", 0.8, path=path)]
+
+
 def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None = None) -> CoverageResult:
     """Which lines of a file are covered by cited_ranges (without: by all that you cited before), which are not, and how
     much new evidence the last reading brought. What is cited is remembered for vault_scan."""
-    with open_vault(desk) as folder:
-        found = read_text_file(desk, folder, resolve_file(desk, folder, path))
-    total, page = len(found.lines), load_log(desk, found)
-    given = page.cited if cited_ranges is None else require_ranges(cited_ranges, total, "cited_ranges")
+    file = read_vault_file(desk, path)
+    total = len(file.lines)
+    given = (
+        ReadingLog.load(desk, file).cited
+        if cited_ranges is None
+        else require_ranges(cited_ranges, total, "cited_ranges")
+    )
     uncovered = find_gaps(total, given)
     size = 40 * (len(given) + len(uncovered))  # characters of this exchange, about
-    page, gain = log_citation(page, given, estimate_tokens(len(path), size))
-    with desk.write() as tx:
-        save_log(tx, desk, found, page)
-        save_gain(tx, "coverage", gain)
-    told: CoverageResult = {
-        "path": found.path,
-        "version": found.version,
+    log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
+    covered = line_ratio(total, given)
+    if covered < MINIMUM_COVERAGE:
+        actions = [next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
+    elif uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
+        actions = [next_action("vault_scan", "fill_gaps", 0.5, path=file.path), stop_action("vault_completed", 0.5)]
+    else:
+        actions = [stop_action("vault_completed", 0.9)]
+    result: CoverageResult = {
+        "path": file.path,
+        "version": file.version,
         "total_lines": total,
-        "covered_ranges": to_line_ranges(given),
-        "uncovered_ranges": to_line_ranges(uncovered),
-        "coverage_ratio": line_ratio(total, given),
+        "covered_ranges": to_line_ranges(given[:MAX_RANGES]),
+        "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
+        "coverage_ratio": covered,
         "minimum_coverage": MINIMUM_COVERAGE,
-        "read_ratio": line_ratio(total, page.read),
-        "ever_cited_ratio": line_ratio(total, page.cited),
-        "added_evidence_count": gain.evidence,
-        "added_est_tokens": gain.tokens,
-        "marginal_gain": gain.marginal,
-        "next_actions": _next_actions(found.path, line_ratio(total, given), uncovered, gain),
+        "read_ratio": line_ratio(total, log.read),
+        "ever_cited_ratio": line_ratio(total, log.cited),
+        **gain,
+        "next_actions": actions,
     }
     if len(uncovered) > MAX_RANGES:
-        told["uncovered_ranges_left_out"] = len(uncovered) - MAX_RANGES
-    return told
+        result["uncovered_ranges_left_out"] = len(uncovered) - MAX_RANGES
+    return result
 
 
 def list_lines(desk: Desk, path: str) -> LineCoverage:
-    """For the picture on the command line: what its owner has read and cited."""
-    with open_vault(desk) as folder:
-        found = read_text_file(desk, folder, resolve_file(desk, folder, path))
-    page, total = load_log(desk, found), len(found.lines)
+    """For the picture on the command line: what the owner has read and cited."""
+    file = read_vault_file(desk, path)
+    log, total = ReadingLog.load(desk, file), len(file.lines)
     return {
-        "path": found.path,
+        "path": file.path,
         "total_lines": total,
-        "read": _all_ranges(page.read),
-        "cited": _all_ranges(page.cited),
-        "never_seen": _all_ranges(find_gaps(total, [*page.read, *page.cited])),
-        "read_ratio": line_ratio(total, page.read),
-        "cited_ratio": line_ratio(total, page.cited),
+        "read": to_line_ranges(log.read),
+        "cited": to_line_ranges(log.cited),
+        "never_seen": to_line_ranges(find_gaps(total, [*log.read, *log.cited])),
+        "read_ratio": line_ratio(total, log.read),
+        "cited_ratio": line_ratio(total, log.cited),
     }
-
-
-def _all_ranges(ranges: list[Range]) -> list[LineRange]:
-    return [{"start_line": start, "end_line": end} for start, end in ranges]
-
-
-def _next_actions(path: str, covered: float, uncovered: list[Range], gain: ReadingGain) -> list[VaultNextAction]:
-    if covered < MINIMUM_COVERAGE:
-        return [next_action("vault_scan", "fill_gaps", 0.9, path=path)]
-    if uncovered and gain.marginal >= MINIMUM_GAIN:
-        return [next_action("vault_scan", "fill_gaps", 0.5, path=path), stop_action("vault_completed", 0.5)]
-    return [stop_action("vault_completed", 0.9)]

@@ -1,4 +1,4 @@
-"""vault_find and vault_hits: everything about a topic in the vault, with what was looked at and what was not."""
+"""vault_find and vault_hits: everything about a topic in the vault, with what was searched and what was not."""
 
 import json
 import time
@@ -18,8 +18,17 @@ from tokonoma.core.query import Query, SearchFilter
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
-from tokonoma.modules.vault.glob import compile_glob
-from tokonoma.modules.vault.paths import (
+from tokonoma.modules.vault.matching import (
+    SIGNALS,
+    Status,
+    VaultCandidate,
+    VaultJudgement,
+    compile_glob,
+    extract_terms,
+    judge_candidates,
+    match_passage,
+)
+from tokonoma.modules.vault.model import (
     Glob,
     RelativeDir,
     VaultNextAction,
@@ -28,19 +37,11 @@ from tokonoma.modules.vault.paths import (
     resolve_folder,
     stop_action,
 )
-from tokonoma.modules.vault.stages import (
-    SIGNALS,
-    VaultCandidate,
-    VaultJudgement,
-    extract_terms,
-    judge_candidates,
-    match_passage,
-)
 
 MAX_CANDIDATES = 200
 MAX_TIME_MS = 60_000
 _MAX_TRAILS = 100
-_TRAIL_MS = 30 * 60_000  # milliseconds
+_TRAIL_MS = 30 * 60_000
 CutoffReason = Literal["time_budget", "candidate_cap"]
 
 
@@ -66,7 +67,7 @@ class VaultFindSummary(TypedDict):
     file_bias_ratio: float
     gap_count: int
     sufficiency_score: float
-    integration_status: Literal["ready", "needs_followup", "blocked"]
+    integration_status: Status
     cutoff_reason: NotRequired[CutoffReason]
 
 
@@ -98,11 +99,9 @@ class VaultHits(TypedDict):
 
 @dataclass(slots=True)
 class _FindProgress:
-    """How far a search has come."""
-
-    found: list[VaultCandidate] = field(default_factory=list[VaultCandidate])
+    candidates: list[VaultCandidate] = field(default_factory=list[VaultCandidate])
     files: int = 0
-    nodes: int = 0
+    passages: int = 0
     unscanned: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])  # path, sections
     warnings: list[str] = field(default_factory=list[str])
     cutoff: CutoffReason | None = None
@@ -118,22 +117,21 @@ def find(
 ) -> VaultFindResult:
     """Find everything about a topic in the vault: normalised and loose text, then a judgement of gaps and bias. Answers
     figures and what to do next; vault_hits(trace_id) lists the places."""
-    asked, limits = scope or {}, budget or {}
-    terms = extract_terms(query)
-    matches = compile_glob(asked.get("glob"))
-    until = time.monotonic() + limits.get("time_ms", MAX_TIME_MS) / 1000
+    limits = budget or {}
+    deadline = time.monotonic() + limits.get("time_ms", MAX_TIME_MS) / 1000
+    terms, matches = extract_terms(query), compile_glob((scope or {}).get("glob"))
     with open_vault(desk) as folder:
-        known = sync_folder(desk, folder, resolve_folder(desk, folder, asked.get("relative_dir")))
-        wanted = [each for each in known if each.lines != NO_TEXT and matches(each.path)]
-        scan = _scan_files(
-            desk, folder, _order_by_relevance(desk, query, wanted), terms, normalize(query).strip(), until, limits
-        )
-    judgement = judge_candidates(scan.found, terms)
-    trail = _save_trail(desk, judgement, scan)
+        files = sync_folder(desk, folder, resolve_folder(folder, (scope or {}).get("relative_dir")))
+        wanted = [file for file in files if file.lines != NO_TEXT and matches(file.path)]
+        ordered = _order_by_relevance(desk, query, wanted)
+        limit = limits.get("max_candidates", MAX_CANDIDATES)
+        progress = _scan_files(desk, folder, ordered, terms, normalize(query).strip(), deadline, limit)
+    judgement = judge_candidates(progress.candidates, terms)
+    trail = _save_trail(desk, judgement, progress)
     return {
         "trace_id": trail,
-        "summary": _to_summary(scan, judgement),
-        "next_actions": _next_actions(query, judgement, scan, trail),
+        "summary": _to_summary(progress, judgement),
+        "next_actions": _next_actions(query, judgement, progress, trail),
     }
 
 
@@ -153,22 +151,20 @@ def list_hits(
     )
     if row is None:
         raise Missing("This trace_id is not known, or older than 30 minutes. Search again.", trace_id=trace_id)
-    every: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
-    seen = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
-    kept = [each for each in every if each[0] in seen]  # files and policies may have changed since
-    told = [
-        _to_hit(each) if kind == "candidates" else _to_unscanned_hit(each) for each in kept[offset : offset + limit]
-    ]
-    return {"items": told, "total": len(kept)}
+    saved: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
+    visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
+    listed = [each for each in saved if each[0] in visible]  # files and policies may have changed since
+    to_hit = _to_hit if kind == "candidates" else _to_unscanned_hit
+    return {"items": [to_hit(each) for each in listed[offset : offset + limit]], "total": len(listed)}
 
 
 def _order_by_relevance(desk: Desk, query: str, files: list[IndexedFile]) -> list[IndexedFile]:
-    """The files that the index proposes come first: a budget that ends early has then seen the best."""
+    """Put the files that the index proposes first, so that a budget that ends early has covered the best."""
     hits = desk.find(Query(query, limit=100, neighbours=False), SearchFilter((MODULE,)))
     order: dict[str, int] = {}
     for hit in hits.items:
         order.setdefault(parse_location(hit.address.removeprefix(f"tokonoma://{MODULE}/"))[0], len(order))
-    return sorted(files, key=lambda each: (order.get(each.path, len(order)), each.path))
+    return sorted(files, key=lambda file: (order.get(file.path, len(order)), file.path))
 
 
 def _scan_files(
@@ -177,82 +173,83 @@ def _scan_files(
     files: list[IndexedFile],
     terms: tuple[str, ...],
     phrase: str,
-    until: float,
-    limits: VaultBudget,
+    deadline: float,
+    limit: int,
 ) -> _FindProgress:
-    scan, most = _FindProgress(), limits.get("max_candidates", MAX_CANDIDATES)
+    progress = _FindProgress()
     sections: dict[str, int] = dict(desk.rows("select path, count(*) from vault_part where {visible} group by path"))
-    for each in files:
+    for file in files:
         desk.check()
-        if scan.cutoff is None and time.monotonic() > until:
-            scan.cutoff = "time_budget"
-        parts = tuple(each.path.split("/"))
-        if scan.cutoff is not None:
-            scan.unscanned.append((each.path, sections.get(each.path, 0)))
+        if progress.cutoff is None and time.monotonic() > deadline:
+            progress.cutoff = "time_budget"
+        if progress.cutoff is not None:
+            progress.unscanned.append((file.path, sections.get(file.path, 0)))
             continue
+        parts = tuple(file.path.split("/"))
         try:
-            found = split_passages(decode_text(folder.read(parts).data, parts), parts)
+            passages = split_passages(decode_text(folder.read(parts).data, parts), parts)
         except Refusal as error:
-            scan.warnings.append(f"{each.path}: {error.kind}")
+            progress.warnings.append(f"{file.path}: {error.kind}")
             continue
-        scan.files += 1
-        for place, piece in enumerate(found):
-            one = match_passage(each.path, piece, terms, phrase)
-            if one is not None and len(scan.found) == most:
-                scan.cutoff = "candidate_cap"
-                scan.unscanned.append((each.path, len(found) - place))
+        progress.files += 1
+        for index, passage in enumerate(passages):
+            candidate = match_passage(file.path, passage, terms, phrase)
+            if candidate is not None and len(progress.candidates) == limit:
+                progress.cutoff = "candidate_cap"
+                progress.unscanned.append((file.path, len(passages) - index))
                 break
-            scan.nodes += 1
-            if one is not None:
-                scan.found.append(one)
-    return scan
+            progress.passages += 1
+            if candidate is not None:
+                progress.candidates.append(candidate)
+    return progress
 
 
-def _to_summary(scan: _FindProgress, judgement: VaultJudgement) -> VaultFindSummary:
-    told: VaultFindSummary = {
-        "scanned_files": scan.files,
-        "scanned_nodes": scan.nodes,
-        "candidates": len(scan.found),
-        "warnings": scan.warnings[:10],
+def _to_summary(progress: _FindProgress, judgement: VaultJudgement) -> VaultFindSummary:
+    summary: VaultFindSummary = {
+        "scanned_files": progress.files,
+        "scanned_nodes": progress.passages,
+        "candidates": len(progress.candidates),
+        "warnings": progress.warnings[:10],
         "max_stage_applied": 1.5,
-        "unscanned_sections_count": sum(count for _, count in scan.unscanned),
-        "integrated_nodes": len(judgement.integrated),
-        "signal_coverage": {name: sum(name in each.signals for each in scan.found) for name in SIGNALS},
+        "unscanned_sections_count": sum(count for _, count in progress.unscanned),
+        "integrated_nodes": len(judgement.ranked),
+        "signal_coverage": {name: sum(name in each.signals for each in progress.candidates) for name in SIGNALS},
         "file_bias_ratio": judgement.bias,
         "gap_count": len(judgement.gaps),
         "sufficiency_score": judgement.sufficiency,
         "integration_status": judgement.status,
     }
-    if scan.cutoff is not None:
-        told["cutoff_reason"] = scan.cutoff
-    return told
+    if progress.cutoff is not None:
+        summary["cutoff_reason"] = progress.cutoff
+    return summary
 
 
-def _next_actions(query: str, judgement: VaultJudgement, scan: _FindProgress, trail: str) -> list[VaultNextAction]:
+def _next_actions(query: str, judgement: VaultJudgement, progress: _FindProgress, trail: str) -> list[VaultNextAction]:
     """From the judgement: fill gaps, look beyond one file, check what was found, or stop."""
     actions: list[VaultNextAction] = []
+    confidence = round(judgement.sufficiency, 2)
     if judgement.gaps:
         gaps = " ".join(judgement.gaps)[:200]
         actions.append(next_action("vault_search", "fill_gaps", 0.6, query=gaps, mode="loose"))
-    if scan.cutoff is not None:
+    if progress.cutoff is not None:
         actions.append(next_action("vault_hits", "fill_gaps", 0.7, trace_id=trail, kind="unscanned"))
-    if judgement.biased:
+    if judgement.is_biased:
         others = {"glob": f"!{judgement.fullest}"}
         actions.append(next_action("vault_find", "reduce_file_bias", 0.6, query=query[:200], scope=others))
-    if judgement.integrated:
-        best = judgement.integrated[0]
-        actions.append(next_action("vault_hits", "verify_coverage", round(judgement.sufficiency, 2), trace_id=trail))
-        actions.append(next_action("vault_scan", "verify_coverage", round(judgement.sufficiency, 2), path=best.path))
-    if judgement.status == "ready" and scan.cutoff is None:
-        actions.append(stop_action("vault_completed", round(judgement.sufficiency, 2)))
+    if judgement.ranked:
+        path = judgement.ranked[0].path
+        actions.append(next_action("vault_hits", "verify_coverage", confidence, trace_id=trail))
+        actions.append(next_action("vault_scan", "verify_coverage", confidence, path=path))
+    if judgement.status == "ready" and progress.cutoff is None:
+        actions.append(stop_action("vault_completed", confidence))
     return actions
 
 
-def _save_trail(desk: Desk, judgement: VaultJudgement, scan: _FindProgress) -> str:
-    """The trail, for vault_hits in any process; the last hundred are kept."""
+def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) -> str:
+    """Save the result for vault_hits in any process, and delete all but the last hundred."""
     trail, at = uuid7(), now()
-    found = [[c.path, c.start, c.end, c.title, list(c.signals), c.score] for c in judgement.integrated]
-    left = [[path, count, scan.cutoff] for path, count in scan.unscanned]
+    found = [[c.path, c.start, c.end, c.title, list(c.signals), c.score] for c in judgement.ranked]
+    unscanned = [[path, count, progress.cutoff] for path, count in progress.unscanned]
     with desk.write() as tx:
         tx.run(
             "insert into vault_trail (id, principal, at, found, unscanned) values (:id, :who, :at, :found, :left)",
@@ -260,7 +257,7 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, scan: _FindProgress) -> s
             who=desk.principal.name,
             at=at,
             found=json.dumps(found, ensure_ascii=False),
-            left=json.dumps(left, ensure_ascii=False),
+            left=json.dumps(unscanned, ensure_ascii=False),
         )
         tx.run("delete from vault_trail where at <= :old", old=at - _TRAIL_MS)
         oldest = tx.row("select id from vault_trail order by id desc limit 1 offset :most", most=_MAX_TRAILS)
@@ -269,12 +266,12 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, scan: _FindProgress) -> s
     return trail
 
 
-def _to_hit(kept: list[Any]) -> VaultHit:
-    path, start, end, title, signals, score = kept
+def _to_hit(saved: list[Any]) -> VaultHit:
+    path, start, end, title, signals, score = saved
     ref: VaultRef = {"target": "vault", "path": path, "start_line": start}
     return {"ref": ref, "title": title, "signals": signals, "score": score, "end_line": end}
 
 
-def _to_unscanned_hit(kept: list[Any]) -> VaultHit:
-    path, _, reason = kept
+def _to_unscanned_hit(saved: list[Any]) -> VaultHit:
+    path, _, reason = saved
     return {"ref": {"target": "vault", "path": path}, "title": path, "signals": [], "score": 0.0, "reason": reason}

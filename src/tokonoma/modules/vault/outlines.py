@@ -1,51 +1,63 @@
-"""Markdown and JSON artifacts as graphs. Pure."""
+"""Markdown and JSON artifacts as graphs. Pure functions."""
 
 import json
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, cast
 
-from markdown_it import MarkdownIt
-
 from tokonoma.core.errors import Denied
-from tokonoma.files.sections import Section, parse_markdown, slugify, split_lines
-from tokonoma.modules.vault.flowcharts import parse_flowchart
-from tokonoma.modules.vault.graph import Artifact, ArtifactElement, ArtifactReference
-from tokonoma.modules.vault.sources import SOURCE_KEYS, find_source_lines, read_source_lines, strip_source_lines
+from tokonoma.files.text import Section, load_markdown_parser, parse_markdown, slugify, split_lines
+from tokonoma.modules.vault.artifacts import (
+    SOURCE_KEYS,
+    Artifact,
+    ArtifactElement,
+    ArtifactReference,
+    find_source_lines,
+    parse_flowchart,
+    read_source_lines,
+    strip_source_lines,
+)
 
 _LINK = re.compile(r"\[[^\]]*\]\(#([^)\s]+)\)")
 _RELATED = re.compile(r"^\s*(?:[-*+]\s+)?\W*(related|see also|関連|相互参照)", re.IGNORECASE)
 _EDGE_KEYS = (("from", "to"), ("source", "target"), ("from_id", "to_id"))
 _START_NAMES = frozenset({"start", "root", "entry", "begin", "開始"})
 _MAX_DEPTH = 64
+_ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
+_LIST_OR_FENCE = re.compile(r"\s*([-*+]|\d+[.)])\s|\s*(```|~~~)")
 
 
 def parse_outline(text: str) -> Artifact:
-    """Headings and list items, each under the one above it; links to headings; and the Mermaid charts in it."""
+    """Headings and list items, each under the one above it; links to headings; and the Mermaid charts in the text."""
     lines = split_lines(text)
-    sections = [each for each in parse_markdown(text, "") if each.level]
+    sections = [section for section in parse_markdown(text, "") if section.level]
+    names = _name_headings(sections)
+    top = min((section.level for section in sections), default=0)
     elements: list[ArtifactElement] = []
     references: list[ArtifactReference] = []
-    names = _name_headings(sections)
-    top = min((each.level for each in sections), default=0)
+    warnings: list[str] = []
     for each in sections:
-        said = "".join(lines[each.line - 1 : _own_text_end(each, lines)])
-        elements.append(
-            ArtifactElement(
-                names[each.line],
-                "heading",
-                strip_source_lines(each.title),
-                each.line,
-                find_source_lines(said),
-                each.level == top,
-            )
-        )
+        name, title = names[each.line], strip_source_lines(each.title)
+        sources = find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE))
+        elements.append(ArtifactElement(name, "heading", title, each.line, sources, each.level == top))
         if each.parent is not None:
-            references.append(ArtifactReference(names[each.parent], names[each.line]))
-    for item in _find_list_items(text):
-        _add_item(item, lines, sections, names, elements, references)
+            references.append(ArtifactReference(names[each.parent], name))
+    for start, end, outer in _find_list_items(text):
+        title = strip_source_lines(_ITEM.sub("", lines[start - 1]).strip())[:200]
+        sources = find_source_lines(_own_text(lines, start, end, _ITEM))
+        elements.append(ArtifactElement(f"L{start}", "list_item", title, start, sources))
+        heading = next((names[each.line] for each in reversed(sections) if each.line < start), None)
+        origin = f"L{outer}" if outer else heading
+        if origin is not None:
+            references.append(ArtifactReference(origin, f"L{start}"))
     references += _find_links(lines, sections, names)
-    return _add_charts(text, Artifact(elements, references))
+    for number, (line, body) in enumerate(_find_charts(text), 1):
+        chart = parse_flowchart(body, line, f"chart{number}:")
+        elements += chart.elements
+        references += chart.references
+        warnings += chart.warnings
+    return Artifact(elements, references, warnings)
 
 
 def parse_json_graph(text: str) -> Artifact:
@@ -64,9 +76,9 @@ def parse_json_graph(text: str) -> Artifact:
         identity = _object_id(one)
         if identity:
             kind = one.get("type", one.get("kind"))
-            begins = identity in starts or (isinstance(kind, str) and kind.casefold() in _START_NAMES)
+            is_start = identity in starts or (isinstance(kind, str) and kind.casefold() in _START_NAMES)
             title = str(one.get("title", one.get("label", one.get("name", identity))))[:200]
-            elements.append(ArtifactElement(identity, "object", title, 0, read_source_lines(one), begins))
+            elements.append(ArtifactElement(identity, "object", title, 0, read_source_lines(one), is_start))
             if around:
                 references.append(ArtifactReference(around, identity))
         references += _find_edges(one, identity, names)
@@ -87,23 +99,22 @@ def _iter_objects(value: Any, around: str | None, depth: int) -> Iterator[tuple[
 
 
 def _object_id(one: dict[str, Any]) -> str:
-    told = one.get("id")
-    return str(told) if isinstance(told, str | int) and not isinstance(told, bool) and str(told) else ""
+    value = one.get("id")
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _find_edges(one: dict[str, Any], identity: str, names: set[str]) -> Iterator[ArtifactReference]:
     for start, end in _EDGE_KEYS:
         if isinstance(one.get(start), str | int) and isinstance(one.get(end), str | int):
-            origin, goal = str(one[start]), str(one[end])
             relation = str(one.get("relation", one.get("type", ""))).casefold()
-            yield ArtifactReference(origin, goal, relation)
+            yield ArtifactReference(str(one[start]), str(one[end]), relation)
             return
     if not identity:
         return
-    for key, told in one.items():
+    for key, value in one.items():
         if key == "id" or key in SOURCE_KEYS:
             continue
-        many = cast("list[Any]", told) if isinstance(told, list) else [told]
+        many = cast("list[Any]", value) if isinstance(value, list) else [value]
         plain = [str(each) for each in many if isinstance(each, str | int) and not isinstance(each, bool)]
         known = [each for each in plain if each in names and each != identity]
         # A field that is a reference somewhere is one everywhere; a title that equals an id is none.
@@ -112,7 +123,7 @@ def _find_edges(one: dict[str, Any], identity: str, names: set[str]) -> Iterator
 
 
 def _name_headings(sections: list[Section]) -> dict[int, str]:
-    """Line → anchor, as renderers number headings that are called alike."""
+    """Line → anchor, as renderers number equal headings."""
     seen: dict[str, int] = {}
     names: dict[int, str] = {}
     for each in sections:
@@ -123,19 +134,16 @@ def _name_headings(sections: list[Section]) -> dict[int, str]:
     return names
 
 
-def _own_text_end(section: Section, lines: list[str]) -> int:
-    """A heading's own words: up to the first list, chart or heading below it."""
-    for number in range(section.line, section.own_end):
-        if re.match(r"\s*([-*+]|\d+[.)])\s|\s*(```|~~~)", lines[number]):
-            return number
-    return section.own_end
+def _own_text(lines: list[str], start: int, end: int, stop: re.Pattern[str]) -> str:
+    """The text of a heading or list item, up to the first line that belongs to something inside it."""
+    return "".join([lines[start - 1], *takewhile(lambda line: not stop.match(line), lines[start:end])])
 
 
 def _find_list_items(text: str) -> Iterator[tuple[int, int, int]]:
-    """First and last line of each list item, and the first line of the one that it lies in (0: none)."""
+    """First and last line of each list item, and the first line of the item around it (0: none)."""
     around: list[int] = []
     front = text[: len(text) - len(text.lstrip("\ufeff"))]
-    for token in MarkdownIt("commonmark").disable("inline").parse(text.removeprefix(front)):
+    for token in load_markdown_parser().parse(text.removeprefix(front)):
         if token.type == "list_item_open" and token.map is not None:
             yield token.map[0] + 1, token.map[1], around[-1] if around else 0
             around.append(token.map[0] + 1)
@@ -143,31 +151,8 @@ def _find_list_items(text: str) -> Iterator[tuple[int, int, int]]:
             around.pop()
 
 
-def _add_item(
-    item: tuple[int, int, int],
-    lines: list[str],
-    sections: list[Section],
-    names: dict[int, str],
-    elements: list[ArtifactElement],
-    references: list[ArtifactReference],
-) -> None:
-    start, end, outer = item
-    own = [lines[start - 1]]
-    for line in lines[start:end]:  # to the first item inside it
-        if re.match(r"\s*([-*+]|\d+[.)])\s", line):
-            break
-        own.append(line)
-    title = strip_source_lines(re.sub(r"^\s*([-*+]|\d+[.)])\s+", "", lines[start - 1]).strip())[:200]
-    elements.append(ArtifactElement(f"L{start}", "list_item", title, start, find_source_lines("".join(own))))
-    above = next((each.line for each in reversed(sections) if each.line < start), None)
-    if outer:
-        references.append(ArtifactReference(f"L{outer}", f"L{start}"))
-    elif above is not None:
-        references.append(ArtifactReference(names[above], f"L{start}"))
-
-
 def _find_links(lines: list[str], sections: list[Section], names: dict[int, str]) -> Iterator[ArtifactReference]:
-    """Links between headings. Those of a line or a list that speaks of what is related must be answered."""
+    """Links between headings. Those in a line or a list about related things must be answered."""
     for each in sections:
         mutual = False
         for number in range(each.line, each.own_end + 1):
@@ -180,19 +165,8 @@ def _find_links(lines: list[str], sections: list[Section], names: dict[int, str]
                 yield ArtifactReference(names[each.line], anchor.casefold(), "related" if mutual else "", number)
 
 
-def _add_charts(text: str, outline: Artifact) -> Artifact:
-    """The charts inside a text are parts of it, with names of their own."""
-    elements, references, warnings = list(outline.elements), list(outline.references), list(outline.warnings)
-    for number, (line, body) in enumerate(find_charts(text)):
-        chart = parse_flowchart(body, line, f"chart{number + 1}:")
-        elements += chart.elements
-        references += chart.references
-        warnings += chart.warnings
-    return Artifact(elements, references, warnings)
-
-
-def find_charts(text: str) -> Iterator[tuple[int, str]]:
-    """The Mermaid blocks of a Markdown text, each with the line that its body begins after."""
-    for token in MarkdownIt("commonmark").disable("inline").parse(text):
+def _find_charts(text: str) -> Iterator[tuple[int, str]]:
+    """The Mermaid blocks of a Markdown text, each with the line before its body."""
+    for token in load_markdown_parser().parse(text):
         if token.type == "fence" and token.info.strip().casefold().startswith("mermaid") and token.map is not None:
             yield token.map[0] + 1, token.content

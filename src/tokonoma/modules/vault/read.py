@@ -1,5 +1,6 @@
-"""vault_ls and vault_read: what there is, and a part of it."""
+"""vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -8,17 +9,31 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
-from tokonoma.core.errors import Invalid
+from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.core.normalize import normalize, normalize_loose
 from tokonoma.core.opaque import Opaque
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, TextFile, read_text_file, sync_folder
-from tokonoma.files.text import file_address
-from tokonoma.modules.vault.glob import compile_glob
-from tokonoma.modules.vault.paths import Glob, RelativeDir, VaultPath, open_vault, resolve_file, resolve_folder
-from tokonoma.modules.vault.ranges import LineRange, Range
-from tokonoma.modules.vault.reading_log import estimate_tokens, load_log, log_reading, save_log
+from tokonoma.files.folder import RootFolder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
+from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
+from tokonoma.modules.vault.matching import compile_glob, compile_pattern
+from tokonoma.modules.vault.model import (
+    MAX_CHARS,
+    Glob,
+    LineRange,
+    PageCursor,
+    Range,
+    ReadingLog,
+    RelativeDir,
+    VaultPath,
+    estimate_tokens,
+    open_vault,
+    read_vault_file,
+    resolve_folder,
+)
 
-MAX_CHARS = 20_000
-_PAGE, _OWNER_PAGE = 200, 20_000
+_PAGE, _OWNER_PAGE = 200, 20_000  # files
+_MAX_LINE_CHARS = 240  # of a found line
+SearchMode = Literal["plain", "regex", "loose"]
 
 
 class ListedFile(TypedDict):
@@ -52,12 +67,22 @@ class ReadPart(TypedDict):
     next_range: NotRequired[LineRange]
 
 
-def list_files(
-    desk: Desk,
-    relative_dir: RelativeDir = None,
-    glob: Glob = None,
-    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
-) -> FileList:
+class FoundLine(TypedDict):
+    path: str
+    line: int
+    address: Opaque
+    text: str
+    text_truncated: NotRequired[bool]
+
+
+class FoundLines(TypedDict):
+    items: list[FoundLine]
+    searched_files: int
+    has_more: bool
+    next_cursor: NotRequired[Opaque]
+
+
+def list_files(desk: Desk, relative_dir: RelativeDir = None, glob: Glob = None, cursor: PageCursor = None) -> FileList:
     """The files of the vault in order of path, 200 a page. Hidden names and links are left out."""
     return _list_page(desk, relative_dir, glob, cursor, _PAGE)
 
@@ -73,17 +98,30 @@ def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: s
     (after,) = cursors.decode("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
     with open_vault(desk) as folder:
-        known = sync_folder(desk, folder, resolve_folder(desk, folder, relative_dir))
-    wanted = sorted((each for each in known if matches(each.path)), key=lambda each: each.path)
-    rest = [each for each in wanted if each.path > after]
+        files = sync_folder(desk, folder, resolve_folder(folder, relative_dir))
+    wanted = sorted((file for file in files if matches(file.path)), key=lambda file: file.path)
+    rest = [file for file in wanted if file.path > after]
     page: FileList = {
-        "items": [_to_listed_file(each) for each in rest[:size]],
+        "items": [_to_listed_file(file) for file in rest[:size]],
         "total": len(wanted),
         "has_more": len(rest) > size,
     }
-    if len(rest) > size:
+    if page["has_more"]:
         page["next_cursor"] = cursors.encode("vault_ls", rest[size - 1].path)
     return page
+
+
+def _to_listed_file(file: IndexedFile) -> ListedFile:
+    listed: ListedFile = {
+        "path": file.path,
+        "size": file.stamp.size,
+        "changed_at": format_time(file.stamp.mtime // 10**6),
+    }
+    if file.lines == NO_TEXT:
+        listed["text"] = False
+    else:
+        listed["lines"] = file.lines
+    return listed
 
 
 def read(
@@ -97,42 +135,29 @@ def read(
     is remembered for vault_scan and vault_coverage."""
     if full == (range is not None):
         raise Invalid("Give a range of lines, or full: true; not both.", field="range")
-    most = (limits or {}).get("max_chars", 8_000)
-    with open_vault(desk) as folder:
-        found = read_text_file(desk, folder, resolve_file(desk, folder, path))
-    total = len(found.lines)
+    file = read_vault_file(desk, path)
+    total = len(file.lines)
     first, last = _requested_range(range, total)
-    text, end = take_lines(found, first, last, most)
-    told: ReadPart = {
-        "path": found.path,
-        "address": file_address(found.path, first, end) if total else file_address(found.path),
-        "version": found.version,
+    text, end = take_lines(file.lines, first, last, (limits or {}).get("max_chars", 8_000))
+    part: ReadPart = {
+        "path": file.path,
+        "address": file_address(file.path, first, end) if total else file_address(file.path),
+        "version": file.version,
         "total_lines": total,
         "applied_range": {"start_line": first, "end_line": end} if total else None,
         "text": text,
-        "truncated": end < last or len(text) < sum(map(len, found.lines[first - 1 : end])),
+        "truncated": end < last or len(text) < sum(map(len, file.lines[first - 1 : end])),
     }
-    if told["truncated"]:
-        told["truncated_reason"] = "max_chars"
+    if part["truncated"]:
+        part["truncated_reason"] = "max_chars"
         if end < last:
-            told["next_range"] = {"start_line": end + 1, "end_line": last}
+            part["next_range"] = {"start_line": end + 1, "end_line": last}
     if total:
-        _save_reading(desk, found, (first, end), len(path), len(text))
-    return told
-
-
-def take_lines(found: TextFile, first: int, last: int, most: int) -> tuple[str, int]:
-    """Whole lines up to so many characters, and the last of them; of a first line that is longer, its start."""
-    taken: list[str] = []
-    size = 0
-    for line in found.lines[first - 1 : last]:
-        if size + len(line) > most and taken:
-            break
-        taken.append(line[:most])
-        size += len(line)
-        if size >= most:
-            break
-    return "".join(taken), first + max(0, len(taken) - 1)
+        tokens = estimate_tokens(len(path), len(text))
+        log, _ = ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
+        with desk.write() as tx:
+            log.save(tx, desk, file)
+    return part
 
 
 def _requested_range(range: LineRange | None, total: int) -> Range:
@@ -146,20 +171,80 @@ def _requested_range(range: LineRange | None, total: int) -> Range:
     return start, min(end, total)
 
 
-def _save_reading(desk: Desk, found: TextFile, lines: Range, chars_in: int, chars_out: int) -> None:
-    page, _ = log_reading(load_log(desk, found), [lines], estimate_tokens(chars_in, chars_out))
-    with desk.write() as tx:
-        save_log(tx, desk, found, page)
+def search(
+    desk: Desk,
+    query: Annotated[str, Field(min_length=1, max_length=1000)],
+    mode: Annotated[
+        SearchMode,
+        Field(description="plain: case and width ignored; loose: hyphens, dots, spaces and okurigana too; regex: RE2"),
+    ] = "plain",
+    glob: Glob = None,
+    relative_dir: RelativeDir = None,
+    limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    cursor: PageCursor = None,
+) -> FoundLines:
+    """Lines of the vault's files that hold a text, in order of path and line; long lines are cut around it."""
+    at, line = cursors.decode("vault_search", cursor) if cursor else ("", 0)
+    matches, find_in_line = compile_glob(glob), _build_line_matcher(query, mode)
+    items: list[FoundLine] = []
+    searched = 0
+    with open_vault(desk) as folder:
+        files = sync_folder(desk, folder, resolve_folder(folder, relative_dir))
+        paths = sorted(file.path for file in files if file.lines != NO_TEXT and matches(file.path) and file.path >= at)
+        for path in paths:
+            desk.check()
+            searched += 1
+            for found in _search_file(folder, path, find_in_line, line if path == at else 0):
+                items.append(found)
+                if len(items) > limit:
+                    break
+            if len(items) > limit:
+                break
+    page: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
+    if page["has_more"]:
+        last = items[limit - 1]
+        page["next_cursor"] = cursors.encode("vault_search", last["path"], last["line"])
+    return page
 
 
-def _to_listed_file(known: IndexedFile) -> ListedFile:
-    told: ListedFile = {
-        "path": known.path,
-        "size": known.stamp.size,
-        "changed_at": format_time(known.stamp.mtime // 10**6),
+def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
+    """A function from a line to the position of the text in it; -1 if it is not there."""
+    if mode == "regex":
+        pattern = compile_pattern(query, "query")
+
+        def find_pattern(line: str) -> int:
+            match = pattern.search(line)
+            return -1 if match is None else match.start()
+
+        return find_pattern
+    change = normalize if mode == "plain" else normalize_loose
+    text = change(query)
+    if not text.strip():
+        raise Invalid("Nothing is left of the query once it is folded; search with mode plain or regex.", field="query")
+    return lambda line: change(line).find(text)
+
+
+def _search_file(folder: RootFolder, path: str, find_in_line: Callable[[str], int], after: int) -> Iterator[FoundLine]:
+    parts = tuple(path.split("/"))
+    try:
+        lines = split_lines(decode_text(folder.read(parts).data, parts))
+    except Refusal:  # it changed since it was listed
+        return
+    for number, line in enumerate(lines[after:], after + 1):
+        text = line.rstrip("\r\n")
+        position = find_in_line(text)
+        if position >= 0:
+            yield _to_found_line(path, number, text, position)
+
+
+def _to_found_line(path: str, number: int, line: str, position: int) -> FoundLine:
+    start = max(0, min(position - _MAX_LINE_CHARS // 4, len(line) - _MAX_LINE_CHARS))
+    found: FoundLine = {
+        "path": path,
+        "line": number,
+        "address": file_address(path, number),
+        "text": line[start : start + _MAX_LINE_CHARS],
     }
-    if known.lines == NO_TEXT:
-        told["text"] = False
-    else:
-        told["lines"] = known.lines
-    return told
+    if len(line) > _MAX_LINE_CHARS:
+        found["text_truncated"] = True
+    return found

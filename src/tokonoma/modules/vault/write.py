@@ -1,22 +1,36 @@
-"""vault_create, vault_write, vault_replace, vault_move: written whole, and answered for without the text."""
+"""vault_create, vault_write, vault_replace, vault_move, vault_history, vault_restore: changes of files.
 
+Results say where and how much was written, never the text.
+"""
+
+import re
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk
-from tokonoma.core.errors import Invalid
+from tokonoma.core import cursor as cursors
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import Desk, Row
+from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.opaque import Opaque
-from tokonoma.files.atomic import file_exists_error
+from tokonoma.core.paths import join_path
+from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import FileContent, file_missing_error
-from tokonoma.files.rules import check_write
-from tokonoma.files.text import decode_text, encode_text, file_address
-from tokonoma.files.write import FileChange, change_file, move_file
-from tokonoma.modules.vault.edit import replace_section, replace_text
-from tokonoma.modules.vault.paths import ExpectedVersion, VaultPath, open_vault, resolve_file
+from tokonoma.files.index_sync import read_text_file
+from tokonoma.files.rules import Action, check_write
+from tokonoma.files.text import decode_text, encode_text, file_address, split_lines
+from tokonoma.files.write import FileChange, change_file, move_file, write_content
+from tokonoma.modules.vault.matching import find_section
+from tokonoma.modules.vault.model import ExpectedVersion, PageCursor, VaultPath, open_vault, resolve_file
 
 FileText = Annotated[str, Field(description="UTF-8 text")]
+
+_SELECT_CHANGES = """select id, at, principal, action, path, origin, before, before_size, after, after_size
+from vault_change where path = :path and id < :below and state <> 'undone' order by id desc limit :most"""
+_AFTER_EVERY_ID = "~"
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?\n?")
 
 
 class WriteResult(TypedDict):
@@ -39,20 +53,23 @@ class MoveResult(WriteResult):
     origin: str
 
 
-def to_write_result(done: FileChange, action: str) -> WriteResult:
-    """Where and how much, never what."""
-    answer: WriteResult = {
-        "path": done.path,
-        "address": file_address(done.path),
-        "action": action,
-        "version": done.version,
-        "bytes": done.size,
-        "lines": done.lines,
-        "added_bytes": done.added_bytes,
-    }
-    if done.previous_version is not None:
-        answer["previous_version"] = done.previous_version
-    return answer
+class PastChange(TypedDict):
+    at: Opaque
+    action: str
+    by: str
+    path: str
+    moved_from: NotRequired[str]
+    version: Opaque
+    bytes: int
+    previous_version: NotRequired[Opaque]
+    previous_bytes: NotRequired[int]
+
+
+class FileHistory(TypedDict):
+    path: str
+    items: list[PastChange]
+    has_more: bool
+    next_cursor: NotRequired[Opaque]
 
 
 def create(desk: Desk, path: VaultPath, content: FileText) -> WriteResult:
@@ -60,16 +77,8 @@ def create(desk: Desk, path: VaultPath, content: FileText) -> WriteResult:
     (YYYY-MM-DD.md). Refused if the file is there already."""
     data = encode_text(content, "content")
     with open_vault(desk) as folder:
-        parts = resolve_file(desk, folder, path)
-        check_write(parts, "create")
-
-        def made(before: FileContent | None) -> bytes:
-            if before is not None:
-                raise file_exists_error(parts, parts[-1])
-            return data
-
-        done = change_file(desk, folder, parts, "create", made)
-    return to_write_result(done, "create")
+        change = write_content(desk, folder, resolve_file(desk, folder, path), "create", data)
+    return _to_result(change, "create")
 
 
 def write(
@@ -83,20 +92,8 @@ def write(
     New files are made by vault_create."""
     data = encode_text(content, "content")
     with open_vault(desk) as folder:
-        parts = resolve_file(desk, folder, path)
-        check_write(parts, mode)
-
-        def made(before: FileContent | None) -> bytes:
-            if before is None:
-                raise file_missing_error(parts)
-            if mode == "overwrite":
-                return data
-            decode_text(before.data, parts)  # nothing is added to what is no text
-            joint = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
-            return before.data + joint + data
-
-        done = change_file(desk, folder, parts, mode, made, expected_version)
-    return to_write_result(done, mode)
+        change = write_content(desk, folder, resolve_file(desk, folder, path), mode, data, expected_version)
+    return _to_result(change, mode)
 
 
 def replace(
@@ -116,25 +113,29 @@ def replace(
     if (find is None) == (heading is None):
         raise Invalid("Give find or heading, and not both.", fields=["find", "heading"])
     encode_text(replace, "replace")
-    counts = (0, 0)
+    replaced, remaining = 1, 0
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
         check_write(parts, "replace")
 
-        def made(before: FileContent | None) -> bytes:
-            nonlocal counts
+        def build(before: FileContent | None) -> bytes:
+            nonlocal replaced, remaining
             if before is None:
                 raise file_missing_error(parts)
             text = decode_text(before.data, parts)
-            if find is not None:
-                text, *counted = replace_text(text, find, replace, max_replacements)
-                counts = (counted[0], counted[1])
-            else:
-                text, counts = replace_section(text, heading or "", replace), (1, 0)
-            return text.encode()
+            if find is None:
+                return _replace_section(text, heading or "", replace).encode()
+            count = text.count(find)
+            if not count:
+                raise Missing(
+                    "`find` does not occur in the file. It is compared letter by letter; read the lines again."
+                )
+            replaced = min(count, max_replacements)
+            remaining = count - replaced
+            return text.replace(find, replace, max_replacements).encode()
 
-        done = change_file(desk, folder, parts, "replace", made, expected_version)
-    return {**to_write_result(done, "replace"), "replaced": counts[0], "remaining": counts[1]}
+        change = change_file(desk, folder, parts, "replace", build, expected_version)
+    return {**_to_result(change, "replace"), "replaced": replaced, "remaining": remaining}
 
 
 def move(
@@ -145,11 +146,122 @@ def move(
 ) -> MoveResult:
     """Give a file another name. Its history goes with it. Nothing is moved into or out of artifacts/daily/."""
     with open_vault(desk) as folder:
-        origin, goal = (
-            resolve_file(desk, folder, from_path, "from_path"),
-            resolve_file(desk, folder, to_path, "to_path"),
-        )
+        origin = resolve_file(desk, folder, from_path, "from_path")
+        goal = resolve_file(desk, folder, to_path, "to_path")
         check_write(origin, "move")
         check_write(goal, "move")
-        done = move_file(desk, folder, origin, goal, expected_version)
-    return {**to_write_result(done, "move"), "origin": "/".join(origin)}
+        change = move_file(desk, folder, origin, goal, expected_version)
+    return {**_to_result(change, "move"), "origin": join_path(origin)}
+
+
+def list_history(
+    desk: Desk, path: VaultPath, limit: Annotated[int, Field(ge=1, le=200)] = 50, cursor: PageCursor = None
+) -> FileHistory:
+    """What was done to a file through Tokonoma, newest first, also before it was moved here. Every previous_version can
+    be restored. What people did in between with other programs shows as the version that the next change replaced."""
+    with open_vault(desk) as folder:
+        parts = resolve_file(desk, folder, path)
+        name, below = cursors.decode("vault_history", cursor) if cursor else (join_path(parts), _AFTER_EVERY_ID)
+        exists = folder.read_stamp(parts) is not None
+        if exists:
+            read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
+    rows = _list_changes(desk, name, below, limit + 1)
+    if not rows and not cursor and not exists:
+        raise Missing(f"Nothing is known of {join_path(parts)!r}.", path=join_path(parts))
+    page: FileHistory = {
+        "path": join_path(parts),
+        "items": [_to_past_change(row) for row in rows[:limit]],
+        "has_more": len(rows) > limit,
+    }
+    if page["has_more"]:
+        last = rows[limit - 1]
+        following = last[5] if last[3] == "move" else last[4]
+        page["next_cursor"] = cursors.encode("vault_history", following, last[0])
+    return page
+
+
+def restore(
+    desk: Desk,
+    path: VaultPath,
+    version: Annotated[str, Field(min_length=6, max_length=64, description="of vault_history; its start is enough")],
+    expected_version: ExpectedVersion = None,
+) -> WriteResult:
+    """Put an earlier version in place again, also of a file that is gone. What is there now is kept as a version."""
+    with open_vault(desk) as folder:
+        parts = resolve_file(desk, folder, path)
+        check_write(parts, "restore")
+        data = read_version(folder, _find_version(desk, join_path(parts), version))
+        change = change_file(desk, folder, parts, "restore", lambda before: data, expected_version)
+    return _to_result(change, "restore")
+
+
+def _to_result(change: FileChange, action: Action) -> WriteResult:
+    result: WriteResult = {
+        "path": change.path,
+        "address": file_address(change.path),
+        "action": action,
+        "version": change.version,
+        "bytes": change.size,
+        "lines": change.lines,
+        "added_bytes": change.added_bytes,
+    }
+    if change.previous_version is not None:
+        result["previous_version"] = change.previous_version
+    return result
+
+
+def _replace_section(text: str, heading: str, new: str) -> str:
+    """Replace the lines below a heading, its descendants included; the heading too if the new text starts with one."""
+    lines, section = split_lines(text), find_section(text, heading)
+    start = section.line - 1 if _HEADING.match(new) else section.line
+    if start == section.line and not _HEADING.match(lines[section.line - 1]):  # an underlined heading
+        while start < len(lines) and not _UNDERLINE.fullmatch(lines[start]):
+            start += 1
+        start += 1
+    before, after = "".join(lines[:start]), "".join(lines[section.end :])
+    if before and not before.endswith("\n"):
+        before += "\n"
+    return before + (new if not new or new.endswith("\n") else new + "\n") + after
+
+
+def _list_changes(desk: Desk, path: str, below: str, limit: int) -> list[Row]:
+    """Newest first, following the file back through its earlier names."""
+    changes: list[Row] = []
+    while len(changes) < limit:
+        rows = desk.rows(_SELECT_CHANGES, path=path, below=below, most=limit - len(changes))
+        moved = next((index for index, row in enumerate(rows) if row[3] == "move"), None)
+        if moved is None:
+            return changes + rows
+        changes += rows[: moved + 1]
+        path, below = rows[moved][5], rows[moved][0]
+    return changes
+
+
+def _find_version(desk: Desk, path: str, start: str) -> str:
+    changes = _list_changes(desk, path, _AFTER_EVERY_ID, 10_000)
+    versions: set[str] = {row[6] for row in changes if row[6].startswith(start.lower())}
+    if not versions:
+        raise Missing(f"{path} has no earlier version {start!r}. vault_history lists them.", version=start)
+    if len(versions) > 1:
+        raise Conflict(
+            f"{len(versions)} versions begin with {start!r}. Give more of it.", versions=sorted(versions)[:5]
+        )
+    return versions.pop()
+
+
+def _to_past_change(row: Row) -> PastChange:
+    _, at, principal, action, path, origin, before, before_size, after, after_size = row
+    change: PastChange = {
+        "at": format_time(at),
+        "action": action,
+        "by": principal,
+        "path": path,
+        "version": after,
+        "bytes": after_size,
+    }
+    if origin:
+        change["moved_from"] = origin
+    if before and action != "move":
+        change["previous_version"] = before
+        change["previous_bytes"] = before_size
+    return change

@@ -1,0 +1,136 @@
+"""Sections as records: read by their address, as documents and rows of the index, and reclassified by the policy."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from tokonoma.core.addresses import parse_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Rows, Statements
+from tokonoma.core.errors import Denied, Missing, Refusal
+from tokonoma.core.ids import uuid7
+from tokonoma.core.server_info import ServerInfo
+from tokonoma.files.folder import open_root
+from tokonoma.files.text import Section, parse_markdown, section_text, single_section, split_lines
+from tokonoma.modules.manual.corpus import build_search_texts
+from tokonoma.modules.manual.model import parse_section_name, section_address
+from tokonoma.modules.manual.tables import NAME
+from tokonoma.modules.manual.terms import find_references
+from tokonoma.modules.manual.variants import find_definitions
+
+_MAX_REFERENCES = 40  # of one section
+_SELECT_FILES = "select distinct manual, path, space from manual_section"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A manual's file as it is now."""
+
+    lines: Sequence[str]
+    sections: Sequence[Section]
+
+    @classmethod
+    def parse(cls, text: str, path: str) -> "SourceFile":
+        sections = single_section(text, path) if path.lower().endswith(".json") else parse_markdown(text, path)
+        return cls(split_lines(text), sections)
+
+    def section_at(self, line: int) -> Section:
+        """The section whose own lines include this one."""
+        before = [section for section in self.sections if section.line <= line]
+        return before[-1] if before else self.sections[0]
+
+
+def open_source_file(root: str, manual: str, path: str) -> SourceFile:
+    with open_root(root) as folder:
+        data = folder.read((manual, *path.split("/"))).data
+    return SourceFile.parse(data.decode("utf-8-sig", errors="replace"), path)
+
+
+def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
+    """A section with its descendants, or a whole file if the address has no line. Its classification is the strictest
+    of its parts."""
+    manual, path, line = parse_section_name(parse_address(address)[1])
+    stored = rows.rows(
+        "select line, space, label from manual_section where manual = :manual and path = :path",
+        manual=manual,
+        path=path,
+    )
+    if not stored:
+        return None
+    try:
+        file = open_source_file(server.locations()["manuals"], manual, path)
+    except Refusal:
+        return None
+    section = file.section_at(line or 1)
+    first, last = (1, len(file.lines)) if line is None else (section.line, section.end)
+    parts: list[Classification] = [row[2] for row in stored if first <= row[0] <= last]
+    strictest: Classification = max(parts or ["internal"], key=CLASSIFICATIONS.index)
+    text = "".join(file.lines) if line is None else section_text(file.lines, section, whole=True)
+    title = path if line is None else section.title
+    return Record(address, NAME, stored[0][1], strictest, title, text, part_classifications=frozenset(parts))
+
+
+def list_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """For a reindex: every section, in order of address."""
+    namespaces = {(manual, path): namespace for manual, path, namespace in rows.rows(_SELECT_FILES)}
+    first = section_address(*parse_section_name(parse_address(after)[1])[:2]) + "#" if after is not None else ""
+    documents: list[Document] = []
+    for manual, path in sorted(namespaces, key=lambda file: section_address(*file) + "#"):
+        if section_address(manual, path) + "#" < first:
+            continue
+        if len(documents) >= limit:
+            break
+        try:
+            file = open_source_file(server.locations()["manuals"], manual, path)
+        except (Missing, Denied):
+            continue
+        built = build_documents(manual, path, namespaces[manual, path], file)
+        rest = [each for each in built if after is None or each.address > after]
+        documents += sorted(rest, key=lambda each: each.address)
+    return documents[:limit]
+
+
+def build_documents(manual: str, path: str, namespace: str, file: SourceFile) -> Iterator[Document]:
+    """A file's sections as documents of the shared index."""
+    titles = {section.line: section.title for section in file.sections}
+    facts = (("manual_id", manual), ("path", path))
+    for section in file.sections:
+        title = section.title if section.parent is None else f"{titles[section.parent]} > {section.title}"
+        text = section_text(file.lines, section)
+        yield Document(section_address(manual, path, section.line), namespace, text, title, facts=facts)
+
+
+def build_rows(manual: str, path: str, file: SourceFile) -> Iterator[dict[str, Any]]:
+    """A file's sections as rows of `manual_section`, without namespace and classification."""
+    for section in file.sections:
+        own = section_text(file.lines, section)
+        folded, tight = build_search_texts(section.title, own)
+        yield {
+            **asdict(section),
+            "manual": manual,
+            "path": path,
+            "size": len(own),
+            "folded": folded,
+            "tight": tight,
+            "defines": json.dumps(sorted(set(find_definitions(folded))), ensure_ascii=False),
+            "refers": json.dumps(list(islice(find_references(own), _MAX_REFERENCES)), ensure_ascii=False),
+        }
+
+
+def reclassify(statements: Statements, classifications: Mapping[str, Classification]) -> None:
+    """Store the new classification of each section."""
+    rows: list[dict[str, Any]] = []
+    for address, label in classifications.items():
+        manual, path, line = parse_section_name(parse_address(address)[1])
+        rows.append({"manual": manual, "path": path, "line": line, "label": label})
+    statements.run_many(
+        "update manual_section set label = :label where manual = :manual and path = :path and line = :line", rows
+    )
+    renew_state(statements, "classes")
+
+
+def renew_state(statements: Statements, name: str) -> None:
+    """Tell every process that the sections it caches, or their classifications, have changed."""
+    statements.run("delete from manual_state where name = :name", name=name)
+    statements.run("insert into manual_state values (:name, :value)", name=name, value=uuid7())

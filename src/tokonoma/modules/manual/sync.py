@@ -1,0 +1,296 @@
+"""The manuals as one call sees them: the index is synced with the files first, and the sections are cached per process.
+
+The files are the truth. A generation is the state of all sections; it stays cached until a file changes.
+"""
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Any
+
+from tokonoma.core.clock import now
+from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.errors import Denied, Missing
+from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
+from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
+from tokonoma.modules.manual.hooks import SourceFile, build_documents, build_rows, renew_state
+from tokonoma.modules.manual.model import (
+    Glossary,
+    ManualFileKey,
+    ManualsOnDisk,
+    load_shipped_glossary,
+    manual_file_missing_error,
+    manual_missing_error,
+    parse_glossary,
+    parse_settings,
+    require_manual_id,
+    section_address,
+)
+from tokonoma.modules.manual.variants import Variants
+
+GLOSSARY_FILE, SETTINGS_FILE = "glossary.yml", "manual.yml"
+_SUFFIXES = (".md", ".json")
+_FILES_PER_TRANSACTION = 40  # other writers get their turn in between
+_MIN_AGE_NS = 2_000_000_000  # a file that changed shortly before it was read may change again with the same stamp
+_MAX_GENERATIONS = 3  # of this server, of another one in the same process, and of the one just replaced
+_MAX_CALLERS = 100  # kinds of callers, by what they may see
+
+_SELECT_STAMPS = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
+_INSERT_SECTION = """insert into manual_section values (:manual, :path, :line, :own_end, :end, :level, :title, :anchor,
+    :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
+_SELECT_SECTIONS = """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight,
+    refers, defines from manual_section order by manual, path, line"""
+
+VisibleSections = Mapping[str, Mapping[str, Sequence[int]]]
+"""manual → path → the positions of the sections that a caller may see"""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """All sections, the words that they define, and what each kind of caller may see of them."""
+
+    corpus: ManualCorpus
+    definitions: Variants
+    problems: Mapping[ManualFileKey, str]
+    visible: OrderedDict[tuple[Any, ...], VisibleSections]
+
+
+@dataclass(frozen=True, slots=True)
+class ManualLibrary:
+    """What one call works with: the sections, those of them that it may see, and the words of each manual."""
+
+    corpus: ManualCorpus
+    definitions: Variants
+    problems: Mapping[ManualFileKey, str]
+    visible: VisibleSections
+    on_disk: ManualsOnDisk
+
+    def positions(self, manual: str | None, path: str | None = None) -> Sequence[int]:
+        """The sections of all manuals, of one, or of a file; Missing for one that the caller may not see."""
+        if manual is None:
+            return [position for name in sorted(self.visible) for position in self.positions(name)]
+        files = self.visible.get(require_manual_id(manual))
+        if files is None:
+            raise manual_missing_error(manual, self.visible)
+        if path is None:
+            return [position for positions in files.values() for position in positions]
+        if path not in files:
+            raise manual_file_missing_error(manual, path)
+        return files[path]
+
+    def glossary(self, manual: str | None) -> tuple[Glossary, Variants]:
+        """The glossaries of one manual, or of all, with the shipped one; and the words that they join."""
+        own = sorted(self.on_disk.glossaries.items())
+        return _merge_glossaries(tuple(glossary for name, glossary in own if manual in (None, name)))
+
+
+@lru_cache(maxsize=32)
+def _merge_glossaries(own: tuple[Glossary, ...]) -> tuple[Glossary, Variants]:
+    merged = reduce(Glossary.merge, own, load_shipped_glossary())
+    return merged, Variants(merged.groups)
+
+
+def load_library(desk: Desk) -> ManualLibrary:
+    """Everything as the files are now."""
+    on_disk = sync_manuals(desk)
+    generation = _load_generation(desk)
+    visible = _visible_sections(desk, generation)
+    problems = {file: text for file, text in generation.problems.items() if file[1] in visible.get(file[0], ())}
+    return ManualLibrary(generation.corpus, generation.definitions, problems, visible, on_disk)
+
+
+_generations: OrderedDict[str, Generation] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _load_generation(desk: Desk) -> Generation:
+    name = _read_state(desk, "generation")
+    with _lock:
+        generation = _generations.get(name)
+        if generation is None:
+            generation = _generations[name] = _read_generation(desk)
+            while len(_generations) > _MAX_GENERATIONS:
+                _generations.popitem(last=False)
+        _generations.move_to_end(name)
+        return generation
+
+
+def _read_generation(desk: Desk) -> Generation:
+    """All sections, for every caller: which of them a caller may see is asked for each call."""
+    with desk.write_derived() as tx:
+        rows = tx.rows(_SELECT_SECTIONS)
+        problems = tx.rows("select manual, path, problem from manual_file where problem <> '' order by manual, path")
+    definitions = Variants()
+    for row in rows:
+        if row[13] != "[]":
+            for pair in json.loads(row[13]):
+                definitions.add_group(pair)
+    folded, tight, refers = ([row[column] for row in rows] for column in (10, 11, 12))
+    corpus = ManualCorpus([IndexedSection(*row[:10]) for row in rows], folded, tight, refers)
+    return Generation(corpus, definitions, {(manual, path): text for manual, path, text in problems}, OrderedDict())
+
+
+def _visible_sections(desk: Desk, generation: Generation) -> VisibleSections:
+    """Files and classifications decide what a caller may see, and both have a state that says when they change. The
+    desk is still asked each time, because it notes whether what it counts must be masked in the result."""
+    count = desk.row("select count(*) from manual_section where {visible}")
+    key = desk.principal.root, desk.call.granted_view.classifications, _read_state(desk, "classes"), count
+    if key not in generation.visible:
+        visible: dict[str, dict[str, list[int]]] = {}
+        sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
+        for manual, path, line in desk.rows(sql):
+            position = generation.corpus.positions.get((manual, path, line))
+            if position is not None:
+                visible.setdefault(manual, {}).setdefault(path, []).append(position)
+        generation.visible[key] = visible
+        while len(generation.visible) > _MAX_CALLERS:
+            generation.visible.popitem(last=False)
+    return generation.visible[key]
+
+
+def _read_state(desk: Desk, name: str) -> str:
+    row = desk.row("select value from manual_state where name = :name", name=name)
+    return row[0] if row else ""
+
+
+# The files of a generation when each was known by its stamp, and unchanged for long enough to trust the stamp.
+_unchanged: OrderedDict[str, ManualsOnDisk] = OrderedDict()
+
+
+def sync_manuals(desk: Desk) -> ManualsOnDisk:
+    """Compare every file with the index; read those that changed, and drop those that are gone."""
+    root = desk.server.locations()["manuals"]
+    wait_for_others(desk, root)
+    with open_root(root) as folder:
+        on_disk = _scan_folder(folder)
+    generation = _read_state(desk, "generation")
+    if _unchanged.get(generation) == on_disk:
+        return on_disk
+    known = {(row[0], row[1]): row for row in desk.rows(_SELECT_STAMPS)}
+    gone = [file for file in known if file not in on_disk.files]
+    changed = [
+        file
+        for file, entry in on_disk.files.items()
+        if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))
+    ]
+    if not gone and not changed:
+        _unchanged[generation] = on_disk
+        while len(_unchanged) > _MAX_GENERATIONS:
+            _unchanged.popitem(last=False)
+    if gone:
+        with desk.write_derived() as tx:
+            for file in gone:
+                _delete_file(tx, *file)
+            renew_state(tx, "generation")
+    if changed:
+        process_backlog(
+            desk,
+            root,
+            changed,
+            _FILES_PER_TRANSACTION,
+            lambda folder, page: _index_page(desk, folder, on_disk, known, page),
+        )
+    return on_disk
+
+
+def refresh_record(desk: Desk, _address: str) -> None:
+    sync_manuals(desk)
+
+
+def _scan_folder(folder: RootFolder) -> ManualsOnDisk:
+    on_disk = ManualsOnDisk()
+    for entry in folder.list_files():
+        manual, *path = entry.parts
+        if path in ([GLOSSARY_FILE], [SETTINGS_FILE]):
+            try:
+                raw = folder.read(entry.parts).data
+            except (Denied, Missing):
+                raw = b""
+            if path == [GLOSSARY_FILE]:
+                on_disk.glossaries[manual] = parse_glossary(raw)
+            else:
+                on_disk.settings[manual] = parse_settings(raw)
+        elif path and path[-1].lower().endswith(_SUFFIXES):
+            on_disk.files[manual, "/".join(path)] = entry
+    return on_disk
+
+
+def _has_changed(known: Sequence[Any] | None, entry: FileEntry, namespace: str) -> bool:
+    if known is None or not known[7].startswith(f"{namespace} "):
+        return True
+    return entry.stamp != known[2:6] or known[6] * 1_000_000 - entry.stamp.mtime < _MIN_AGE_NS
+
+
+def _index_page(
+    desk: Desk,
+    folder: RootFolder,
+    on_disk: ManualsOnDisk,
+    known: Mapping[ManualFileKey, Any],
+    page: Sequence[ManualFileKey],
+) -> None:
+    texts = [(file, *_read_text(folder, on_disk.files[file])) for file in page]
+    with desk.write_derived() as tx:
+        has_news = False
+        for file, stamp, text, content, problem in texts:
+            before, namespace = known.get(file), on_disk.namespace_of(file[0])
+            hash = f"{namespace} {content}"  # a manual with another namespace is indexed again
+            named = {"manual": file[0], "path": file[1]}
+            if before is None or before[7] != hash:
+                _delete_file(tx, *file)
+                _insert_file(tx, *file, text, problem, namespace)
+                has_news = True
+            tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
+            tx.run(
+                "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)",
+                **named,
+                **stamp._asdict(),
+                at=now(),
+                hash=hash,
+            )
+        if has_news:
+            renew_state(tx, "generation")
+
+
+def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, str, str]:
+    """stamp, text, hash, problem"""
+    try:
+        content = folder.read(entry.parts)
+    except Denied:
+        return entry.stamp, "", f"too large {entry.stamp.size}", f"larger than {MAX_FILE_BYTES} bytes"
+    except Missing:
+        return entry.stamp, "", "gone", "gone"
+    hash = hashlib.sha256(content.data).hexdigest()
+    try:
+        return content.stamp, content.data.decode("utf-8-sig"), hash, ""
+    except UnicodeDecodeError:
+        return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: odd bytes were replaced"
+
+
+def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:
+    text = text.replace("\x00", "\ufffd")
+    file = SourceFile.parse(text, path)
+    tx.run(
+        "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)",
+        manual=manual,
+        path=path,
+        kind="json" if path.lower().endswith(".json") else "md",
+        size=len(text),
+        lines=len(file.lines),
+        problem=problem,
+    )
+    documents = build_documents(manual, path, namespace, file)
+    for document, row in zip(documents, build_rows(manual, path, file), strict=True):
+        tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))
+
+
+def _delete_file(tx: Tx, manual: str, path: str) -> None:
+    named = {"manual": manual, "path": path}
+    for (line,) in tx.rows("select line from manual_section where manual = :manual and path = :path", **named):
+        tx.drop(section_address(manual, path, line))
+    for table in ("manual_section", "manual_file", "manual_stamp"):
+        tx.run(f"delete from {table} where manual = :manual and path = :path", **named)  # noqa: S608 - fixed names

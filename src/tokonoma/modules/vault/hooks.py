@@ -1,0 +1,95 @@
+"""Files as records: read by their address, listed for a reindex, reclassified by the policy; old contents purged."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from typing_extensions import TypedDict
+
+from tokonoma.core.addresses import parse_address
+from tokonoma.core.clock import now
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements
+from tokonoma.core.errors import Refusal
+from tokonoma.core.paths import join_path, split_file_path
+from tokonoma.core.server_info import ServerInfo
+from tokonoma.files.atomic import delete_version, has_version, write_lock
+from tokonoma.files.folder import open_root
+from tokonoma.files.index_sync import list_documents, read_text_file
+from tokonoma.files.rules import canonicalize_path
+from tokonoma.files.text import MODULE, decode_text, file_address, namespace_of, parse_location, split_lines, version_of
+from tokonoma.modules.vault.model import open_vault
+
+_SELECT_CLASSIFICATIONS = """select p.label from vault_part p join vault_file f on f.path = p.path
+where p.path = :path and f.version = :version"""
+_VERSIONS_PER_CALL = 500  # no file can be changed meanwhile
+_DAY_MS = 86_400_000
+
+# A content is stored once for all files that had it. It can be deleted when it is old for each of them; the last
+# content before the present one stays, and so does the history.
+_SELECT_OLD = """select distinct c.before from vault_change c where c.before <> '' and c.at <= :limit
+and not exists (select 1 from vault_change n where n.before = c.before and (n.at > :limit or n.id =
+    (select max(m.id) from vault_change m where m.path = n.path and m.state <> 'undone')))
+order by c.before"""
+
+
+class VaultPurge(TypedDict):
+    replaced: int
+
+
+def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
+    """A file, or lines of it. The desk checks the caller's access."""
+    path, start, end = parse_location(parse_address(address)[1])
+    try:
+        with open_root(server.locations()["vault"]) as folder:
+            parts = folder.resolve_names(canonicalize_path(split_file_path(path)))
+            data = folder.read(parts).data
+        text, version = decode_text(data, parts), version_of(data)
+    except Refusal:
+        return None
+    if start is not None:
+        text = "".join(split_lines(text)[start - 1 : end])
+        if not text:
+            return None
+    # A version that is not indexed yet has no known classification, so the strictest applies.
+    unknown: Classification = "secret" if text.strip() else "internal"
+    stored = rows.rows(_SELECT_CLASSIFICATIONS, path=join_path(parts), version=version)
+    classifications: frozenset[Classification] = frozenset(row[0] for row in stored) or frozenset({unknown})
+    where = file_address(join_path(parts), start, end if start and end != start else None)
+    strictest = max(classifications, key=CLASSIFICATIONS.index)
+    return Record(where, MODULE, namespace_of(parts), strictest, join_path(parts), text, version, classifications)
+
+
+def list_vault_documents(server: ServerInfo, _rows: Rows, after: str | None, limit: int) -> Sequence[Document]:
+    """For a reindex: what the index should hold, in order of address."""
+    with open_root(server.locations()["vault"]) as folder:
+        files = sorted(folder.list_files(), key=lambda entry: f"{entry.path}#")  # as their addresses sort
+        first = parse_location(parse_address(after)[1])[0] if after else ""
+        rest = [entry for entry in files if f"{entry.path}#" >= f"{first}#"]
+        documents = (each for each in list_documents(folder, rest) if after is None or each.address > after)
+        return list(islice(documents, limit))
+
+
+def reclassify(statements: Statements, classifications: Mapping[str, Classification]) -> None:
+    """Store the new classification of each address."""
+    statements.run_many(
+        "update vault_part set label = :label where address = :address",
+        [{"address": address, "label": label} for address, label in classifications.items()],
+    )
+
+
+def refresh_record(desk: Desk, address: str) -> None:
+    """Index a file before it is read, so that a file changed by another program has its classification."""
+    with suppress(Refusal), open_vault(desk) as folder:  # read_record reports a missing or unreadable file
+        path = parse_location(parse_address(address)[1])[0]
+        read_text_file(desk, folder, folder.resolve_names(canonicalize_path(split_file_path(path))))
+
+
+def purge(desk: Desk, days: int, dry_run: bool = False) -> VaultPurge:
+    """Remove a page of the contents that were replaced so many days ago. With `dry_run` say how many there are."""
+    limit = now() - days * _DAY_MS
+    with open_vault(desk) as folder, write_lock(folder, desk.check):
+        old = [version for (version,) in desk.rows(_SELECT_OLD, limit=limit) if has_version(folder, version)]
+        page = [] if dry_run else old[:_VERSIONS_PER_CALL]
+        for version in page:
+            delete_version(folder, version)
+    return {"replaced": len(old if dry_run else page)}

@@ -1,0 +1,67 @@
+"""Searches in the sections: exact, loose, and in one manual only."""
+
+import pytest
+
+from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus, build_search_texts
+from tokonoma.modules.manual.terms import make_term
+
+
+def corpus_of(*texts: str) -> ManualCorpus:
+    pairs = [build_search_texts("", text) for text in texts]
+    sections = [
+        IndexedSection("m", "f.md", place + 1, 0, 0, 1, "", "", None, len(text)) for place, text in enumerate(texts)
+    ]
+    return ManualCorpus(sections, [pair[0] for pair in pairs], [pair[1] for pair in pairs])
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("第３条による", "第3条"),
+        ("ﾊﾟｽﾜｰﾄﾞを入れる", "パスワード"),
+        ("サーバーを止める", "サーバ"),
+        ("申込みの方法", "申し込み"),
+        ("㈱山田", "株式会社山田"),
+        ("(株)山田", "株式会社山田"),
+        ("第Ⅲ章", "III"),
+        ("データ・ベース", "データベース"),
+        ("データベース", "データ-ベース"),
+        ("E-mail を送る", "email"),
+        ("ServiceDesk に頼む", "service desk"),
+        ("電話 ０３－１２３４", "03-1234"),
+    ],
+)
+def test_spellings_that_readers_take_for_one_are_found(written, asked):
+    corpus, wanted = corpus_of("何もない", written), make_term(asked)
+    assert 1 in corpus.find_exact(wanted) | corpus.find_loose(wanted)
+    assert 0 not in corpus.find_exact(wanted) | corpus.find_loose(wanted)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "not_found"),
+    [
+        ("imaged", ["Imaged", "image-d", "unimagedThings"], ["the image does", "an image. Data"]),
+        (
+            "service desk",
+            ["ServiceDesk", "service-desks", "myServiceDeskName"],
+            ["service, deskless", "service ... desk"],
+        ),
+    ],
+)
+def test_letters_that_two_words_share_are_no_word(asked, found, not_found):
+    corpus, wanted = corpus_of(*found, *not_found), make_term(asked)
+    assert corpus.find_exact(wanted) | corpus.find_loose(wanted) == set(range(len(found)))
+
+
+def test_a_part_of_the_corpus_is_looked_through_alone():
+    sections = [IndexedSection(manual, "f.md", 1, 0, 0, 1, "", "", None, 4) for manual in ("a", "b", "c")]
+    corpus = ManualCorpus(sections, ["term one"] * 3, ["termone"] * 3)
+    assert corpus.limit_to("b").find_exact(make_term("term")) == {1}
+    assert corpus.limit_to("b").find_loose(make_term("term-one")) == {1}
+    assert corpus.limit_to("none").find_exact(make_term("term")) == frozenset()
+    assert corpus.limit_to(None).find_exact(make_term("term")) == {0, 1, 2}
+
+
+def test_a_short_word_is_not_found_inside_another():
+    corpus = corpus_of("a script", "the CRI here", "CRIs are many")
+    assert corpus.find_exact(make_term("CRI")) == {1, 2}
