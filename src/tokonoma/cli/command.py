@@ -27,12 +27,8 @@ class SettingsCommand(click.Command):
         self.params += build_setting_options(settings)
 
 
-class SettingsGroup(click.Group):
+class SettingsGroup(SettingsCommand, click.Group):
     command_class = SettingsCommand
-
-    def __init__(self, *args: Any, settings: Collection[str] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params += build_setting_options(settings)
 
 
 def command(name: str, *settings: str, **attributes: Any) -> Callable[[Callable[..., Any]], SettingsCommand]:

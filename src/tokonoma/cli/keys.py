@@ -14,7 +14,7 @@ from tokonoma.cli.output import print_json, print_note, print_table
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid
-from tokonoma.core.reach import parse_mask
+from tokonoma.core.reach import Reach, parse_mask
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
@@ -40,22 +40,12 @@ def keys() -> None:
 @click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, or a date like 2027-01-31. By default: never.")
 @json_option
 @pass_app
-def create(
-    app: App,
-    name: str,
-    root: str,
-    start: str | None,
-    modules: str | None,
-    mask: str | None,
-    expires: str | None,
-    as_json: bool,
-) -> None:
+def create(app: App, name: str, expires: str | None, as_json: bool, **options: str | None) -> None:
     """Make a key called NAME and print it: the only time that anybody sees it."""
     if not _NAME.fullmatch(name):
         raise click.BadParameter("Use letters, digits, `.`, `@`, `-`, `_` and spaces; at most 64.", param_hint="NAME")
     ends = None if expires is None else parse_expiry(expires)
-    allowed = None if modules is None else _require_modules(app, _split_names(modules))
-    reach = api_keys.build_reach(root, start, allowed, _normalize_mask(app, _split_names(mask or "")))
+    reach = _parse_reach(app, Reach(), **options)
     with app.write_as_owner("keys.create") as statements:
         first = not api_keys.keys_exist(statements)
         key = api_keys.create_key(statements, name, reach, ends)
@@ -103,30 +93,15 @@ def _format_cell(value: Any) -> str:
 @click.option("--mask", help="Tools or modules that it must not see, separated by commas; empty for none.")
 @click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
 @pass_app
-def set_reach(
-    app: App,
-    name: str,
-    root: str | None,
-    start: str | None,
-    modules: str | None,
-    mask: str | None,
-    expires: str | None,
-) -> None:
+def set_reach(app: App, name: str, expires: str | None, **options: str | None) -> None:
     """Change what the key with this NAME or id may use. Options that are left out stay as they are.
 
     The key itself stays the same, so no client has to be set up again.
     """
     with app.write_as_owner("keys.set") as statements:
         key = api_keys.find_key(statements, name)
-        old = key.reach
-        new_start = start or (old.default if root is None else None)
-        allowed = None if old.modules is None else sorted(old.modules)
-        if modules is not None:
-            allowed = None if modules.strip() == "all" else _require_modules(app, _split_names(modules))
-        rules = sorted(old.mask) if mask is None else _normalize_mask(app, _split_names(mask))
         ends = key.expires_at if expires is None else None if expires == "never" else parse_expiry(expires)
-        new_root = old.root if root is None else root
-        reach = api_keys.build_reach(new_root, new_start, allowed, rules, sorted(old.extras))
+        reach = _parse_reach(app, key.reach, **options)
         changed = api_keys.update_key(statements, name, reach, ends)
     _print_keys([changed.to_response()])
 
@@ -154,14 +129,24 @@ def parse_expiry(text: str) -> int:
     return time
 
 
+def _parse_reach(
+    app: App, old: Reach, root: str | None, start: str | None, modules: str | None, mask: str | None
+) -> Reach:
+    """Return the old reach with the options that were given."""
+    allowed = None if old.modules is None else sorted(old.modules)
+    if modules is not None:
+        names = _split_names(modules)
+        if not names:
+            raise Invalid("--modules names no module. Leave it out to allow all.", field="modules")
+        allowed = None if names == ["all"] else [require_module(app, name).name for name in names]
+    rules = old.mask if mask is None else _normalize_mask(app, _split_names(mask))
+    start = start or (old.default if root is None else None)
+    root = old.root if root is None else root
+    return api_keys.build_reach(root, start, allowed, sorted(rules), sorted(old.extras))
+
+
 def _split_names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _require_modules(app: App, names: Sequence[str]) -> list[str]:
-    if not names:
-        raise Invalid("--modules names no module. Leave it out to allow all.", field="modules")
-    return [require_module(app, name).name for name in names]
 
 
 def _normalize_mask(app: App, texts: Sequence[str]) -> list[str]:

@@ -136,12 +136,17 @@ def import_memos(
     """
     namespace = resolve_namespace(namespace, OWNER)
     progress = ProgressPrinter()
+
+    def print_tally(tally: ImportTally) -> None:
+        memos, relations = tally.memos.total(), tally.relations.total()
+        progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
+
     stopped = ""
     with _open_source(source) as path:
         found = detect_format(path) if kind == "auto" else kind
         origin = ImportSource(path, found, namespace, default_source_name(path) if name is None else name)
         reader = find_reader(origin)
-        importer = Importer(partial(send_batch, app, dry_run), partial(_print_tally, progress), rehearsal=dry_run)
+        importer = Importer(partial(send_batch, app, dry_run), print_tally, rehearsal=dry_run)
         try:
             importer.run(reader(origin))
         except (Refusal, KeyboardInterrupt) as error:
@@ -190,11 +195,6 @@ def _open_source(source: str) -> Generator[Path]:
 def default_source_name(path: Path) -> str:
     """The name of the folder, because two vaults may both have a README.md. Names of other files often have a date."""
     return path.resolve().name if path.is_dir() else path.resolve().parent.name if path.suffix == ".md" else ""
-
-
-def _print_tally(progress: ProgressPrinter, tally: ImportTally) -> None:
-    memos, relations = tally.memos.total(), tally.relations.total()
-    progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
 
 
 def _build_summary(about: Mapping[str, Any], tally: ImportTally, stopped: str) -> dict[str, Any]:

@@ -23,12 +23,8 @@ def modules(app: App, as_json: bool) -> None:
     """List the modules: what each is for and how many tools it has."""
     infos = app.registry.visible_modules(OWNER)
     if as_json:
-        print_json(
-            [
-                {"name": each.name, "summary": each.summary, "tools": [tool.name for tool in each.entries]}
-                for each in infos
-            ]
-        )
+        tools = {info.name: [tool.name for tool in info.entries] for info in infos}
+        print_json([{"name": each.name, "summary": each.summary, "tools": tools[each.name]} for each in infos])
         return
     print_table(("MODULE", "TOOLS", "SUMMARY"), [(each.name, str(len(each.entries)), each.summary) for each in infos])
 

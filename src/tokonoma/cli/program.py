@@ -1,4 +1,4 @@
-"""The program: sub-commands by name, each imported when it is asked for."""
+"""The program: subcommands by name, each imported on use."""
 
 import importlib
 import traceback
@@ -11,7 +11,7 @@ from tokonoma.cli.command import SettingsGroup, get_flags
 from tokonoma.core.errors import Refusal
 from tokonoma.core.suggestions import find_nearest
 
-# name → where it is, and what it does in a line. `--help` shows these without importing any of them.
+# name → where it is, what it does. `--help` shows these without importing any of them.
 COMMANDS = {
     "stdio": ("tokonoma.cli.serve:stdio", "Speak MCP on standard input and output."),
     "serve": ("tokonoma.cli.serve:serve", "Speak MCP over HTTP."),
@@ -40,7 +40,7 @@ COMMANDS = {
 
 
 class Program(SettingsGroup):
-    """Refusals of any command end here: their message and no traceback."""
+    """Prints the message of a refusal of any command, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -68,9 +68,10 @@ class Program(SettingsGroup):
             return super().invoke(ctx)
         except Refusal as error:
             click.echo(f"tokonoma: {error.message}", err=True)
-            code = _exit_code(error)
+            # A wrong value of a flag is a mistake in the command, as an unknown flag is.
+            code = 2 if "setting" in error.details and error.message.startswith("flag ") else 1
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise  # click knows what to do with these
+            raise  # click handles these
         except OSError as error:
             click.echo(f"tokonoma: {error}", err=True)
             code = 1
@@ -80,13 +81,8 @@ class Program(SettingsGroup):
         raise click.exceptions.Exit(code)
 
 
-def _exit_code(error: Refusal) -> int:
-    """A flag with a value that cannot be right is a mistake in the command, as an unknown flag would be."""
-    return 2 if "setting" in error.details and error.message.startswith("flag ") else 1
-
-
 def _report_internal_error(ctx: click.Context, error: Exception) -> None:
-    """A mistake of ours: where it happened, and how to see more. Its text may hold what somebody stored."""
+    """Print where the error happened, and how to see more. Its text may contain stored data, so it is left out."""
     if get_flags(ctx).get("log_level") == "debug":
         traceback.print_exception(error)
         return

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -26,7 +27,7 @@ _MIN_PYTHON = (3, 11)
 _LOW_DISK = 200 * 2**20  # bytes
 _USE_LOCAL_DISK = "Put the home on a local disk (TOKONOMA_HOME), or use PostgreSQL (TOKONOMA_DATABASE_URL)."
 # SQLite needs locks that every process sees at once and writes that arrive in order: these promise neither.
-_NETWORK = {
+NETWORK_TYPES = {
     *("9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "davfs", "glusterfs", "gpfs", "lustre", "nfs", "nfs3", "nfs4"),
     *("smb2", "smb3", "smbfs", "webdav"),
     *("fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs"),
@@ -87,11 +88,11 @@ def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
     if sys.platform == "win32":
         yield Finding("home", "ok", f"{folder} (permissions are not checked on this system)")
         return
-    shared = [
-        path
-        for path in (folder, *_list_private_files(folder, database))
-        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    ]
+    files = [folder, *(folder / name for name in ("tokonoma.toml", "plugins.json", "backups"))]
+    files += sorted((folder / "backups").glob("*.backup"))
+    if database is not None:
+        files += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
+    shared = [file for file in files if file.exists() and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     if not shared:
         yield Finding("home", "ok", f"{folder}, open to its owner alone")
         return
@@ -103,7 +104,7 @@ def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
     """Check the file system of the data: its type, its free space, its locks."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     kind = find_filesystem_type(place.resolve(), read_mounts())
-    if is_network(kind) and sqlite_there:
+    if kind in NETWORK_TYPES and sqlite_there:
         says = f"{place} lies on {kind}, a network file system: SQLite can lose data there."
         yield Finding("file system", "warn", says, _USE_LOCAL_DISK)
     else:
@@ -137,18 +138,6 @@ def check_locks(folder: Path) -> Iterator[Finding]:
         yield Finding("locks", "fail", f"Two processes could lock one file in {folder} at once.", _USE_LOCAL_DISK)
     else:
         yield Finding("locks", "warn", "could not be tried: a second Python did not start.")
-
-
-def _list_private_files(folder: Path, database: Path | None) -> list[Path]:
-    named = [folder / name for name in ("tokonoma.toml", "plugins.json", "backups")]
-    named += sorted((folder / "backups").glob("*.backup"))
-    if database is not None:
-        named += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
-    return [path for path in named if path.exists()]
-
-
-def is_network(kind: str) -> bool:
-    return kind in _NETWORK
 
 
 def find_filesystem_type(path: Path, table: Mounts) -> str:
@@ -199,11 +188,10 @@ def _is_taken(host: str, number: int) -> bool:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with suppress(OSError):
             probe.bind((host.strip("[]"), number))
-        except OSError:
-            return True
-    return False
+            return False
+    return True
 
 
 def _is_tokonoma(host: str, number: int) -> bool:
@@ -212,14 +200,9 @@ def _is_tokonoma(host: str, number: int) -> bool:
     unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
     plain = http.client.HTTPConnection(host, number, timeout=2)
     encrypted = http.client.HTTPSConnection(host, number, timeout=2, context=unverified)
-    return any(_is_healthy(connection) for connection in (plain, encrypted))
-
-
-def _is_healthy(connection: http.client.HTTPConnection) -> bool:
-    try:
-        connection.request("GET", "/health")
-        return connection.getresponse().read(64) == b'{"status":"ok"}'
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
+    for connection in (plain, encrypted):
+        with suppress(OSError, http.client.HTTPException), closing(connection):
+            connection.request("GET", "/health")
+            if connection.getresponse().read(64) == b'{"status":"ok"}':
+                return True
+    return False

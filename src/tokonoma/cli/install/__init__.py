@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import orjson
@@ -19,6 +19,7 @@ from tokonoma.cli.install.clients import CLIENTS, KEY, NAME, Json, Machine, McpC
 from tokonoma.cli.output import print_note
 from tokonoma.config.home import find_home
 from tokonoma.core.errors import Invalid, Unavailable
+from tokonoma.transfer.files import as_object
 
 
 @command("install", "host", "port", "direct")
@@ -122,7 +123,9 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
         click.echo(shlex.join(add))
         return
     client = CLIENTS["claude-code"]
-    known = _read_claude_entry(clients.find_config_file(client, machine, scope))
+    file = clients.find_config_file(client, machine, scope)
+    config = clients.parse_config(file.read_text(encoding="utf-8-sig"), file) if file.exists() else {}
+    known = as_object(config.get("mcpServers")).get(NAME)
     if known is not None and _drop_empty(known) == _drop_empty(clients.build_entry(client, address)):
         print_note("Claude Code already has it; nothing was changed.")
         return
@@ -130,13 +133,6 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
         _run_command(["claude", "mcp", "remove", "--scope", scope, NAME])
     _run_command(add)
     print_note(f"Done: {shlex.join(add)}")
-
-
-def _read_claude_entry(file: Path) -> Json | None:
-    if not file.exists():
-        return None
-    servers: Any = clients.parse_config(file.read_text(encoding="utf-8-sig"), file).get("mcpServers")
-    return cast("Json", servers).get(NAME) if isinstance(servers, dict) else None
 
 
 def _drop_empty(entry: Json) -> Json:

@@ -128,15 +128,8 @@ def edit_item(app: App, address_: str) -> None:
 @pass_app
 def graph_items(app: App, address_: str, depth: int, kind: str, most: int) -> None:
     """Draw what is around an item, as Mermaid (for Markdown) or DOT (for Graphviz)."""
-    graph = call_tool(
-        app,
-        MODULE_NAME,
-        "get_related_items",
-        **parse_address(address_),
-        depth=depth,
-        max_results=most,
-        include_edges=True,
-    )
+    options = {"depth": depth, "max_results": most, "include_edges": True}
+    graph = call_tool(app, MODULE_NAME, "get_related_items", **parse_address(address_), **options)
     click.echo(GRAPH_FORMATS[kind](graph))
     if graph.get("truncated"):
         print_note(f"There are more than {most} items around it: --most draws more of them.")
