@@ -1,5 +1,6 @@
-"""`tokonoma reindex`: what the modules hold can be found again."""
+"""`tokonoma reindex` and `tokonoma purge`."""
 
+import json
 import signal
 from dataclasses import replace
 
@@ -88,3 +89,29 @@ def test_ctrl_c_ends_it_in_order_and_the_next_one_goes_on(home, value, run, monk
     assert run("reindex").exit_code == 0
     assert None not in pages
     assert found(value) == 100
+
+
+def saved(value, **params) -> str:
+    return value("call", "memory", "save", json.dumps({"content": "tea", **params}))["memo_id"]
+
+
+def test_it_counts_asks_and_forgets(run, value):
+    stays, goes = saved(value), saved(value)
+    value("call", "memory", "delete", json.dumps({"memo_id": goes}))
+    assert "0 deleted and 0 expired" in run("purge").stdout, "365 days are not over"
+    assert "1 deleted and 0 expired" in run("purge", "--trash-days", "0", "--dry-run").stdout
+    refused = run("purge", "--trash-days", "0")
+    assert refused.exit_code == 1
+    assert "--yes" in refused.stderr
+    done = run("purge", "--trash-days", "0", "--yes")
+    assert done.exit_code == 0, done.output
+    assert "forgotten: 1 deleted and 0 expired" in done.stdout
+    assert run("call", "memory", "restore", json.dumps({"memo_id": goes})).exit_code == 1
+    assert value("call", "memory", "get", json.dumps({"memo_id": stays}))["content"] == "tea"
+
+
+def test_without_a_database_there_is_nothing_to_purge(run, home):
+    result = run("purge", "--yes")
+    assert result.exit_code == 0
+    assert "nothing" in result.stderr
+    assert not (home / "tokonoma.db").exists()

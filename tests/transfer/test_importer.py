@@ -2,7 +2,7 @@
 
 import uuid
 
-from transfer.houses import house, lines, put, take
+from transfer.apps import lines, open_app, put, take
 from transfer.reading import files
 
 from tokonoma.transfer import jsonl
@@ -47,7 +47,7 @@ def test_remarks_are_bounded_but_counted():
 
 def test_a_rehearsal_says_what_would_happen_and_writes_nothing(tmp_path, database_url):
     vault = files(tmp_path / "vault", a="[[b]]", b="[[a]] [[c]]", c="x")
-    with house(tmp_path / "home", database_url) as app:
+    with open_app(tmp_path / "home", database_url) as app:
         would = take(app, vault, dry_run=True)
         assert lines(app) == []
         did = take(app, vault)
@@ -61,7 +61,7 @@ def test_one_that_the_store_refuses_does_not_hold_up_its_batch(tmp_path, postgre
     memos = [MemoRecord(str(uuid.UUID(int=number + 1)), "/", text, version=1) for number, text in enumerate(texts)]
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl.format_header() + b"".join(map(jsonl.format_record, memos)) + jsonl.format_footer(90, 0))
-    with house(tmp_path / "home", postgres_at) as app:
+    with open_app(tmp_path / "home", postgres_at) as app:
         tally = take(app, path)
         assert tally.memos == {"saved": 88, "skipped": 2}
         assert [each.place for each in tally.skipped.items] == ["x.jsonl:5", "x.jsonl:79"]
@@ -72,6 +72,6 @@ def test_one_that_the_store_refuses_does_not_hold_up_its_batch(tmp_path, postgre
 def test_the_same_memo_twice_in_one_batch(tmp_path):
     one = MemoRecord(str(uuid.UUID(int=1)), "/", "first", version=1)
     two = MemoRecord(str(uuid.UUID(int=1)), "/", "second", version=2)
-    with house(tmp_path / "home") as app:
+    with open_app(tmp_path / "home") as app:
         assert [each["outcome"] for each in put(app, [one, two, one])["memos"]] == ["saved", "changed", "kept"]
         assert lines(app)[0]["content"] == "second"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from talk import Http, Lines
-from transfer.houses import house, lines, put
+from transfer.apps import lines, open_app, put
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth.api_keys import build_reach
@@ -19,7 +19,7 @@ THEIRS = MemoRecord(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsid
 
 @pytest.fixture
 def app(tmp_path, database_url):
-    with house(tmp_path / "home", database_url) as opened:
+    with open_app(tmp_path / "home", database_url) as opened:
         yield opened
 
 
@@ -101,7 +101,7 @@ BAD = {
 
 @pytest.mark.parametrize(("change", "why"), BAD.values(), ids=BAD)
 def test_what_cannot_be_stored_is_skipped_and_the_rest_is_saved(tmp_path, change, why):
-    with house(tmp_path / "home") as app:
+    with open_app(tmp_path / "home") as app:
         landed = put(app, [replace(OURS, **change), replace(OURS, memo_id=TWO)])["memos"]
         assert [each["outcome"] for each in landed] == ["skipped", "saved"]
         assert why in landed[0]["why"]

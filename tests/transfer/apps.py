@@ -1,4 +1,4 @@
-"""Houses whose memory is filled, emptied into files and filled again, as the commands do it."""
+"""Apps whose memory is exported to files and imported again, as the commands do it."""
 
 import io
 import json
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 @contextmanager
-def house(folder: Path, url: str | None = None) -> Generator[App]:
+def open_app(folder: Path, url: str | None = None) -> Generator[App]:
     flags = {"home": str(folder), "durable": False, "log_level": "error", **({"database_url": url} if url else {})}
     app = App(flags, {})
     try:
@@ -30,7 +30,7 @@ def house(folder: Path, url: str | None = None) -> Generator[App]:
 
 
 def put(app: App, memos: list[MemoRecord], relations: list[RelationRecord] | None = None) -> Json:
-    """Through the owner's door, as they are."""
+    """Import records as they are, with the owner tool."""
     given = {"memos": list(map(to_params, memos)), "relations": list(map(to_params, relations or []))}
     return call_owner_tool(app, "memory", "import", given)
 
