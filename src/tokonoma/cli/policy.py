@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from tokonoma.app import App
-from tokonoma.app.policy import format_progress
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_note, print_table, print_text
 from tokonoma.core.call import OWNER, Principal
-from tokonoma.policy.decide import decide, find_tags
+from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import decide, find_tags
 
 _HISTORY = ("version", "applied_at", "applied_by", "approver", "rolled_back_to")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from tokonoma.modules.memory.metadata import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
-from tokonoma.modules.memory.save import LATEST, MAX_CONTENT_BYTES
+from tokonoma.modules.memory.model import LATEST, MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from tokonoma.modules.memory.save import MAX_CONTENT_BYTES
 from tokonoma.transfer.model import MemoRecord, Metadata, RelationRecord, Remark
 
 _MAX_TITLE, _MAX_THREAD, _MAX_NAMESPACE, _MAX_TAG, _MAX_REASON = 500, 200, 500, 64, 10_000  # characters

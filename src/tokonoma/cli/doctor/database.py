@@ -19,7 +19,7 @@ from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import build_embedder
 from tokonoma.journal.verify import verify
 from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.index import count_by_module, count_outdated
@@ -204,7 +204,7 @@ def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
 
 
 def _check_pgvector(database: Database) -> Iterator[Finding]:
-    from tokonoma.search.vectors.postgres import PgvectorExtension, find_extension
+    from tokonoma.search.vectors.store import PgvectorExtension, find_extension
 
     with database.reading() as rows:
         found = find_extension(rows)

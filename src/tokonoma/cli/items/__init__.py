@@ -14,8 +14,7 @@ from tokonoma.cli.items.files import export_items, import_items
 from tokonoma.cli.items.text import GRAPH_FORMATS, find_changes, format_for_editor
 from tokonoma.cli.output import print_json, print_note, print_table
 from tokonoma.core.errors import Invalid, Refusal
-from tokonoma.modules.items.addresses import parse_target
-from tokonoma.modules.items.constants import MODULE_NAME, PRIORITIES, STATUSES
+from tokonoma.modules.items.model import MODULE_NAME, PRIORITIES, STATUSES, parse_target
 
 _FACTS = ("status", "priority", "category", "version", "start_date", "end_date", "created_at", "updated_at", "revision")
 

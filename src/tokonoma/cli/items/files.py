@@ -14,7 +14,7 @@ from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.output import format_remarks, pluralize, print_json, print_note
 from tokonoma.core.errors import Missing
-from tokonoma.modules.items.constants import MODULE_NAME
+from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.transfer.items import ItemFields, ItemFolder, read_pages
 from tokonoma.transfer.model import Remark
 
