@@ -81,7 +81,7 @@ def test_the_guard_refuses_what_the_policy_denies():
 
 def test_the_journal_hears_of_every_end_but_not_twice_of_a_write():
     heard = []
-    stage = journal(lambda call, outcome, code, spent: heard.append((outcome, code)), None)
+    stage = journal(lambda call, outcome, code, spent: heard.append((outcome, code)))
 
     def committed(call):
         call.journaled = True
