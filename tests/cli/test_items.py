@@ -36,7 +36,7 @@ def test_list_and_show(run, value, shelf):
 
 def test_mistakes_are_told_without_a_trace(run, shelf):
     for words, told in (
-        (("show", "nowhere"), "'nowhere' is not the address of an item. One looks like docs-12."),
+        (("show", "nowhere"), "'nowhere' is not the address of an item, such as docs-12."),
         (("show", "docs-99"), "There is no item docs-99 here."),
         (("add", "Bad Type", ""), "type: A type is made of a-z, 0-9 and _; title: Title is required"),
         (("list", "status:shut"), "status is one of Open"),
@@ -196,7 +196,7 @@ def test_a_file_by_hand_and_files_that_are_wrong(run, value, tmp_path):
     assert "type: A type is made of" in why["bad.md"]
     assert "status: There is no such status" in why["bad.md"]
     assert "unknown key 'colour'" in why["odd.md"]
-    assert "no item" in why["plain.md"]
+    assert "not an item" in why["plain.md"]
     item = value("items", "show", "idea-1", "--json")
     assert (item["title"], item["content"], item["tags"]) == ("by hand", "body", ["a"])
     assert value("items", "list", "--json")["items"][0]["address"] == "idea-1"
