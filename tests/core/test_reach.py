@@ -4,7 +4,7 @@ import pytest
 
 from tokonoma import catalogue
 from tokonoma.core.errors import Invalid
-from tokonoma.core.reach import MaskRule, Reach, parse_mask_rule
+from tokonoma.core.reach import MaskPattern, Reach, parse_mask
 
 TOOLS = {
     entry.path: entry
@@ -22,17 +22,17 @@ def seen(*mask: str, **more) -> set[str]:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("memory", MaskRule("memory")),
-        ("memory.save", MaskRule("memory", tool="save")),
-        ("memory.relation.save", MaskRule("memory", tool="relation.save")),
-        ("*:destroy", MaskRule("*", effect="destroy")),
-        ("github@work:write", MaskRule("github", account="work", effect="write")),
-        ("notion@private", MaskRule("notion", account="private")),
-        ("github@work.merge_pr", MaskRule("github", account="work", tool="merge_pr")),
+        ("memory", MaskPattern("memory")),
+        ("memory.save", MaskPattern("memory", tool="save")),
+        ("memory.relation.save", MaskPattern("memory", tool="relation.save")),
+        ("*:destroy", MaskPattern("*", effect="destroy")),
+        ("github@work:write", MaskPattern("github", account="work", effect="write")),
+        ("notion@private", MaskPattern("notion", account="private")),
+        ("github@work.merge_pr", MaskPattern("github", account="work", tool="merge_pr")),
     ],
 )
 def test_rules_are_parsed(text, rule):
-    assert parse_mask_rule(text) == rule
+    assert parse_mask(text) == rule
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_rules_are_parsed(text, rule):
 )
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(Invalid, match="not a mask"):
-        parse_mask_rule(text)
+        parse_mask(text)
 
 
 def test_only_reading_leaves_exactly_the_tools_that_read():

@@ -14,7 +14,7 @@ from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.errors import Conflict, Missing, Unauthenticated
 from tokonoma.core.module import Migration
 from tokonoma.core.namespaces import is_inside, normalize_namespace
-from tokonoma.core.reach import UNLIMITED, Reach, parse_mask_rule
+from tokonoma.core.reach import UNLIMITED, Reach, parse_mask
 
 TABLES = (
     Migration(
@@ -93,7 +93,7 @@ def build_reach(
     if not is_inside(start, root):
         raise Conflict(f"The default namespace {start} does not lie inside the root {root}.", reason="default")
     for rule in mask:
-        parse_mask_rule(rule)
+        parse_mask(rule)
     return Reach(root, start, None if modules is None else frozenset(modules), frozenset(mask), frozenset(extras))
 
 

@@ -13,7 +13,7 @@ from tokonoma.cli.session import open_app
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Missing
-from tokonoma.core.reach import parse_mask_rule
+from tokonoma.core.reach import parse_mask
 from tokonoma.core.suggestions import find_nearest
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
@@ -165,7 +165,7 @@ def _normalize_mask(app: App, rules: Sequence[str]) -> list[str]:
     """Masks as they are stored: a spelling that would hide nothing must not pass."""
     masked: list[str] = []
     for text in rules:
-        rule = parse_mask_rule(text)
+        rule = parse_mask(text)
         if rule.module != "*":
             _require_modules(app, [rule.module])
         if rule.tool is not None:

@@ -14,7 +14,7 @@ _RULE = re.compile(r"(\*|[a-z][a-z0-9_]*)(?:@([\w-]+))?(?:\.([\w.]+|\*)|:(read|w
 
 
 @dataclass(frozen=True, slots=True)
-class MaskRule:
+class MaskPattern:
     """One line of a mask: `scope[.tool | :effect]`, where scope is `*`, `module` or `module@account`."""
 
     module: str  # `*`: every module
@@ -36,7 +36,7 @@ class MaskRule:
 
 
 @lru_cache(maxsize=4096)
-def parse_mask_rule(text: str) -> MaskRule:
+def parse_mask(text: str) -> MaskPattern:
     """Invalid for anything that is not a rule: a mask that hides nothing by a misspelling must not pass."""
     found = _RULE.fullmatch(text)
     if found is None or (found[1] == "*" and (found[2] or found[3])):
@@ -45,7 +45,7 @@ def parse_mask_rule(text: str) -> MaskRule:
             field="mask",
         )
     module, account, tool, effect = found.groups()
-    return MaskRule(module, account, None if tool == "*" else tool, effect)  # type: ignore[arg-type]
+    return MaskPattern(module, account, None if tool == "*" else tool, effect)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class Reach:
     def sees_module(self, name: str) -> bool:
         if self.modules is not None and name not in self.modules:
             return False
-        return not any(rule.is_whole_module and rule.module in ("*", name) for rule in map(parse_mask_rule, self.mask))
+        return not any(rule.is_whole_module and rule.module in ("*", name) for rule in map(parse_mask, self.mask))
 
     def sees_tool(self, tool: "ToolInfo", account: str | None = None) -> bool:
         if tool.extra and not self.extras & {"*", tool.path, f"{tool.module}.*"}:
             return False
         if self.modules is not None and tool.module not in self.modules:
             return False
-        return not any(parse_mask_rule(rule).matches(tool, account) for rule in self.mask)
+        return not any(parse_mask(rule).matches(tool, account) for rule in self.mask)
 
 
 UNLIMITED = Reach()
