@@ -75,7 +75,7 @@ def test_a_list_shows_everything_but_the_keys(run):
         (["create", "x", "--modules", ","], 1, "names no module"),
         (["create", "x", "--mask", "system.stats"], 1, "'status'"),
         (["create", "x", "--mask", "sistem"], 1, "Did you mean 'system'?"),
-        (["create", "x", "--root", "/a", "--default", "/b"], 1, "does not lie inside the root"),
+        (["create", "x", "--root", "/a", "--default", "/b"], 1, "is not inside the root"),
         (["create", "x", "--root", "/../a"], 1, "leads above the root"),
         (["create", "x", "--expires", "soon"], 2, "90d"),
         (["create", "x", "--expires", "2001-01-01"], 2, "has already passed"),
