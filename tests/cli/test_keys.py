@@ -23,7 +23,7 @@ def app(home):
 
 
 def caller(key: str | None) -> Caller:
-    return Caller("http", key, "127.0.0.1")
+    return Caller("http", token=key, remote="127.0.0.1")
 
 
 def test_a_key_is_printed_alone_and_carries_what_it_was_given(run, app):

@@ -192,6 +192,15 @@ def test_unknown_paths_and_methods_are_answered_in_our_own_shape():
         assert json.loads(body)["error"] == {"code": -32600, "message": "Method not allowed. Use GET."}
 
 
+def test_no_request_object_is_built(monkeypatch):
+    monkeypatch.setattr("starlette.requests.HTTPConnection.__init__", None)
+    with served(metrics=lambda: b"x 1\n") as (url, _), line(url) as one:
+        assert json.loads(one.ask(call("echo", text="x"))[2])["result"]["isError"] is False
+        for path in ("/health", "/ready", "/metrics"):
+            assert one.ask(b"", path=path, method="GET")[0].startswith(b"HTTP/1.1 200")
+        assert one.ask(b"", path="/nothing", method="GET")[0].startswith(b"HTTP/1.1 404")
+
+
 def test_a_connection_serves_calls_and_pages_in_turn():
     with served() as (url, _), line(url) as one:
         for number in range(3):
