@@ -60,13 +60,6 @@ class Ranking:
     language: str | None = None  # of the query, where it mattered
 
 
-def embed_query(context: SearchContext, query: Query) -> QueryVector | None:
-    """The query as a vector. This may call a remote provider: hold no transaction meanwhile."""
-    if query.mode == "text" or not query.text.strip() or query.pivot is not None or context.vectors is None:
-        return None
-    return context.vectors.embed_query(query.text)
-
-
 def find(
     context: SearchContext,
     rows: Rows,
