@@ -53,11 +53,6 @@ class SearchEngine:
         with self._database.reading(call.cancel_token) as rows:
             return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
 
-    def count_waiting(self) -> int:
-        """Records whose vector is still to be made."""
-        with self._database.reading() as rows:
-            return self.vectors.count_waiting(rows)
-
     def resume(self, *, serves: bool = False) -> None:
         """Continue with what the last process left in the queue."""
         self._is_deferred = self._is_deferred and not serves

@@ -150,8 +150,8 @@ class EmbedWorker:
             known = self._find_model(rows)
         if known is not None and not is_same_model(anchor, known.anchor):
             raise UnusableAnswer(
-                f"What answers as {known.name} is not the model that made the stored vectors. Bring that one back, or"
-                " give this one a name of its own in embed_model."
+                f"The model that answers as {known.name} is not the one that made the stored vectors. Restore that"
+                " model, or set another name in embed_model."
             )
         if known is None or not known.current:
             with self._database.writing() as statements:
@@ -199,7 +199,9 @@ class EmbedWorker:
     def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model
         self._failures += 1
-        problem = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
+        problem = (
+            error.message if isinstance(error, Refusal) else f"The embedding worker failed ({type(error).__name__})."
+        )
         if problem != self.problem:  # logged once, not with every try
             log("warning", "embed.waiting", model=self._config.name, says=problem)
         self.problem = problem
