@@ -156,8 +156,8 @@ def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 
 def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
-    """Remove a page of the claims that were forgotten, or had expired, so many days ago, with their sources, entities,
-    relations and events. With `dry_run` say how many there are in all."""
+    """Delete a batch of the claims that were forgotten or had expired so many days ago, with their sources, entities,
+    relations and events. With `dry_run` only count all of them."""
     before = now() - days * _DAY
     if dry_run:
         row = desk.row(

@@ -25,7 +25,8 @@ Kind = Literal["fact", "preference", "task", "policy_hint"]
 Scope = Annotated[str, Field(json_schema_extra={"enum": list(LAYERS)})]
 BoundaryClass = Annotated[str, Field(json_schema_extra={"enum": list(CLASSIFICATIONS)})]
 Allow = Annotated[
-    list[str] | None, Field(max_length=50, description="purposes, like answer:task or tool:mail; default: your own")
+    list[str] | None,
+    Field(max_length=50, description="purposes, such as answer:task or tool:mail; default: all of yours"),
 ]
 ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
 
@@ -224,7 +225,7 @@ def compute_hash(text: str) -> str:
 def parse_scope(asked: str) -> Layer:
     if asked in LAYERS:
         return asked
-    message = f"scope: there is no scope {asked[:40]!r}. Use session, project or principle."
+    message = f"There is no scope {asked[:40]!r}. Use session, project or principle."
     raise Invalid(message, reason="scope", field="scope")
 
 
