@@ -20,7 +20,7 @@ from tokonoma.cli import GC_THRESHOLDS
 from tokonoma.cli.owner_tools import call_owner_tool
 from tokonoma.core.call import Caller
 from tokonoma.core.ids import uuid7
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 
 from .child import Failed
 from .peers import Peers

@@ -35,9 +35,8 @@ async def big(desk: AsyncDesk) -> dict[str, Any]:
     return {"page": "".join(f"{number} {LINE}" for number in range(7_000_000 // (len(LINE) + 6)))}
 
 
-MODULE = Module(
-    "outside_bench", "Answers of two sizes.", (Tool("small", small, "Small", outside=True), Tool("big", big, "Big", outside=True))
-)  # fmt: skip
+TOOLS = (Tool("small", small, "Small", outside=True), Tool("big", big, "Big", outside=True))
+MODULE = Module("outside_bench", "Answers of two sizes.", TOOLS)
 
 
 def measure(peers: Peers, plan: Plan) -> list[Row]:

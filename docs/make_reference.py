@@ -15,7 +15,7 @@ from tokonoma.cli.program import program
 from tokonoma.config import settings
 from tokonoma.core import errors
 from tokonoma.core.module import ModuleInfo, ToolInfo
-from tokonoma.server.mcp import protocol
+from tokonoma.server.mcp import message
 
 FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parents[1]
@@ -182,7 +182,7 @@ def _reasons() -> dict[str, set[str]]:
 
 
 def _wire_codes() -> Iterator[tuple[str, int]]:
-    for name, value in vars(protocol).items():
+    for name, value in vars(message).items():
         if isinstance(value, int) and value < 0:
             yield name, value
 

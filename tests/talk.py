@@ -10,7 +10,7 @@ import httpx
 from tokonoma.app import App
 from tokonoma.core.call import Caller
 from tokonoma.server.http.app import create_app
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -71,7 +71,7 @@ class Lines(Talk):
         super().__init__()
         self._answers: queue.Queue[Json] = queue.Queue()
         self.notices: list[Json] = []
-        self._conversation = StdioSession(app.dispatcher, Caller("stdio"), self._take)
+        self._session = StdioSession(app.dispatcher, Caller("stdio"), self._take)
 
     def _take(self, message: bytes) -> None:
         told = json.loads(message)
@@ -81,13 +81,13 @@ class Lines(Talk):
             self.notices.append(told)
 
     def send(self, message: Json) -> Json:
-        self._conversation.handle_line(json.dumps(message).encode())
+        self._session.handle_line(json.dumps(message).encode())
         return self._answers.get(timeout=60)
 
     def post(self, message: Json) -> None:
         """A request whose answer nobody waits for."""
         self._number = max(self._number, message["id"])
-        self._conversation.handle_line(json.dumps(message).encode())
+        self._session.handle_line(json.dumps(message).encode())
 
     def wait_for(self, number: int) -> Json:
         """The answer to an earlier `post`."""
@@ -97,7 +97,7 @@ class Lines(Talk):
 
     def tell(self, method: str, **params: Any) -> None:
         """A notification."""
-        self._conversation.handle_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+        self._session.handle_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
 
 class Http(Talk):

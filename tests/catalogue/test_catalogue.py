@@ -38,7 +38,7 @@ def test_listed_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-LATE = ["pydantic", "numpy", "apsw", "psycopg", "uvicorn", "click", "rich", "asyncio", "tokonoma.store"]
+LATE = ["pydantic", "numpy", "apsw", "psycopg", "uvicorn", "starlette", "click", "rich", "asyncio", "tokonoma.store"]
 
 
 def test_lists_are_answered_before_anything_heavy_is_imported(tmp_path):
@@ -46,7 +46,7 @@ def test_lists_are_answered_before_anything_heavy_is_imported(tmp_path):
 import sys, json
 from tokonoma.app import App
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 told = []
 talk = StdioSession(App({"home": sys.argv[1]}, {}).dispatcher, Caller("stdio"), told.append)
 for number, method in enumerate(("initialize", "tools/list")):

@@ -36,5 +36,6 @@ def test_every_required_scenario_of_a_tools_server_passes(revision, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     required = listed(suite / "requirements" / f"{revision}.yaml", "server")
     passed = set(re.findall(r"^✓ (\S+): ", done.stdout, re.MULTILINE))
-    assert required - passed == listed(excused, "server")
+    # The suite prints a scenario with warnings alone as passed, and refuses an excuse that is not needed.
+    assert required - passed <= listed(excused, "server")
     assert len(required) > len(listed(excused, "server")) > 0

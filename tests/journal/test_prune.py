@@ -130,7 +130,7 @@ def test_what_others_were_anchored_to_may_go(store, clock):
     assert problems(store) == ()
 
 
-def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
+def test_pruning_again_and_again_keeps_one_head_of_each_chain(store, clock):
     running = keeper(store)
     for time in range(2_000, 30_000, 1_000):
         write(running, time)
@@ -147,11 +147,11 @@ def test_pruning_again_and_again_keeps_one_word_of_each_strand(store, clock):
         (entries,) = rows.row("select count(*) from journal")
     assert line == 26_000
     assert entries < 60
-    assert len(heads) < 30  # strands that nobody speaks of any more are forgotten
+    assert len(heads) < 30  # chains that no entry refers to are forgotten
 
 
 def test_an_interrupted_pruning_leaves_a_journal_that_verifies(store, clock, monkeypatch):
-    monkeypatch.setattr(prune, "_GROUP", 4)
+    monkeypatch.setattr(prune, "_GROUP_SIZE", 4)
     monkeypatch.setattr(prune, "_NEWEST", 6)
     monkeypatch.setattr("tokonoma.journal.chain._NEWEST", 2)
     for number in range(6):

@@ -14,7 +14,7 @@ ROOMS = sorted(folder.name for folder in SOURCE.iterdir() if (folder / "__init__
 MODULES = sorted(folder.name for folder in (SOURCE / "modules").iterdir() if (folder / "__init__.py").exists())
 
 # Past forms that do not end in -ed. `read`, `put`, `set`, `cut`, `run` are verbs as they stand.
-IRREGULAR = frozenset(
+IRREGULAR = frozenset(  # noqa: SIM905
     "told made kept shown found sought said given taken held known seen led left lent sent built begun bound brought"
     " caught chosen drawn driven felt gone got heard hidden laid lost meant met paid sold spoken stood taught thought"
     " thrown torn won worn written woken born broken done grown hung lain spent spun stuck struck swept".split()
@@ -81,7 +81,7 @@ def test_tests_mirror_the_rooms(room):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_have_the_same_skeleton(module):
-    """A module is small enough for one file of tools, or has its types, tables and hooks where every module has them."""
+    """A module is small enough for one file of tools, or keeps types, tables and hooks where every module does."""
     names = {file.name for file in (SOURCE / "modules" / module).glob("*.py")}
     if len(names) > 3:
         assert {"__init__.py", "model.py", "tables.py", "hooks.py"} <= names

@@ -6,7 +6,7 @@ from typing import Any
 
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
+from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 
 Run = Callable[["Workshop", ToolRequest, CancelToken], ToolResult]
@@ -16,88 +16,82 @@ def text(words: str, *, is_error: bool = False, **structured: Any) -> ToolResult
     return ToolResult([{"type": "text", "text": words}], structured or None, is_error)
 
 
-def echo(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    words = str(order.arguments.get("text", ""))
+def echo(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    words = str(request.arguments.get("text", ""))
     return text(words, text=words)
 
 
-def who(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    caller = order.caller
-    return text("you", client=caller.client, transport=caller.transport, trace=order.trace_parent, size=order.bytes_in)
+def who(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    caller = request.caller
+    return text(
+        "you", client=caller.client, transport=caller.transport, trace=request.trace_parent, size=request.bytes_in
+    )
 
 
-def wait(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def wait(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     """Until `open` is called with the same gate, or the call is told to stop."""
-    gate = shop.gate(str(order.arguments["gate"]))
-    shop.gate(f"{order.arguments['gate']} reached").set()
+    gate = shop.gate(str(request.arguments["gate"]))
+    shop.gate(f"{request.arguments['gate']} reached").set()
     try:
         with stop.attach_during(gate.set):
             gate.wait()
     finally:
         shop.stopped.append(stop.reason)
-        shop.gate(f"{order.arguments['gate']} left").set()
+        shop.gate(f"{request.arguments['gate']} left").set()
     return text(stop.reason or "opened", is_error=bool(stop.reason))
 
 
-def stubborn(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def stubborn(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     """Like wait, but deaf to cancellation."""
-    shop.gate(f"{order.arguments['gate']} reached").set()
-    shop.gate(str(order.arguments["gate"])).wait()
+    shop.gate(f"{request.arguments['gate']} reached").set()
+    shop.gate(str(request.arguments["gate"])).wait()
     return text("opened at last")
 
 
-def open_gate(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    shop.gate(str(order.arguments["gate"])).set()
+def open_gate(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    shop.gate(str(request.arguments["gate"])).set()
     return text("open")
 
 
-def count(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    to = int(order.arguments["to"])
+def count(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    to = int(request.arguments["to"])
     for step in range(to + 1):
-        if order.progress is not None:
-            order.progress(step, to, f"step {step}")
-    if "gate" in order.arguments:
-        shop.gate(str(order.arguments["gate"])).wait()
+        if request.progress is not None:
+            request.progress(step, to, f"step {step}")
+    if "gate" in request.arguments:
+        shop.gate(str(request.arguments["gate"])).wait()
     return text(f"counted to {to}", to=to)
 
 
-def fail(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def fail(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     return text('{"error":{"code":"INVALID_ARGUMENT","message":"as asked"}}', is_error=True)
 
 
-def speak(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def speak(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     """What should never be printed to stdout, printed to stdout."""
     print("not a message")  # noqa: T201
     return text("spoken")
 
 
-def odd(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def odd(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     return ToolResult([], {"value": object()})
 
 
-def large(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    return text("x" * int(order.arguments["size"]))
+def large(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    return text("x" * int(request.arguments["size"]))
 
 
-def ready_made(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def ready_made(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     return ToolResult([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
 
 
-def gone(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
+def gone(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
     return ToolResult([], refusal=Missing("It is no longer there.", nearest=["echo"]))
-
-
-def ask(shop: "Workshop", order: ToolRequest, stop: CancelToken) -> ToolResult:
-    if "name" in order.inputs:
-        return text(f"Hello, {order.inputs['name']['content']['name']}, {order.state}!")
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    form = {"mode": "form", "message": "Who is it?", "requestedSchema": schema}
-    return ToolResult([], asks={"name": {"method": "elicitation/create", "params": form}}, state="s1")
 
 
 RUNS: dict[str, Run] = {
     "echo": echo, "who": who, "wait": wait, "stubborn": stubborn, "open": open_gate, "count": count, "fail": fail,
-    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "ask": ask, "gone": gone,
+    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "gone": gone,
 }  # fmt: skip
 
 
@@ -117,7 +111,7 @@ class Workshop:
     def __init__(self, keys: Mapping[str, Principal] | None = None, tools: Sequence[Mapping[str, Any]] = TOOLS) -> None:
         self.keys = keys
         self.listed = tools
-        self.orders: list[ToolRequest] = []
+        self.requests: list[ToolRequest] = []
         self.stopped: list[str] = []
         self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
@@ -139,25 +133,23 @@ class Workshop:
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return self.listed
 
-    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
-        if order.name == "busy":
+    def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
+        if request.name == "busy":
             raise Limited("Too many calls.", retry_after=7)
-        if order.name == "crash":
+        if request.name == "crash":
             raise RuntimeError("the secret of the house")
-        if order.name == "sampler" and "sampling" not in order.capabilities:
+        if request.name == "sampler" and "sampling" not in request.capabilities:
             raise Unready("This tool needs sampling.", reason="capability", required={"sampling": {}})
-        if order.name == "sealed" and order.state != "seal":
-            raise Invalid("The state was changed.", field="requestState")
-        if order.name not in RUNS:
-            raise Missing(f"Unknown tool: {order.name}", nearest=["echo"])
-        self.orders.append(order)
+        if request.name not in RUNS:
+            raise Missing(f"Unknown tool: {request.name}", nearest=["echo"])
+        self.requests.append(request)
         stop = CancelToken()
-        threading.Thread(target=self._work, args=(order, stop, done), daemon=True).start()
+        threading.Thread(target=self._work, args=(request, stop, done), daemon=True).start()
         return stop
 
-    def _work(self, order: ToolRequest, stop: CancelToken, done: OnDone) -> None:
+    def _work(self, request: ToolRequest, stop: CancelToken, done: OnDone) -> None:
         try:
-            answer = RUNS[order.name](self, order, stop)
+            answer = RUNS[request.name](self, request, stop)
         except Refusal as refusal:  # told to stop before it could begin
             answer = text(refusal.message, is_error=True)
         done(answer)

@@ -7,7 +7,7 @@ from typing import Any
 from server.fixture import Workshop
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import StdioSession
+from tokonoma.server.mcp.session import StdioSession
 
 
 class Talk:
@@ -15,10 +15,10 @@ class Talk:
         self.shop = shop or Workshop()
         self.written: queue.Queue[bytes] = queue.Queue()
         self.caller = Caller("stdio")
-        self.conversation = StdioSession(self.shop, self.caller, self.written.put, after_list)
+        self.session = StdioSession(self.shop, self.caller, self.written.put, after_list)
 
     def say(self, message: Any) -> None:
-        self.conversation.handle_line(message if isinstance(message, bytes) else json.dumps(message).encode())
+        self.session.handle_line(message if isinstance(message, bytes) else json.dumps(message).encode())
 
     def hear(self) -> Any:
         """The next message; a test that waits for one that never comes is ended from outside."""
@@ -30,5 +30,5 @@ class Talk:
 
     def silent(self) -> bool:
         """Nothing more to hear, once every call has ended."""
-        assert self.conversation.drain(60)
+        assert self.session.drain(60)
         return self.written.empty()

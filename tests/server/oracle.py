@@ -29,8 +29,6 @@ def build(tools: list[dict[str, Any]]) -> Server[Any]:
             for step in range(arguments["to"] + 1):
                 await ctx.session.report_progress(step, arguments["to"], f"step {step}")
             return said(f"counted to {arguments['to']}", {"to": arguments["to"]})
-        if params.name == "ask":
-            return ask(params)
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}", {"nearest": ["echo"]})
 
     async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
@@ -74,16 +72,6 @@ def build(tools: list[dict[str, Any]]) -> Server[Any]:
 def said(words: str, structured: dict[str, Any] | None, is_error: bool = False) -> types.CallToolResult:
     content: Any = [types.TextContent(type="text", text=words)]
     return types.CallToolResult(content=content, structured_content=structured, is_error=is_error)
-
-
-def ask(params: types.CallToolRequestParams) -> Any:
-    if params.input_responses:
-        answer: Any = params.input_responses["name"]
-        return said(f"Hello, {answer.content['name']}, {params.request_state}!", None)
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    form = {"mode": "form", "message": "Who is it?", "requestedSchema": schema}
-    asks = {"name": {"method": "elicitation/create", "params": form}}
-    return types.InputRequiredResult.model_validate({"inputRequests": asks, "requestState": "s1"})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The workshop as a program: `python program.py` speaks stdio; clients in tests start it.
 
-`python program.py GRACE LAST_CALL` sets how long it waits for calls at the end.
+`python program.py GRACE CANCEL_GRACE` sets how long it waits for calls at the end.
 """
 
 import sys
@@ -13,5 +13,5 @@ if __name__ == "__main__":
     def listed() -> None:
         sys.stderr.write("listed\n")
 
-    waits = dict(zip(("grace", "last_call"), map(float, sys.argv[1:]), strict=False))
+    waits = dict(zip(("grace", "cancel_grace"), map(float, sys.argv[1:]), strict=False))
     serve(Workshop(), *claim_streams(), after_list=listed, **waits)

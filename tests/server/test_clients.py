@@ -7,7 +7,6 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-import mcp_types as types
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from server.fixture import TOOLS
@@ -33,11 +32,8 @@ async def refused(awaitable: Any) -> int:
 
 @pytest.mark.parametrize(("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28",) * 2])
 def test_a_full_session(target, mode, version):
-    async def answer_form(context: Any, params: Any) -> types.ElicitResult:
-        return types.ElicitResult(action="accept", content={"name": "Rin"})
-
     async def session() -> None:
-        async with Client(target, mode=mode, elicitation_callback=answer_form) as client:
+        async with Client(target, mode=mode) as client:
             assert client.protocol_version == version
             if mode != "2026-07-28":  # a client that pins a version asks the server nothing about itself
                 assert client.server_info is not None
@@ -50,9 +46,6 @@ def test_a_full_session(target, mode, version):
             if mode == "legacy":
                 with pytest.warns(Warning, match="ping"):
                     await client.send_ping()  # pyright: ignore[reportDeprecated]
-            else:
-                asked = await client.call_tool("ask")
-                assert asked.content[0].text == "Hello, Rin, s1!"  # pyright: ignore
 
     anyio.run(session)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from server.hostile import RAW, TABLE, deep, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.message import ProtocolError, parse_message
-from tokonoma.server.mcp.protocol import MAX_BYTES
+from tokonoma.server.mcp.message import MAX_BYTES, ProtocolError, parse_message
 
 
 @pytest.mark.parametrize("name", RAW)

@@ -144,7 +144,7 @@ def test_at_the_end_of_input_calls_under_way_still_answer():
 
 
 def test_calls_that_do_not_end_are_told_to_after_the_grace():
-    with Line(grace=0.0, last_call=60.0) as line:
+    with Line(grace=0.0, cancel_grace=60.0) as line:
         line.say(call("wait", id=1, gate="never"))
         line.shop.gate("never reached").wait()
         line.end()

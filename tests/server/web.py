@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Generator
 from typing import Any
@@ -54,17 +55,19 @@ def events(response: httpx.Response) -> list[Any]:
 
 
 @contextlib.contextmanager
-def served(front: Any = None, port: int = 0, **options: Any) -> Generator[tuple[str, Any]]:
+def served(
+    front: Any = None, port: int = 0, tls: ssl.SSLContext | None = None, **options: Any
+) -> Generator[tuple[str, Any]]:
     """`(url, front)` of a server on 127.0.0.1, ended when the block is left."""
     front = Workshop() if front is None else front
     listener = listen("127.0.0.1", port)
     started = threading.Event()
-    running = create_server(create_app(front, **options), on_started=started.set, grace=0.0)
+    running = create_server(create_app(front, **options), tls=tls, on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", front
+        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{listener.getsockname()[1]}", front
     finally:
         running.should_exit = True
         thread.join()

@@ -1,1 +1,1 @@
-"""Who calls: API keys."""
+"""Authentication: API keys and rate limits."""

@@ -33,7 +33,7 @@ def stdio(ctx: click.Context, key: str | None) -> None:
 
 @command(
     "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins", "require_key",
-    "workers", "time_limit", "rate_limit", "log_level",
+    "tls_cert", "tls_key", "workers", "time_limit", "rate_limit", "log_level",
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
@@ -41,20 +41,22 @@ def serve(ctx: click.Context) -> None:
 
     Without any key a caller on this machine is the owner; other machines are let in only once keys are required.
     """
-    from tokonoma.server.http.run import run  # uvicorn: 70 ms that no other command pays
+    from tokonoma.server.http.run import load_tls, run  # uvicorn: 70 ms that no other command pays
 
     with open_app(ctx, serves=True) as app:
         host = app.settings.get_text("host")
         _refuse_open_network(app, host)
+        tls = load_tls(app.settings.get_text("tls_cert"), app.settings.get_text("tls_key"))
         app.warm(serves=True)
         endpoint = _build_endpoint(app, host)
         listener = _open_listener(host, app.settings.get_int("port"))
         port: int = listener.getsockname()[1]
-        run(endpoint, listener, on_started=lambda: _announce(app, host, port))
+        scheme = "http" if tls is None else "https"
+        run(endpoint, listener, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
 
 
 def _refuse_open_network(app: App, host: str) -> None:
-    from tokonoma.server.http.security import is_loopback
+    from tokonoma.auth.authenticate import is_loopback
 
     if not is_loopback(host) and not app.authenticator.requires_key():
         raise Denied(
@@ -65,8 +67,9 @@ def _refuse_open_network(app: App, host: str) -> None:
 
 
 def _build_endpoint(app: App, host: str) -> "HttpApp":
+    from tokonoma.auth.authenticate import is_loopback
     from tokonoma.server.http.app import create_app
-    from tokonoma.server.http.security import LOOPBACK, is_loopback
+    from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
     metrics = Metrics(__version__)
@@ -98,9 +101,9 @@ def _open_listener(host: str, port: int) -> socket.socket:
         raise Unready(f"Cannot listen on {host}:{port}: {reason}.", reason="listen") from error
 
 
-def _announce(app: App, host: str, port: int) -> None:
+def _announce(app: App, scheme: str, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    url = f"http://{shown}:{port}/mcp"
+    url = f"{scheme}://{shown}:{port}/mcp"
     required = app.authenticator.requires_key()
     if not sys.stderr.isatty():
         log("info", "serving", url=url, version=__version__, key_required=required)

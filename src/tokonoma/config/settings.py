@@ -99,6 +99,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("allowed_hosts", (), "further Host names that HTTP requests may carry", parse_names),
     Setting("allowed_origins", (), "further Origins that browsers may call from", parse_names),
     Setting("require_key", False, "ask for an API key over HTTP even while none exists", parse_bool),
+    Setting("tls_cert", "", "PEM file with the certificate of `serve` and its chain; with tls_key: HTTPS", parse_text),
+    Setting("tls_key", "", "PEM file with the private key of tls_cert, without a password", parse_text),
     Setting("workers", 8, "worker threads for calls", integer_between(1, 256)),
     Setting("time_limit", 60.0, "seconds that one call may run", parse_seconds),
     Setting(

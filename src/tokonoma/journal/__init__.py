@@ -1,1 +1,1 @@
-"""The journal of every call, and what can be observed of it: metrics and spans."""
+"""The journal of every call, in chains of hashes."""

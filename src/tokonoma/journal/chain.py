@@ -1,21 +1,23 @@
-"""Strands: each writer keeps its own chain of hashes, so that writers never wait for each other.
+"""Journal entries and their chains of hashes. Each writer has a chain of its own, so that writers never wait for each
+other.
 
-A strand begins with an entry that notes where the other strands stand, and ends with another. Cutting the tail off
-a strand therefore shows in whichever strand was anchored to it. A killed process leaves its strand open: that is valid.
+A chain begins with an entry that notes where the other chains stand, and ends with another. Cutting off the end of a
+chain therefore shows in every chain that was anchored to it. A killed process leaves its chain without an end: that is
+valid.
 """
 
+import hashlib
 import json
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import orjson
+
+from tokonoma.core.call import Call
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.core.errors import Unavailable
 from tokonoma.core.ids import uuid7
 from tokonoma.core.module import Migration
-from tokonoma.journal.entry import COLUMNS, JournalEntry, digest
 
 TABLES = (
     Migration(
@@ -35,81 +37,105 @@ TABLES = (
     ),
 )
 
+
+class JournalEntry(NamedTuple):
+    """Who called what, when, how it ended, how long it took and how large it was. Never a body."""
+
+    at: int  # milliseconds since the epoch
+    kind: str  # call | open | close | prune
+    request_id: str = ""
+    trace_id: str = ""
+    parent: str | None = None
+    principal: str = ""
+    transport: str = ""
+    remote: str | None = None
+    module: str = ""
+    tool: str = ""
+    outcome: str = ""  # ok | committed | sent | refused | failed
+    code: str = ""
+    duration_us: int | None = None  # a write is entered before its commit, when its duration is not known yet
+    policy: str = ""
+    bytes_in: int = 0
+    bytes_out: int = 0
+    anchors: str | None = None  # JSON; open and close: where other chains stood; prune: where chains were cut
+
+
+COLUMNS = JournalEntry._fields
 _INSERT = (  # the columns are our own
     f"insert into journal (strand, seq, {', '.join(COLUMNS)}, hash) "  # noqa: S608
     f"values (:strand, :seq, {', '.join(':' + column for column in COLUMNS)}, :hash)"
 )
-_NEWEST = 200  # entries looked at for the strands that moved last; older ones were anchored by these when they began
+_NEWEST = 200  # entries searched for the chains that moved last; older chains were anchored by these when they began
+_MAX_FINDS = 20  # named in an entry; of more only the count
+
+
+def build_entry(call: Call, policy: str, outcome: str, code: str = "", duration_us: int | None = None) -> JournalEntry:
+    tool, caller, finds = call.tool_info, call.caller, call.detections
+    if finds:  # kinds and salted hashes, never the text
+        more = [f"+{len(finds) - _MAX_FINDS}"] if len(finds) > _MAX_FINDS else []
+        policy = " ".join([policy, *finds[:_MAX_FINDS], *more])
+    return JournalEntry(  # by position: by name it would take twice as long, and every call comes through here
+        now(),
+        "call",
+        call.request_id,
+        call.trace_id,
+        call.parent,
+        call.principal.name if call.principal else "",
+        caller.transport,
+        caller.remote,
+        # An unknown name is the caller's text and may be anything, so only its start is stored.
+        tool.module if tool else _shorten(call.module),
+        tool.name if tool else _shorten(call.tool),
+        outcome,
+        code,
+        duration_us,
+        policy,
+        call.bytes_in,
+        call.bytes_out,
+    )
+
+
+def _shorten(name: str) -> str:
+    return name[:64].encode("utf-8", "replace").decode()
+
+
+def digest(previous: bytes, chain: str, seq: int, values: Sequence[Any]) -> bytes:
+    """Hash one link: the hash of the entry before it, its position, and all its values."""
+    return hashlib.sha256(previous + orjson.dumps([chain, seq, *values])).digest()
 
 
 class Chain:
-    """One chain. What `add` inserts counts only after `keep`: a rolled-back transaction leaves no gap."""
+    """One chain. What `add` inserts counts only after `commit`: a rolled-back transaction leaves no gap."""
 
     def __init__(self) -> None:
         self.id = uuid7()
         self.is_open = False
-        self._seq, self._head = 0, b""
-        self._next_seq, self._next_head = 0, b""
+        self._committed = self._next = (0, b"")  # number of the next entry, and hash of the last one
 
     def add(self, statements: Statements, *entries: JournalEntry) -> None:
-        if self._next_seq == 0:
+        if self._next[0] == 0:
             entries = (JournalEntry(now(), "open", anchors=read_anchors(statements, self.id)), *entries)
-        rows = [self._link(entry) for entry in entries]
+        rows: list[dict[str, Any]] = []
+        for entry in entries:
+            seq, head = self._next
+            head = digest(head, self.id, seq, entry)
+            rows.append({**entry._asdict(), "strand": self.id, "seq": seq, "hash": head})
+            self._next = seq + 1, head
         if len(rows) == 1:
             statements.run(_INSERT, **rows[0])
         else:
             statements.run_many(_INSERT, rows)
 
     def commit(self) -> None:
-        self._seq, self._head = self._next_seq, self._next_head
+        self._committed = self._next
         self.is_open = True
 
     def roll_back(self) -> None:
-        self._next_seq, self._next_head = self._seq, self._head
-
-    def _link(self, entry: JournalEntry) -> dict[str, Any]:
-        """The entry as the next link of the chain."""
-        head = digest(self._next_head, self.id, self._next_seq, entry)
-        row = dict(zip(COLUMNS, entry, strict=True))
-        row |= {"strand": self.id, "seq": self._next_seq, "hash": head}
-        self._next_seq, self._next_head = self._next_seq + 1, head
-        return row
-
-
-class ChainPool:
-    """The strands of this process: as many as it has had writers at once (on SQLite, one)."""
-
-    def __init__(self) -> None:
-        self._free: list[Chain] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def borrow(self) -> Generator[Chain]:
-        """A strand for one transaction: enter before the transaction opens, leave after it has committed."""
-        with self._lock:
-            strand = self._free.pop() if self._free else Chain()
-        try:
-            yield strand
-        except BaseException as error:
-            strand.roll_back()
-            # A connection that broke at the commit leaves the end of this chain unknown: it is never used again.
-            if not (isinstance(error, Unavailable) and error.reason == "database"):
-                self._give_back(strand)
-            raise
-        strand.commit()
-        self._give_back(strand)
-
-    def open_chains(self) -> list[Chain]:
-        with self._lock:
-            return [strand for strand in self._free if strand.is_open]
-
-    def _give_back(self, strand: Chain) -> None:
-        with self._lock:
-            self._free.append(strand)
+        self._next = self._committed
 
 
 def read_anchors(rows: Rows, own: str) -> str:
-    """Where the other strands stand: id, number and hash of their last entries."""
+    """Return where the other chains stand: id, number and hash of their last entries."""
     heads = rows.rows(
         """select j.strand, j.seq, j.hash from journal j
         join (select strand, max(seq) as seq
@@ -119,4 +145,4 @@ def read_anchors(rows: Rows, own: str) -> str:
         own=own,
         most=_NEWEST,
     )
-    return json.dumps([[strand, seq, bytes(head).hex()] for strand, seq, head in heads])
+    return json.dumps([[chain, seq, bytes(head).hex()] for chain, seq, head in heads])

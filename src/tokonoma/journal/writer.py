@@ -1,48 +1,47 @@
-"""The keeper writes entries: a write's own with its transaction, all others in groups, off the caller's path."""
+"""Writing the journal: a write's entry in its own transaction, all others in groups, outside the caller's path."""
 
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 
 from tokonoma.core.call import Call
 from tokonoma.core.cancellation import CancelToken
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Statements
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
-from tokonoma.journal.chain import ChainPool, read_anchors
-from tokonoma.journal.entry import JournalEntry, build_entry
-from tokonoma.journal.prune import PruneStep, format_checkpoint, prune_step
+from tokonoma.journal.chain import Chain, JournalEntry, build_entry, read_anchors
+from tokonoma.journal.prune import PruneStep, prune_step
 
 _MAX_DELAY = 0.2  # seconds that an entry of a read may wait
 _GROUP_SIZE = 500  # entries of one transaction
-_SKEW = 60_000  # milliseconds that the clocks of two machines on one database may differ
-_MAX_QUEUE = 50_000  # entries kept while the database does not answer; then the oldest go, and the log says so
+_MAX_QUEUE = 50_000  # entries held while the database does not answer; then the oldest are dropped
 
-OpenWriteWithCancel = Callable[[CancelToken | None], AbstractContextManager[Statements]]
+OpenWrite = Callable[[CancelToken | None], AbstractContextManager[Statements]]
 
 
 class JournalWriter:
-    """One per process. `writing` opens a transaction; `policy` names the version in force."""
+    """One per process. `open_write` opens a transaction; `policy` returns the current policy version."""
 
-    def __init__(self, writing: OpenWriteWithCancel, policy: Callable[[], str]) -> None:
-        self._open_write, self._policy = writing, policy
-        self._chains = ChainPool()
+    def __init__(self, open_write: OpenWrite, policy: Callable[[], str]) -> None:
+        self._open_write, self._policy = open_write, policy
+        self._free_chains: list[Chain] = []  # as many as there were writers at the same time (on SQLite, one)
         self._queue: deque[JournalEntry] = deque()
-        self._lock = threading.Lock()  # taken as it is by every call: through the condition it would cost thrice that
+        self._lock = threading.Lock()  # taken directly by every call: through the condition it costs three times that
         self._changed = threading.Condition(self._lock)
-        self._flushing = threading.Lock()  # two at once would write the same group
+        self._flushing = threading.Lock()  # two flushes at once would write the same group
         self._thread: threading.Thread | None = None
         self._closing = False
         self._dropped = 0
 
     @contextmanager
     def write(self, call: Call, outcome: str = "committed") -> Generator[Statements]:
-        """A transaction whose last statement is the call's own entry: one commit a save."""
-        with self._chains.borrow() as strand, self._open_write(call.cancel_token) as statements:
+        """Open a transaction whose last statement is the call's own entry: one commit per save."""
+        with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
             yield statements
-            strand.add(statements, build_entry(call, self._policy(), outcome))
+            chain.add(statements, build_entry(call, self._policy(), outcome))
 
     def record_sent(self, call: Call) -> None:
         """Commit an entry before a call that changes something outside leaves: if this process is killed before the
@@ -50,22 +49,38 @@ class JournalWriter:
         with self.write(call, "sent"):
             pass
 
+    @contextmanager
+    def _borrow_chain(self) -> Generator[Chain]:
+        """Lend a chain for one transaction: enter before the transaction opens, leave after it has committed."""
+        with self._lock:
+            chain = self._free_chains.pop() if self._free_chains else Chain()
+        reusable = True
+        try:
+            yield chain
+            chain.commit()
+        except BaseException as error:
+            chain.roll_back()
+            # If the connection broke at the commit, the end of this chain is unknown: it is not used again.
+            reusable = not (isinstance(error, Unavailable) and error.reason == "database")
+            raise
+        finally:
+            if reusable:
+                self._free_chains.append(chain)
+
     def prune(self, call: Call, before: int) -> Generator[PruneStep]:
-        """Remove the entries from before a time, a group at a time; checkpoints and the call's own entries say so."""
-        place: str | None = ""
-        since, keep = before, set[str]()
-        while place is not None:
-            begun = now()
-            with self._chains.borrow() as strand, self._open_write(call.cancel_token) as statements:
-                done = prune_step(statements, before, place, since, keep)
-                if done.entries:
-                    checkpoint = JournalEntry(now(), "prune", anchors=format_checkpoint(done, before))
-                    strand.add(statements, checkpoint, build_entry(call, self._policy(), "committed"))
-            place, since = done.place, begun - _SKEW
-            yield done
+        """Remove the entries from before a time, in groups. Each group leaves a checkpoint and an entry of the call."""
+        after: str | None = ""
+        while after is not None:
+            with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
+                step = prune_step(statements, before, after)
+                if step.entries:
+                    checkpoint = JournalEntry(now(), "prune", anchors=step.to_checkpoint(before))
+                    chain.add(statements, checkpoint, build_entry(call, self._policy(), "committed"))
+            after = step.after
+            yield step
 
     def record(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
-        """Keep an entry for the next group."""
+        """Queue an entry for the next group."""
         entry = build_entry(call, self._policy(), outcome, code, duration_us)
         with self._lock:
             if len(self._queue) >= _MAX_QUEUE:
@@ -79,23 +94,19 @@ class JournalWriter:
                 self._changed.notify()
 
     def flush(self) -> None:
-        """Write what waits now. An entry leaves the queue only after its transaction has committed."""
+        """Write what is queued. An entry leaves the queue only after its transaction has committed."""
         with self._flushing:
             for _ in range(-(-len(self._queue) // _GROUP_SIZE)):
-                self._write_group()
-
-    def _write_group(self) -> None:
-        with self._changed:
-            group = [self._queue[place] for place in range(min(_GROUP_SIZE, len(self._queue)))]
-            before = self._dropped
-        with self._chains.borrow() as strand, self._open_write(None) as statements:
-            strand.add(statements, *group)
-        with self._changed:
-            for _ in range(len(group) - (self._dropped - before)):
-                self._queue.popleft()
+                with self._lock:
+                    group, dropped = list(islice(self._queue, _GROUP_SIZE)), self._dropped
+                with self._borrow_chain() as chain, self._open_write(None) as statements:
+                    chain.add(statements, *group)
+                with self._lock:
+                    for _ in range(len(group) - (self._dropped - dropped)):
+                        self._queue.popleft()
 
     def close(self) -> None:
-        """The last group, and the end of each strand."""
+        """Write the last group, and the end of each chain."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -103,9 +114,9 @@ class JournalWriter:
             self._thread.join()
         try:
             self.flush()
-            for strand in self._chains.open_chains():
+            for chain in filter(lambda each: each.is_open, self._free_chains):
                 with self._open_write(None) as statements:
-                    strand.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, strand.id)))
+                    chain.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, chain.id)))
         except Refusal as error:
             log("error", "journal", waiting=len(self._queue), reason=error.reason)
 

@@ -1,1 +1,1 @@
-"""What the outside touches."""
+"""The server: MCP over stdio and HTTP."""

@@ -1,4 +1,4 @@
-"""The house as the wire sees it: which tools a caller is shown, and how an order becomes a call."""
+"""From the protocol to the pipeline: which tools a caller sees, and how a request becomes a call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from tokonoma.catalogue.registry import GATEWAY, Registry, to_mcp_tool
 from tokonoma.core.call import Call, Caller, Principal
 from tokonoma.core.cancellation import CancelToken
-from tokonoma.core.errors import ErrorCodes, Missing
+from tokonoma.core.errors import Missing
 from tokonoma.core.tracing import Tracer, format_traceparent
 from tokonoma.gateway.instructions import INSTRUCTIONS, META_TOOLS, describe_modules
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
@@ -26,10 +26,10 @@ class ToolDispatcher:
         run: RunCall,
         identify: Callable[[Caller], Principal],
         direct: Sequence[str] = (),
-        spans: Tracer | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self.version = version
-        self._registry, self._run, self._identify, self._direct, self._spans = registry, run, identify, direct, spans
+        self._registry, self._run, self._identify, self._direct, self._tracer = registry, run, identify, direct, tracer
 
     def identify(self, caller: Caller) -> Principal:
         return self._identify(caller)
@@ -39,61 +39,60 @@ class ToolDispatcher:
         return INSTRUCTIONS
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        shelves = self._registry.visible_modules(self._identify(caller))
-        listed = [to_mcp_tool(self._registry.find_meta_tool(name)) for name in META_TOOLS]
-        listed[0] = {**listed[0], "description": describe_modules(listed[0]["description"], shelves)}
-        shown = [shelf for shelf in shelves if shelf.name in self._direct or "all" in self._direct]
-        return listed + [to_mcp_tool(entry) for shelf in shown for entry in shelf.entries]
+        modules = self._registry.visible_modules(self._identify(caller))
+        tools = [to_mcp_tool(self._registry.find_meta_tool(name)) for name in META_TOOLS]
+        tools[0] = {**tools[0], "description": describe_modules(tools[0]["description"], modules)}
+        direct = [module for module in modules if module.name in self._direct or "all" in self._direct]
+        return tools + [to_mcp_tool(tool) for module in direct for tool in module.entries]
 
-    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
-        call = self._build_call(order)
-        if self._spans is None:
+    def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
+        call = self._build_call(request)
+        if self._tracer is None:
             self._run(call, lambda call, error: done(self._to_result(call, error)))
             return call.cancel_token
-        span = self._spans.start("tools/call", order.trace_parent)
+        span = self._tracer.start("tools/call", request.trace_parent)
         call.trace_parent = format_traceparent(span.trace_id, span.span_id)
 
-        def finished(call: Call, error: BaseException | None) -> None:
+        def finish(call: Call, error: BaseException | None) -> None:
             done(self._to_result(call, error))
-            if call.tool_info is not None or order.name in META_TOOLS:
-                span.rename(f"tools/call {order.name}")
+            if call.tool_info is not None or request.name in META_TOOLS:
+                span.rename(f"tools/call {request.name}")
             span.end(error)
 
-        self._run(call, finished)
+        self._run(call, finish)
         return call.cancel_token
 
-    def _build_call(self, order: ToolRequest) -> Call:
-        """`call` is unwrapped here, so that what walks the pipeline is the tool that is meant."""
-        given = order.arguments
-        if order.name == "call" and _can_unwrap(given):
-            return self._new_call(order, given["module"], given["tool_name"], given.get("params") or {})
-        if order.name in META_TOOLS:
-            call = self._new_call(order, GATEWAY, order.name, given)
-            call.tool_info = self._registry.find_meta_tool(order.name)
+    def _build_call(self, request: ToolRequest) -> Call:
+        """Build the call. The meta-tool `call` is unwrapped here, so that the pipeline sees the tool itself."""
+        arguments = request.arguments
+        if request.name == "call" and _can_unwrap(arguments):
+            params: Mapping[str, Any] = arguments.get("params") or {}
+            return self._new_call(request, arguments["module"], arguments["tool_name"], params)
+        if request.name in META_TOOLS:
+            call = self._new_call(request, GATEWAY, request.name, arguments)
+            call.tool_info = self._registry.find_meta_tool(request.name)
             return call
-        return self._new_call(order, "", order.name, given)
+        return self._new_call(request, "", request.name, arguments)
 
-    def _new_call(self, order: ToolRequest, module: str, tool: str, params: Mapping[str, Any]) -> Call:
+    def _new_call(self, request: ToolRequest, module: str, tool: str, params: Mapping[str, Any]) -> Call:
         return Call(
             module,
             tool,
             params,
-            order.caller,
-            trace_parent=order.trace_parent,
-            progress=order.progress,
-            bytes_in=order.bytes_in,
+            request.caller,
+            trace_parent=request.trace_parent,
+            progress=request.progress,
+            bytes_in=request.bytes_in,
         )
 
     def _to_result(self, call: Call, error: BaseException | None) -> ToolResult:
         if isinstance(error, Missing) and call.module == "":
-            return ToolResult([], refusal=error)  # MCP wants a name that no list holds refused by the protocol itself
-        return build_result(call, error, self._error_codes(call) if error is not None else {})
-
-    def _error_codes(self, call: Call) -> ErrorCodes:
-        return self._registry.error_codes(call.module)
+            return ToolResult([], refusal=error)  # MCP wants an unknown tool refused by the protocol itself
+        return build_result(call, error, self._registry.error_codes(call.module) if error is not None else {})
 
 
-def _can_unwrap(given: Mapping[str, Any]) -> bool:
-    """Whether `call`'s arguments can be unwrapped; if not, the gateway's own tool says what is wrong with them."""
-    fine = isinstance(given.get("module"), str) and isinstance(given.get("tool_name"), str)
-    return fine and isinstance(given.get("params"), dict | None) and given.keys() <= {"module", "tool_name", "params"}
+def _can_unwrap(arguments: Mapping[str, Any]) -> bool:
+    """Whether the arguments of `call` have the right shape; if not, the gateway's own tool reports what is wrong."""
+    named = isinstance(arguments.get("module"), str) and isinstance(arguments.get("tool_name"), str)
+    known = arguments.keys() <= {"module", "tool_name", "params"}
+    return named and known and isinstance(arguments.get("params"), dict | None)

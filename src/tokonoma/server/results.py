@@ -1,4 +1,4 @@
-"""How a value or an error leaves: structured content with its text twin, or the error text of the specifications."""
+"""From a finished call to its result: structured content and the same as text, or an error as text."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -17,32 +17,34 @@ def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> 
     if error is not None:
         text = orjson.dumps(build_error(call, error, codes)).decode()
         return _add_quota(call, ToolResult([_text_block(text)], is_error=True))
-    body = _wrap_envelope(call) if call.tool_info is not None and call.tool_info.envelope else call.body
+    body = call.body
+    if call.tool_info is not None and call.tool_info.envelope:
+        body = orjson.dumps({"data": orjson.Fragment(body), **_request_ids(call)})
     content = [_text_block(body.decode()), *map(_content_block, call.blocks)]
     return _add_quota(call, ToolResult(content, structured=body))
 
 
-def _add_quota(call: Call, answer: ToolResult) -> ToolResult:
-    """What is left of a limit, if one is set: as headers over HTTP, and in `_meta` for everybody."""
+def _add_quota(call: Call, result: ToolResult) -> ToolResult:
+    """Add what is left of a rate limit, if one is set: as HTTP headers, and in `_meta`."""
     quota = call.quota
     if quota is not None:
-        facts = {"limit": quota.limit, "remaining": quota.remaining, "reset": quota.reset}
-        answer.headers = {f"x-ratelimit-{name}": str(value) for name, value in facts.items()}
+        values = {"limit": quota.limit, "remaining": quota.remaining, "reset": quota.reset}
+        result.headers = {f"x-ratelimit-{name}": str(value) for name, value in values.items()}
         if not quota.allowed:
-            facts["retry_after"] = quota.wait
-            answer.headers = {**answer.headers, "retry-after": str(quota.wait)}
-        answer.meta = {"tokonoma/rate_limit": facts}
-    return answer
+            values["retry_after"] = quota.wait
+            result.headers = {**result.headers, "retry-after": str(quota.wait)}
+        result.meta = {"tokonoma/rate_limit": values}
+    return result
 
 
 def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:
-    """The error of a call that is a step of another, by the codes of its own module."""
+    """Return the error of a call that is a step of another, by the codes of its own module."""
     return build_error(call, error, find_codes(call.module))
 
 
 def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str, Any]:
-    """`{"error": {code, message, details}, request_id, trace_id}`, or `data` where a module's codes are numbers; a bare
-    exception keeps its text to itself."""
+    """Return `{"error": {code, message, details}, request_id, trace_id}`, with `data` instead of `details` where a
+    module's codes are numbers. The text of an exception that is not a refusal is not passed on."""
     if isinstance(error, Refusal):
         message, details = error.message, error.details
         if error.reason:
@@ -52,7 +54,7 @@ def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str
     code = find_error_code(error, codes)
     if not isinstance(error, Refusal):
         code = codes.get(f"internal.{call.tool}", code)
-    if f"http.{code}" in codes:  # where a specification gives its codes the statuses of HTTP
+    if f"http.{code}" in codes:  # where a specification maps its codes to HTTP statuses
         details = {**details, "http_status": codes[f"http.{code}"]}
     return {"error": _format_error(code, message, details), **_request_ids(call)}
 
@@ -71,17 +73,12 @@ def _request_ids(call: Call) -> dict[str, str]:
     return ids
 
 
-def _wrap_envelope(call: Call) -> bytes:
-    """The value as it left the guard, in the shape that its specification wants around every answer."""
-    return orjson.dumps({"data": orjson.Fragment(call.body), **_request_ids(call)})
-
-
 def _text_block(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
 def _content_block(block: ContentBlock) -> dict[str, Any]:
-    """Images and documents in the shapes of MCP."""
+    """Return an image or a document in the shape of MCP."""
     if isinstance(block, ImageContent):
         return {"type": "image", "data": b64encode(block.data).decode(), "mimeType": block.media_type}
     resource = {"uri": block.uri, "mimeType": block.media_type}

@@ -1,103 +1,105 @@
-"""MCP over standard input and output: the main thread reads, the front's workers answer, one line a message."""
+"""MCP over standard input and output: the main thread reads, worker threads answer, one message per line.
+
+Neither a signal nor a client that has stopped reading can block the process.
+"""
 
 import os
+import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from tokonoma.core.call import Caller
-from tokonoma.server.mcp.conversation import StdioSession
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.lines import LineBuffer
-from tokonoma.server.mcp.protocol import MAX_BYTES
-from tokonoma.server.pipes import CAN_POLL, LineWriter, Waker, read_chunks
+from tokonoma.server.mcp.message import MAX_BYTES
+from tokonoma.server.mcp.session import LineBuffer, StdioSession
 
 GRACE = 1.0
-"""Seconds that calls under way may still take after the end of input."""
+"""Seconds that running calls may still take after the end of input."""
 
 CANCEL_GRACE = 0.4
-"""Seconds more for those that were then told to stop. The house has the rest of two seconds to close."""
+"""Seconds more for calls that were then cancelled. The rest of two seconds is left for closing the database."""
+
+_CAN_POLL = hasattr(select, "poll")  # not on Windows: reads and writes block there, and a signal ends the process
+_CHUNK_SIZE = 65536
+_WRITE_SIZE = getattr(select, "PIPE_BUF", 512)  # fits into a pipe that polls as writable
+_POLL_MS = 100
 
 
 def claim_streams() -> tuple[int, int]:
     """Take the process's own streams for the protocol: `(input, output)` descriptors for `serve`.
 
-    What anything else reads from descriptor 0 is empty from now on, and what it prints to 1 goes to stderr.
+    From now on, other code reads nothing from descriptor 0, and what it prints to 1 goes to stderr.
     """
-    nothing = os.open(os.devnull, os.O_RDWR)
-    taken = (_take_stream(0, nothing), _take_stream(1, _if_open(2, nothing)))
-    if nothing > 2:  # otherwise it took the place of a stream that was closed, and stays there
-        os.close(nothing)
-    return taken
+    null = os.open(os.devnull, os.O_RDWR)
+    streams = (_take_stream(0, null), _take_stream(1, 2 if _is_open(2) else null))
+    if null > 2:  # otherwise it replaces a stream that was closed, and stays there
+        os.close(null)
+    return streams
+
+
+def _take_stream(fd: int, replacement: int) -> int:
+    """Return a private copy of a standard stream, which then points elsewhere."""
+    private = os.dup(fd if _is_open(fd) else replacement)
+    os.dup2(replacement, fd)
+    return private
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:  # the process was started with this stream closed
+        return False
+    return True
 
 
 def serve(
-    front: Dispatcher,
+    dispatcher: Dispatcher,
     stdin_fd: int,
     stdout_fd: int,
     *,
     caller: Caller | None = None,
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
-    last_call: float = CANCEL_GRACE,
+    cancel_grace: float = CANCEL_GRACE,
 ) -> None:
-    """Answer until the input ends, the output closes, or SIGTERM or SIGINT comes; then let the calls under way end.
+    """Answer until the input ends, the output closes, or SIGTERM or SIGINT arrives; then let the running calls end.
 
-    Returns within `grace` + `last_call` seconds. `after_list` is called once, when the first `tools/list` is flushed.
+    Returns within `grace` + `cancel_grace` seconds. `after_list` is called once, after the first `tools/list`.
     """
-    with Waker() as waker:
-        writer = LineWriter(stdout_fd, waker.wake)
-        conversation = StdioSession(front, caller or Caller("stdio"), writer.write, after_list)
+    with _Waker() as waker:
+        writer = _LineWriter(stdout_fd, waker.wake)
+        session = StdioSession(dispatcher, caller or Caller("stdio"), writer.write, after_list)
 
-        def end(*_: Any) -> None:
-            # From here on nobody waits for a client that does not read.
-            writer.deadline = writer.deadline or time.monotonic() + grace + last_call
+        def set_deadline() -> None:
+            # From here on, a client that does not read is not waited for.
+            writer.deadline = writer.deadline or time.monotonic() + grace + cancel_grace
 
-        with _handle_signals(end, waker):
-            _read_messages(conversation, stdin_fd, waker)
-            end()
-            if not conversation.drain(grace):
-                conversation.stop()
-                conversation.drain(last_call)
+        with _handle_signals(set_deadline, waker):
+            lines = LineBuffer(MAX_BYTES)
+            for chunk in _read_chunks(stdin_fd, waker):
+                for line in lines.feed(chunk):
+                    session.handle_line(line)
+            session.handle_line(lines.take_rest())
+            set_deadline()
+            if not session.drain(grace):
+                session.stop()
+                session.drain(cancel_grace)
         writer.close()
 
 
-def _read_messages(conversation: StdioSession, stdin_fd: int, waker: Waker) -> None:
-    lines = LineBuffer(MAX_BYTES)
-    for chunk in read_chunks(stdin_fd, waker):
-        for line in lines.feed(chunk):
-            conversation.handle_line(line)
-    conversation.handle_line(lines.take_rest())
-
-
-def _take_stream(fd: int, instead: int) -> int:
-    """A private copy of a standard stream, which then points elsewhere."""
-    private = os.dup(_if_open(fd, instead))
-    os.dup2(instead, fd)
-    return private
-
-
-def _if_open(fd: int, nothing: int) -> int:
-    try:
-        os.fstat(fd)
-    except OSError:  # the process was started with this stream closed
-        return nothing
-    return fd
-
-
 @contextmanager
-def _handle_signals(end: Callable[..., None], waker: Waker) -> Generator[None]:
-    """SIGTERM and SIGINT wake the reader. Nothing is raised, so no call is torn in the middle."""
-    if not CAN_POLL or threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may listen to signals
+def _handle_signals(on_signal: Callable[[], None], waker: "_Waker") -> Generator[None]:
+    """Let SIGTERM and SIGINT wake the reader. Nothing is raised, so no call is interrupted halfway."""
+    if not _CAN_POLL or threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
-        end()
+        on_signal()
         waker.wake()
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -106,3 +108,81 @@ def _handle_signals(end: Callable[..., None], waker: Waker) -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class _Waker:
+    """A pipe to oneself: `wake`, from a signal handler or another thread, ends the wait in `_read_chunks`."""
+
+    def __enter__(self) -> "_Waker":
+        self.fd, self._write_fd = os.pipe()
+        if _CAN_POLL:
+            os.set_blocking(self._write_fd, False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+        os.close(self._write_fd)
+
+    def wake(self) -> None:
+        try:
+            os.write(self._write_fd, b"!")
+        except OSError:
+            return  # full: already woken; closed: no reader left
+
+
+def _read_chunks(fd: int, waker: _Waker) -> Iterator[bytes]:
+    """Yield what arrives, until the end of input, an error, or `wake`."""
+    poll = select.poll() if _CAN_POLL else None
+    if poll is not None:
+        poll.register(fd, select.POLLIN)
+        poll.register(waker.fd, select.POLLIN)
+    while True:
+        if poll is not None and any(ready == waker.fd for ready, _ in poll.poll()):
+            return
+        try:
+            chunk = os.read(fd, _CHUNK_SIZE)
+        except OSError:
+            return
+        if not chunk:
+            return
+        yield chunk
+
+
+class _LineWriter:
+    """Writes whole lines, one after the other. Discards them once the client has gone or `deadline` has passed."""
+
+    def __init__(self, fd: int, on_closed: Callable[[], None]) -> None:
+        self.deadline: float | None = None  # of the monotonic clock
+        self._fd = fd
+        self._on_closed = on_closed
+        self._closed = False
+        self._lock = threading.Lock()
+        self._poll = select.poll() if _CAN_POLL else None
+        if self._poll is not None:
+            self._poll.register(fd, select.POLLOUT)
+
+    def write(self, message: bytes) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                rest = memoryview(message + b"\n")
+                while rest:
+                    self._wait_for_room()
+                    rest = rest[os.write(self._fd, rest[:_WRITE_SIZE] if self._poll is not None else rest) :]
+            except OSError:  # the client has closed its end
+                self._closed = True
+                self._on_closed()
+
+    def close(self) -> None:
+        """Discard all further lines. A line that is being written is finished first, or meets the deadline."""
+        with self._lock:
+            self._closed = True
+
+    def _wait_for_room(self) -> None:
+        # A blocking write could not be ended: wait for room first, and write no more than there is room for.
+        if self._poll is None:
+            return
+        while not self._poll.poll(_POLL_MS):
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                raise BrokenPipeError

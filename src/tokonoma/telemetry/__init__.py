@@ -1,1 +1,1 @@
-"""What can be observed: metrics and spans."""
+"""Metrics and spans."""

@@ -1,7 +1,7 @@
-"""Prometheus metrics of the calls. Only the HTTP server makes one: nobody could ask a stdio process for it.
+"""Prometheus metrics of the calls, for the HTTP server only: a stdio process has no port to read them from.
 
-Calls are counted in plain dictionaries, which costs a call a microsecond; the client's own counters cost ten. They
-become metrics when somebody asks.
+Calls are counted in plain dictionaries, which costs one microsecond per call; the client library's counters cost ten.
+They become metrics when `/metrics` is read.
 """
 
 import threading
@@ -21,7 +21,7 @@ _NAMES = (*(str(float(each)) for each in _BUCKETS), "+Inf")
 
 
 class _Durations:
-    """How long the calls of one module took."""
+    """The durations of the calls of one module."""
 
     __slots__ = ("counts", "total")
 
@@ -41,7 +41,7 @@ class Metrics:
         self._registry.register(self)
 
     def observe(self, call: Call, outcome: str, duration_us: int) -> None:
-        # An unknown name is a caller's text: as a label it would grow without end.
+        # An unknown name is the caller's text: as a label it could take any number of values.
         entry = call.tool_info
         module, tool = ("unknown", "unknown") if entry is None else (entry.module, entry.name)
         place = bisect_left(_BOUNDS, duration_us)
@@ -57,7 +57,7 @@ class Metrics:
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """What the registry asks for."""
+        """Yield the metrics; called by the registry."""
         with self._lock:
             calls = dict(self._calls)
             times = {module: (list(accumulate(each.counts)), each.total) for module, each in self._times.items()}

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans, from the wire down to the database; the extra `otel` brings the packages."""
+"""OpenTelemetry spans, from the request to the database. The extra `otel` installs the packages."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ from tokonoma.core.log import log
 
 
 class _JsonLines(logging.Handler):
-    """What OpenTelemetry has to say goes the way of every other line."""
+    """Writes the messages of OpenTelemetry as JSON lines, like every other message."""
 
     def emit(self, record: logging.LogRecord) -> None:
         log("warning", "telemetry", says=record.getMessage()[:300])
@@ -34,13 +34,13 @@ class OtelSpan:
 
     def end(self, error: BaseException | None = None) -> None:
         if error is not None:
-            # The text of an exception may hold what a user wrote: only its kind is recorded.
+            # The text of an exception may contain what a user wrote, so only its class is recorded.
             self._span.set_status(trace.Status(trace.StatusCode.ERROR, type(error).__name__))
         self._span.end()
 
 
 class OtelSpans:
-    """`exporter` is where spans go; by default OTLP over HTTP, placed by the usual OTEL_* variables."""
+    """`exporter` receives the spans; by default OTLP over HTTP, configured by the usual OTEL_* variables."""
 
     def __init__(self, version: str, exporter: SpanExporter | None = None) -> None:
         logger = logging.getLogger("opentelemetry")
@@ -56,7 +56,7 @@ class OtelSpans:
         return OtelSpan(self._tracer.start_span(name, context=context))
 
     def close(self) -> None:
-        """Send what has not been sent, for a second at most: a collector that is away must not hold up the end."""
+        """Send the remaining spans, for at most one second: an unreachable collector must not delay the end."""
         ending = threading.Thread(target=self._provider.shutdown, name="telemetry", daemon=True)
         ending.start()
         ending.join(1.0)

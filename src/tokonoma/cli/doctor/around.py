@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,11 +57,18 @@ def _is_taken(host: str, number: int) -> bool:
 
 def _is_tokonoma(host: str, number: int) -> bool:
     near = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host)  # noqa: S104 - looked at, not bound
-    asked = http.client.HTTPConnection(near.strip("[]"), number, timeout=2)
+    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing secret is sent
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    plain = http.client.HTTPConnection(near.strip("[]"), number, timeout=2)
+    encrypted = http.client.HTTPSConnection(near.strip("[]"), number, timeout=2, context=unverified)
+    return any(_is_healthy(connection) for connection in (plain, encrypted))
+
+
+def _is_healthy(connection: http.client.HTTPConnection) -> bool:
     try:
-        asked.request("GET", "/health")
-        return asked.getresponse().read(64) == b'{"status":"ok"}'
+        connection.request("GET", "/health")
+        return connection.getresponse().read(64) == b'{"status":"ok"}'
     except (OSError, http.client.HTTPException):
         return False
     finally:
-        asked.close()
+        connection.close()

@@ -40,7 +40,8 @@ def build_stdio_address(app: App, flags: Mapping[str, Any]) -> ServerAddress:
 def build_http_address(app: App, key: bool) -> ServerAddress:
     host, port = app.settings.get_text("host"), app.settings.get_int("port")
     near = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "[::]": "[::1]", "::1": "[::1]"}.get(host, host)  # noqa: S104
-    return ServerAddress(find_program(), {}, url=f"http://{near}:{port}/mcp", key=key)
+    scheme = "https" if app.settings.get_text("tls_cert") else "http"
+    return ServerAddress(find_program(), {}, url=f"{scheme}://{near}:{port}/mcp", key=key)
 
 
 def list_shell_variables(app: App) -> list[str]:

@@ -1,34 +1,26 @@
-"""The HTTP side as a plain ASGI application: `POST /mcp`, and three pages for machines that watch over it."""
+"""The HTTP application: security checks, then Starlette's route table."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import orjson
+from starlette.routing import Route, Router
 
-from tokonoma.server.http.body import HttpLimits, check_size, read_body
-from tokonoma.server.http.mcp import CHALLENGE, McpEndpoint, Outlet, build_caller
-from tokonoma.server.http.responses import Event, HttpResponse, Receive, Send, to_response
-from tokonoma.server.http.security import (
-    LOOPBACK,
-    PREFLIGHT_HEADERS,
-    HeaderList,
-    Headers,
-    HttpError,
-    OriginGuard,
-    collect_headers,
-)
-from tokonoma.server.http.stream import MessageQueue, deliver
-from tokonoma.server.mcp import encode
-from tokonoma.server.mcp.errors import log_fault
+from tokonoma.server.http.asgi import CORS, HEADERS, Event, HttpLimits, HttpResponse, Receive, Send
+from tokonoma.server.http.mcp import CHALLENGE, McpEndpoint
+from tokonoma.server.http.security import LOOPBACK, HeaderList, HttpError, OriginGuard, build_caller, collect_headers
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
-from tokonoma.server.mcp.protocol import INTERNAL_ERROR
 
 ReadyCheck = Callable[[], Sequence[str]]
 MetricsText = Callable[[], bytes]
+PageBuilder = Callable[[Event], Awaitable[HttpResponse]]
+
+_NO_STORE = (b"cache-control", b"no-store")
 
 
 def create_app(
-    front: Dispatcher,
+    dispatcher: Dispatcher,
     *,
     host_names: Collection[str] | None = LOOPBACK,
     origins: Collection[str] = (),
@@ -37,107 +29,94 @@ def create_app(
     metrics: MetricsText | None = None,
     challenge: str = CHALLENGE,
 ) -> "HttpApp":
-    """The application.
+    """Build the application.
 
-    `host_names`: what it answers to, without ports (None: to any, which is safe only where keys are required).
-    `origins`: web pages that may call it, besides its own. `ready`: reasons why it is not; none when it is.
+    `host_names`: Host names that it answers to, without ports (None: any, which is safe only where keys are required).
+    `origins`: web pages that may call it, besides its own. `ready`: returns the reasons why it is not ready.
     `metrics`: Prometheus text. `challenge`: the WWW-Authenticate header of a 401.
     """
-    gate, posts = OriginGuard(host_names, origins), McpEndpoint(front, challenge)
-    return HttpApp(gate, posts, limits or HttpLimits(), ready or (lambda: ()), metrics)
+    endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), challenge)
+    routes = [
+        Route("/mcp", endpoint),
+        Route("/mcp/", endpoint),
+        Route(HttpApp.HEALTH, _Page(_health)),
+        Route("/ready", _Page(_readiness(ready or (lambda: ())))),
+    ]
+    if metrics is not None:
+        routes.append(Route("/metrics", _Page(_metrics(endpoint, metrics))))
+    return HttpApp(OriginGuard(host_names, origins), endpoint, routes)
 
 
 class HttpApp:
-    def __init__(
-        self, gate: OriginGuard, posts: McpEndpoint, limits: HttpLimits, ready: ReadyCheck, metrics: MetricsText | None
-    ) -> None:
-        self.limits = limits
-        self._gate = gate
-        self._posts = posts
-        self._ready = ready
-        self._metrics = metrics
+    HEALTH = "/health"  # a probe may use any Host
+
+    def __init__(self, guard: OriginGuard, endpoint: McpEndpoint, routes: Sequence[Route]) -> None:
+        self._guard = guard
+        self._endpoint = endpoint
+        self._router = Router(routes, redirect_slashes=False, default=_refuse_path)
 
     def stop(self) -> None:
-        """Ask every call under way to end early; each still answers."""
-        self._posts.stop()
-
-    def answer(self, pairs: HeaderList, remote: str | None, raw: bytes, outlet: Outlet) -> HttpResponse | None:
-        """`POST /mcp` whose body is already here: what the coroutines below do, in the same order, without waiting.
-
-        None: a call was begun, and its messages go to the outlet.
-        """
-        extra: HeaderList = []
-        try:
-            headers = collect_headers(pairs)
-            extra = self._gate.check(headers)
-            post = self._posts.admit(headers, remote, extra)
-            return self._posts.handle(post, check_size(raw, self.limits), outlet)
-        except HttpError as halt:
-            return to_response(halt, extra)
+        """Ask every running call to end early; each still answers."""
+        self._endpoint.stop()
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        extra: HeaderList = []
+        cors: HeaderList = []
         try:
-            headers = collect_headers(scope["headers"])
-            path: str = scope["path"]
-            if path == "/health":
-                await self._page(scope, send, 200, b'{"status":"ok"}')
-                return
-            extra = self._gate.check(headers)
-            if path in ("/mcp", "/mcp/"):
-                await self._mcp(scope, receive, send, headers, extra)
-            elif path == "/ready":
-                await self._readiness(scope, send)
-            elif path == "/metrics" and self._metrics is not None:
-                await self._measures(scope, send, headers)
-            else:
-                raise HttpError(404, "There is nothing here; MCP is at /mcp")
-        except HttpError as halt:
-            await to_response(halt, extra).send(send)
-
-    async def _mcp(self, scope: Event, receive: Receive, send: Send, headers: Headers, extra: HeaderList) -> None:
-        method: str = scope["method"]
-        if method == "POST":
-            post = self._posts.admit(headers, _remote(scope), extra)
-            outbox = MessageQueue()
-            reply = self._posts.handle(post, await read_body(receive, headers, self.limits), outbox)
-            await (deliver(outbox, self.limits, receive, send) if reply is None else reply.send(send))
-        elif method == "OPTIONS" and extra:
-            await HttpResponse(200, b"", [*PREFLIGHT_HEADERS, *extra]).send(send)
-        else:
-            # No stream for messages of the server's own, and no session that could be ended.
-            raise HttpError(405, "Use POST", (b"allow", b"POST"))
-
-    async def _readiness(self, scope: Event, send: Send) -> None:
-        try:
-            reasons = list(await asyncio.to_thread(self._ready))
-        except Exception as error:
-            log_fault(error, "/ready")
-            reasons = ["the check itself failed; see the log"]
-        page = {"ready": not reasons, "reasons": reasons}
-        await self._page(scope, send, 503 if reasons else 200, orjson.dumps(page))
-
-    async def _measures(self, scope: Event, send: Send, headers: Headers) -> None:
-        assert self._metrics is not None
-        self._posts.identify(build_caller(headers, _remote(scope)))
-        try:
-            text = await asyncio.to_thread(self._metrics)
-        except Exception as error:
-            log_fault(error, "/metrics")
-            await HttpResponse(500, encode.encode_error(None, INTERNAL_ERROR, "Internal error")).send(send)
+            headers = scope[HEADERS] = collect_headers(scope["headers"])
+            if scope["path"] != self.HEALTH:
+                cors = self._guard.check(headers)
+            scope[CORS] = cors
+            await self._router(scope, receive, send)
             return
-        await self._page(scope, send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
+        except HttpError as error:
+            content = rpc.encode_error(None, error.code, error.message)
+            response = HttpResponse(error.status, content, [*error.headers, *cors])
+        except Exception as error:
+            rpc.log_fault(error, scope["path"])
+            response = HttpResponse(500, rpc.encode_error(None, rpc.INTERNAL_ERROR, "Internal error"))
+        await response.send(send)
 
-    async def _page(
-        self, scope: Event, send: Send, status: int, content: bytes, kind: bytes = b"application/json"
-    ) -> None:
+
+class _Page:
+    """GET and HEAD of one path. A class, because Starlette builds a request object for functions."""
+
+    def __init__(self, build: PageBuilder) -> None:
+        self._build = build
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        response = await self._build(scope)
         if scope["method"] not in ("GET", "HEAD"):
             raise HttpError(405, "Use GET", (b"allow", b"GET, HEAD"))
-        await HttpResponse(status, content, [(b"cache-control", b"no-store")], kind).send(send)
+        await response.send(send)
 
 
-def _remote(scope: Event) -> str | None:
-    client = scope.get("client")
-    return None if client is None else str(client[0])
+async def _health(scope: Event) -> HttpResponse:
+    return HttpResponse(200, b'{"status":"ok"}', [_NO_STORE])
+
+
+def _readiness(ready: ReadyCheck) -> PageBuilder:
+    async def build(scope: Event) -> HttpResponse:
+        try:
+            reasons = list(await asyncio.to_thread(ready))
+        except Exception as error:
+            rpc.log_fault(error, "/ready")
+            reasons = ["the check itself failed; see the log"]
+        content = orjson.dumps({"ready": not reasons, "reasons": reasons})
+        return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
+
+    return build
+
+
+def _metrics(endpoint: McpEndpoint, metrics: MetricsText) -> PageBuilder:
+    async def build(scope: Event) -> HttpResponse:
+        endpoint.identify(build_caller(scope[HEADERS], scope.get("client")))
+        text = await asyncio.to_thread(metrics)
+        return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
+
+    return build
+
+
+async def _refuse_path(scope: Event, receive: Receive, send: Send) -> None:
+    raise HttpError(404, "There is nothing here; MCP is at /mcp")

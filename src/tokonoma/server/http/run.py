@@ -1,32 +1,34 @@
-"""The process side of HTTP: a socket, uvicorn on it, its logs as ours, and an end that keeps its promises."""
+"""The HTTP server process: a listening socket, TLS, uvicorn, its logs as ours, and an orderly end."""
 
 import asyncio
 import contextlib
 import logging
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import uvicorn
 
+from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.log import log
 from tokonoma.server.http.app import HttpApp
-from tokonoma.server.http.fast.connection import Connection
 
 GRACE = 2.0
-"""Seconds that calls under way may still take once the process is told to end."""
+"""Seconds that running calls may still take after a signal to end."""
 
 CANCEL_GRACE = 2
-"""Seconds more for those that were then told to stop, before their connections are cut."""
+"""Seconds more for calls that were then cancelled, before their connections are closed."""
 
 _LEVELS = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; OSError says why not. Port 0: any that is free."""
+    """Open a listening socket, or raise OSError. Port 0: any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's delay (40 ms an answer) off only where the protocol is spelled out.
+    # asyncio switches Nagle's delay (40 ms per answer) off only where the protocol is given.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -38,33 +40,54 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def load_tls(cert: str, key: str) -> ssl.SSLContext | None:
+    """Read the certificate and its key (PEM files) for TLS 1.3; None if neither is set."""
+    if not cert and not key:
+        return None
+    if not cert or not key:
+        given, missing = ("tls_cert", "tls_key") if cert else ("tls_key", "tls_cert")
+        raise Invalid(f"{given} is set, but {missing} is not. TLS needs both.", setting=missing)
+    for setting, path in (("tls_cert", cert), ("tls_key", key)):
+        try:
+            Path(path).expanduser().read_bytes()
+        except OSError as error:
+            raise Unready(f"{setting}: cannot read {path}: {error.strerror or error}.", reason="tls") from error
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    try:
+        # An empty password: without one, OpenSSL would ask for it on the terminal.
+        context.load_cert_chain(Path(cert).expanduser(), Path(key).expanduser(), password="")
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise Unready("tls_key does not belong to the certificate in tls_cert.", reason="tls") from error
+        raise Unready("tls_cert and tls_key must be PEM files, the key without a password.", reason="tls") from error
+    return context
+
+
 def run(
     app: HttpApp,
     listener: socket.socket,
     *,
+    tls: ssl.SSLContext | None = None,
     on_started: Callable[[], None] | None = None,
-    grace: float = GRACE,
-    connections: int | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. Returns (nothing is raised, no signal repeated), so that the house can be closed.
-
-    `connections`: how many at once, before others get a 503.
-    """
-    create_server(app, on_started=on_started, grace=grace, connections=connections).run(sockets=[listener])
+    """Serve until SIGTERM or SIGINT. Returns without raising or repeating the signal, so that the caller can close
+    what it has opened."""
+    create_server(app, tls=tls, on_started=on_started).run(sockets=[listener])
 
 
 def create_server(
     app: HttpApp,
     *,
+    tls: ssl.SSLContext | None = None,
     on_started: Callable[[], None] | None = None,
     grace: float = GRACE,
-    connections: int | None = None,
 ) -> "HttpServer":
-    """The server behind `run`, for who wants to end it without a signal: set its `should_exit`."""
+    """Build the server behind `run`. To end it without a signal, set its `should_exit`."""
     _redirect_logs()
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http="httptools",
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -74,8 +97,9 @@ def create_server(
         proxy_headers=False,
         timeout_keep_alive=75,  # longer than clients keep theirs, so that none meets a connection just closed
         timeout_graceful_shutdown=int(grace) + CANCEL_GRACE,
-        limit_concurrency=connections,
     )
+    config.load()
+    config.ssl = tls
     return HttpServer(config, app, on_started, grace)
 
 
@@ -90,7 +114,7 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        # uvicorn raises the signal again once it is done, which would end the process before the house is closed.
+        # uvicorn would raise the signal again at the end, which ends the process before the journal is closed.
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -113,7 +137,7 @@ class HttpServer(uvicorn.Server):
 
 class _JsonLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        # An exception is named, not quoted: its text may hold what a caller sent.
+        # The exception's class only: its text may contain what a caller sent.
         kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
         fields = {} if kind is None else {"kind": kind}
         log(_LEVELS.get(record.levelno, "debug"), "http", message=record.getMessage().strip(), **fields)

@@ -1,15 +1,15 @@
-"""What a request must look like before anybody reads its body: Host, Origin, content type, what it accepts."""
+"""The checks before a request's body is read: Host, Origin, proxies, content type, accepted types."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from ipaddress import ip_address
 
-from tokonoma.server.mcp.protocol import INVALID_REQUEST
+from tokonoma.core.call import Caller
+from tokonoma.server.mcp.message import INVALID_REQUEST
 
 Headers = dict[bytes, bytes]
 HeaderList = list[tuple[bytes, bytes]]
 
-CLOSE = (b"connection", b"close")  # where what is still on its way is not read
+CLOSE = (b"connection", b"close")  # for a request whose body is not read to its end
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 # Two copies of one of these would let a proxy and this server read two different requests.
@@ -31,23 +31,22 @@ class HttpError(Exception):
 
 
 class OriginGuard:
-    """Against DNS rebinding: a page of another site can make a browser send requests here, but not choose the
-    Host and Origin that it sends with them."""
+    """Protects against DNS rebinding: a page of another site can make a browser send requests here, but cannot choose
+    the Host and Origin headers of these requests."""
 
     def __init__(self, host_names: Collection[str] | None, origins: Collection[str]) -> None:
         self._hosts = None if host_names is None else frozenset(name.lower().encode() for name in host_names)
         self._origins = frozenset(origin.lower().rstrip("/").encode() for origin in origins)
 
     def check(self, headers: Headers) -> HeaderList:
-        """Raise Halt, or return what a browser must be told."""
+        """Raise HttpError, or return the headers that a browser needs in the response."""
         host = headers.get(b"host", b"").lower()
         if self._hosts is not None and strip_port(host) not in self._hosts:
             raise HttpError(421, "This server does not answer to that Host")
         origin = headers.get(b"origin")
         if origin is None:
             return []
-        folded = origin.lower()
-        if folded not in self._origins and folded not in (b"http://" + host, b"https://" + host):
+        if origin.lower() not in (*self._origins, b"http://" + host, b"https://" + host):
             raise HttpError(403, "This Origin is not allowed")
         return [
             (b"access-control-allow-origin", origin),
@@ -57,7 +56,7 @@ class OriginGuard:
 
 
 def collect_headers(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
-    """The headers as a dictionary; Halt if one that decides something came twice."""
+    """Return the headers as a dictionary; HttpError if one that matters was sent twice."""
     headers = dict(pairs)
     if len(headers) != len(pairs):
         seen: set[bytes] = set()
@@ -69,18 +68,10 @@ def collect_headers(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
 
 
 def strip_port(host: bytes) -> bytes:
-    """The name without its port. The port may differ from ours behind a forwarding."""
+    """Return the name without its port. Behind a port forwarding the port differs from ours."""
     if host.startswith(b"["):
         return host[: host.find(b"]") + 1]
     return host.partition(b":")[0]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether binding to this address keeps other machines out."""
-    try:
-        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
-    except ValueError:  # a name, which may lead anywhere
-        return False
 
 
 def check_content_type(headers: Headers) -> None:
@@ -91,7 +82,7 @@ def check_content_type(headers: Headers) -> None:
 
 @lru_cache(maxsize=64)
 def parse_accept(header: bytes | None) -> tuple[bool, bool]:
-    """Whether JSON, and whether an event stream, is acceptable. No header accepts all."""
+    """Return whether JSON, and whether an event stream, is acceptable. No header accepts both."""
     if header is None:
         return True, True
     kinds: set[bytes] = set()
@@ -107,6 +98,17 @@ def parse_accept(header: bytes | None) -> tuple[bool, bool]:
 def bearer_token(headers: Headers) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     return token.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
+
+
+def build_caller(headers: Headers, address: tuple[str, int] | None) -> Caller:
+    remote = None if address is None else address[0]
+    # Behind a proxy on this machine every caller would seem to be local, and so be the owner.
+    forwarded = headers.get(b"x-forwarded-for") or headers.get(b"forwarded")
+    if forwarded is not None:
+        remote = f"{forwarded.split(b',')[0].strip()[:100].decode('latin-1')} via {remote}"
+    agent = headers.get(b"user-agent")
+    client = None if agent is None else agent[:200].decode("latin-1")
+    return Caller("http", token=bearer_token(headers), remote=remote, client=client)
 
 
 PREFLIGHT_HEADERS: HeaderList = [

@@ -1,138 +1,136 @@
-"""How the answer to a call travels: as one JSON body if it comes soon, as a stream of events if it takes its time."""
+"""Sending the answer of a call: one JSON body if it comes soon, a stream of events if it takes longer."""
 
 import asyncio
 from collections import deque
 from weakref import WeakKeyDictionary
 
-from tokonoma.server.http.body import HttpLimits
-from tokonoma.server.http.mcp import PostRequest
-from tokonoma.server.http.responses import STREAM_HEADERS, HttpResponse, Receive, Send, encode_headers, format_event
-from tokonoma.server.http.timers import alarms
+from tokonoma.server.http.asgi import (
+    STREAM_HEADERS,
+    HttpLimits,
+    HttpResponse,
+    PostRequest,
+    Receive,
+    Send,
+    format_event,
+)
 from tokonoma.server.mcp.tool_call import ToolCall
 
 QUICK = 0.05
-"""Most calls are over by then; only a slower one costs a task that watches whether its client is still there."""
+"""Seconds. Most calls end sooner; only a slower one gets a task that watches whether its client is still there."""
 
 
 class _LoopQueue:
-    """What worker threads have for one loop. Waking a loop is a system call: it is woken once for all that waits."""
+    """Messages from worker threads to one event loop. Waking a loop is a system call, so one wake-up serves all
+    messages that wait."""
 
     def __init__(self) -> None:
         self._items: deque[tuple[MessageQueue, bytes, bool]] = deque()
         self._woken = False
 
-    def put(self, outbox: "MessageQueue", message: bytes, last: bool) -> None:
-        self._items.append((outbox, message, last))
-        # Looked at after the item is in: whoever has woken the loop has not begun to empty it before that.
+    def put(self, queue: "MessageQueue", message: bytes, last: bool) -> None:
+        self._items.append((queue, message, last))
+        # Checked after the append: the loop clears the flag before it empties the queue.
         if not self._woken:
             self._woken = True
             try:
-                outbox.loop.call_soon_threadsafe(self._deliver)
+                queue.loop.call_soon_threadsafe(self._deliver)
             except RuntimeError:
-                return  # the loop has ended, and every client with it
+                return  # the loop has ended, and every connection with it
 
     def _deliver(self) -> None:
         self._woken = False
         while self._items:
-            outbox, message, last = self._items.popleft()
-            outbox.append(message, last)
+            queue, message, last = self._items.popleft()
+            queue.append(message, last)
 
 
-_mails: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopQueue] = WeakKeyDictionary()
+_loop_queues: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopQueue] = WeakKeyDictionary()
 
 
 class MessageQueue:
-    """From worker threads to the one coroutine that sends."""
+    """The messages of one call, from worker threads to the coroutine that sends them."""
 
-    __slots__ = ("_alarms", "_items", "_mail", "_waiting", "exchange", "left", "loop", "post")
-
-    post: PostRequest
-    exchange: ToolCall
+    __slots__ = ("_items", "_loop_queue", "_waiting", "disconnected", "loop")
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        mail = _mails.get(self.loop)
-        if mail is None:
-            mail = _mails[self.loop] = _LoopQueue()
-        self._mail = mail
-        self._alarms = alarms()
+        loop_queue = _loop_queues.get(self.loop)
+        if loop_queue is None:
+            loop_queue = _loop_queues[self.loop] = _LoopQueue()
+        self._loop_queue = loop_queue
         self._items: deque[tuple[bytes, bool]] = deque()
         self._waiting: asyncio.Future[None] | None = None
-        self.left = False  # the client has gone
-
-    def bind(self, post: PostRequest, exchange: ToolCall) -> None:
-        self.post, self.exchange = post, exchange
+        self.disconnected = False
 
     def put(self, message: bytes, last: bool) -> None:
-        self._mail.put(self, message, last)
+        """Add a message, from any thread."""
+        self._loop_queue.put(self, message, last)
+
+    def append(self, message: bytes, last: bool) -> None:
+        """Add a message, on the loop's thread."""
+        self._items.append((message, last))
+        self._wake()
 
     def disconnect(self) -> None:
-        self.left = True
+        self.disconnected = True
         self._wake()
 
     async def get(self, seconds: float | None) -> tuple[bytes, bool] | None:
-        """The next message and whether it is the last; None when the time is over or the client has gone."""
-        if not self._items and not self.left:
+        """Return the next message and whether it is the last; None on timeout or if the client has disconnected."""
+        if not self._items and not self.disconnected:
             self._waiting = self.loop.create_future()
-            alarm = None if seconds is None else self._alarms.set(seconds, self._wake)
+            timer = None if seconds is None else self.loop.call_later(seconds, self._wake)
             try:
                 await self._waiting
             finally:
-                if alarm is not None:
-                    self._alarms.drop(alarm)
+                if timer is not None:
+                    timer.cancel()
         return self._items.popleft() if self._items else None
-
-    def append(self, message: bytes, last: bool) -> None:
-        self._items.append((message, last))
-        self._wake()
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
 
-async def deliver(outbox: MessageQueue, limits: HttpLimits, receive: Receive, send: Send) -> None:
-    """See a call through to its end, whatever becomes of its client."""
-    exchange = outbox.exchange
+async def deliver(
+    call: ToolCall, post: PostRequest, queue: MessageQueue, limits: HttpLimits, receive: Receive, send: Send
+) -> None:
+    """Send the messages of a call until its last one; on disconnect, cancel it in the stateless era."""
     try:
-        item = await outbox.get(QUICK)
-        # In the handshake era a lost connection is no cancellation.
-        if item is None and exchange.modern:
-            watcher = asyncio.create_task(_watch_disconnect(receive, outbox))
-            try:
-                await _send_rest(outbox, limits, item, send)
-            finally:
+        item = await queue.get(QUICK)
+        # In the handshake era a lost connection does not cancel.
+        watcher = asyncio.create_task(_watch(receive, call, queue)) if item is None and call.modern else None
+        try:
+            if item is None and post.json:
+                item = await queue.get(limits.stream_after if post.sse else None)
+            if post.json and item is not None and item[1] and item[0]:
+                extra = [(name.encode(), value.encode()) for name, value in call.headers.items()]
+                await HttpResponse(200, item[0], [*post.cors, *extra]).send(send)
+            elif not queue.disconnected:
+                await _send_events(queue, post, limits.beat, item, send)
+        finally:
+            if watcher is not None:
                 watcher.cancel()
-        else:
-            await _send_rest(outbox, limits, item, send)
     except BaseException:
-        exchange.cancel()  # this server is being shut down with force
+        call.cancel()  # the server is being shut down by force
         raise
 
 
-async def _send_rest(outbox: MessageQueue, limits: HttpLimits, item: tuple[bytes, bool] | None, send: Send) -> None:
-    post = outbox.post
-    if item is None and post.json:
-        item = await outbox.get(limits.stream_after if post.sse else None)
-    if post.json and item is not None and item[1] and item[0]:
-        await HttpResponse(200, item[0], [*post.extra, *encode_headers(outbox.exchange.headers)]).send(send)
-    elif not outbox.left:
-        await _send_events(outbox, limits.beat, item, send)
-
-
-async def _send_events(outbox: MessageQueue, beat: float, item: tuple[bytes, bool] | None, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *outbox.post.extra]})
-    while not outbox.left:
+async def _send_events(
+    queue: MessageQueue, post: PostRequest, beat: float, item: tuple[bytes, bool] | None, send: Send
+) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *post.cors]})
+    while not queue.disconnected:
         last = item is not None and item[1]
         chunk = b": still working\n\n" if item is None else format_event(item[0])
         await send({"type": "http.response.body", "body": chunk, "more_body": not last})
         if last:
             return
-        item = await outbox.get(beat)
+        item = await queue.get(beat)
 
 
-async def _watch_disconnect(receive: Receive, outbox: MessageQueue) -> None:
+async def _watch(receive: Receive, call: ToolCall, queue: MessageQueue) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    outbox.exchange.cancel()
-    outbox.disconnect()
+    call.cancel()
+    queue.disconnect()

@@ -1,4 +1,4 @@
-"""What the wire needs from the house behind it. The wire knows MCP; the front knows tools and callers."""
+"""What the protocol needs from the server behind it. The protocol knows MCP; the dispatcher knows tools and callers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from tokonoma.core.errors import Refusal
 
 @dataclass(slots=True)
 class ToolRequest:
-    """One `tools/call`, as the wire read it."""
+    """One `tools/call`, as it was read from the wire."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -19,37 +19,30 @@ class ToolRequest:
     trace_parent: str | None = None
     progress: Progress | None = None
     bytes_in: int = 0
-    # What the client can be asked for in between (`elicitation`, `sampling`, `roots`), and what it brings back.
-    # Empty in the handshake era: a server that keeps no session cannot ask there.
-    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    state: str | None = None
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the client; empty with a handshake
 
 
 @dataclass(slots=True)
 class ToolResult:
-    """The parts of a CallToolResult. A failure is an answer too: `is_error`, and no structured content.
+    """The parts of a CallToolResult. A failure is a result too: `is_error`, and no structured content.
 
-    `structured` may be the JSON text itself, as bytes: it then goes out as it is, without being built a second time.
-    `asks` (or `state`) makes it an InputRequiredResult: the client answers the asks and calls again.
-    `refusal` makes it a protocol error, as if `start` had raised it: for a tool that turns out not to be there.
+    `structured` may be the JSON text itself, as bytes: it is then sent unchanged, without being serialized again.
+    `refusal` makes it a protocol error, as if `start_call` had raised it: for a tool that does not exist.
     """
 
     content: Sequence[Mapping[str, Any]]
     structured: Mapping[str, Any] | bytes | None = None
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    asks: Mapping[str, Mapping[str, Any]] | None = None
-    state: str | None = None
     refusal: Refusal | None = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # what HTTP adds to its response
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # added to the HTTP response
 
 
 OnDone = Callable[[ToolResult], None]
 
 
 class Dispatcher(Protocol):
-    """A Refusal raised by any of these comes before the call has begun, and becomes a protocol error: `Missing` and
+    """A Refusal raised by a method comes before the call has started, and becomes a protocol error: `Missing` and
     `Invalid` -32602, `Unready(reason="capability", required={…})` -32021, `Unauthenticated` 401, `Limited` 429."""
 
     @property
@@ -60,19 +53,20 @@ class Dispatcher(Protocol):
     def version(self) -> str: ...
 
     def identify(self, caller: Caller) -> Principal:
-        """Who this is; raises Unauthenticated. Called on the event loop for every HTTP request: it must be quick."""
+        """Return the caller's principal, or raise Unauthenticated. Runs on the event loop for every HTTP request, so it
+        must be quick."""
         ...
 
     def get_instructions(self, caller: Caller) -> str:
-        """How an agent should use this server."""
+        """Return how an agent should use this server."""
         ...
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        """The tools that this caller sees, in the shape of `tools/list`. Must not import pydantic or the store."""
+        """Return the tools that this caller sees, as `tools/list` does. Must not import pydantic or the store."""
         ...
 
-    def start_call(self, order: ToolRequest, done: OnDone) -> CancelToken:
-        """Begin the call and return at once; `done` is called exactly once, from any thread. `Stop.set` cancels it.
+    def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
+        """Start the call and return at once; `done` is called exactly once, from any thread. The token cancels it.
 
         Raises Missing for a tool that this caller cannot see.
         """

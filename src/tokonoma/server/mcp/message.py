@@ -1,22 +1,41 @@
-"""From bytes to one JSON-RPC message, or to the error that says what is wrong with them."""
+"""JSON-RPC: from bytes to one message, and from results and errors to bytes."""
 
+from collections.abc import Mapping
 from typing import Any, TypeGuard, cast
 
 import orjson
 
-from tokonoma.server.mcp.protocol import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    MAX_BYTES,
-    MAX_DEPTH,
-    PARSE_ERROR,
-)
+from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
+from tokonoma.core.log import log
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+# Codes of the specification, 2026-07-28.
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+
+# Retired in 2026-07-28; clients of the handshake era still expect them.
+RESOURCE_NOT_FOUND = -32002
+REQUEST_CANCELLED = -32800
+
+# The range left to servers: -32000 to -32019.
+REFUSED = -32000
+LIMITED = -32010
+UNAUTHENTICATED = -32011
+
+MAX_BYTES = 16 * 1024 * 1024
+MAX_DEPTH = 64
 
 RequestId = str | int
 
 
 class ProtocolError(Exception):
-    """A message that gets a JSON-RPC error. `id` is None when it could not be read."""
+    """A JSON-RPC error that answers a message. `id` is None when it could not be read."""
 
     def __init__(self, code: int, message: str, id: RequestId | None = None, data: Any = None) -> None:
         super().__init__(message)
@@ -41,31 +60,32 @@ class Message:
         self.size = size
 
     def error(self, message: str, code: int = INVALID_PARAMS, data: Any = None) -> ProtocolError:
-        """The error that answers this message."""
+        """Build the error that answers this message."""
         return ProtocolError(code, message, self.id, data)
 
 
 def parse_message(raw: bytes) -> Message | None:
-    """One message; None for a response, which nobody here waits for: this server sends no requests."""
+    """Return one message; None for a response, because this server sends no requests."""
     if len(raw) > MAX_BYTES:
         raise oversized_error()
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        # The decoder's own words may quote the message; they stay inside.
+        # The decoder's own text may quote the message, so it is not passed on.
         raise ProtocolError(PARSE_ERROR, "Parse error: not a JSON text in UTF-8") from None
     if not isinstance(value, dict):
-        words = "JSON-RPC batches are not supported" if isinstance(value, list) else "A message is a JSON object"
-        raise ProtocolError(INVALID_REQUEST, words)
+        text = "JSON-RPC batches are not supported" if isinstance(value, list) else "A message is a JSON object"
+        raise ProtocolError(INVALID_REQUEST, text)
     fields = cast("dict[str, Any]", value)
-    found = _read_id(fields)
+    id = fields.get("id")
+    id = id if is_id(id) else None
     if _is_too_deep(fields, raw):
-        raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels", found)
+        raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels", id)
     if fields.get("jsonrpc") != "2.0":
-        raise ProtocolError(INVALID_REQUEST, 'jsonrpc must be "2.0"', found)
+        raise ProtocolError(INVALID_REQUEST, 'jsonrpc must be "2.0"', id)
     if "method" not in fields and ("result" in fields or "error" in fields):
         return None
-    return _build_message(fields, found, len(raw))
+    return _build_message(fields, id, len(raw))
 
 
 def oversized_error() -> ProtocolError:
@@ -77,32 +97,27 @@ def is_id(value: Any) -> TypeGuard[RequestId]:
     return type(value) is str or type(value) is int
 
 
-def _read_id(fields: dict[str, Any]) -> RequestId | None:
-    found = fields.get("id")
-    return found if is_id(found) else None
-
-
-def _build_message(fields: dict[str, Any], found: RequestId | None, size: int) -> Message:
-    if "id" in fields and found is None:
+def _build_message(fields: dict[str, Any], id: RequestId | None, size: int) -> Message:
+    if "id" in fields and id is None:
         raise ProtocolError(INVALID_REQUEST, "id must be a string or an integer")
     method = fields.get("method")
     if type(method) is not str:
-        raise ProtocolError(INVALID_REQUEST, "method must be a string", found)
+        raise ProtocolError(INVALID_REQUEST, "method must be a string", id)
     params = fields.get("params")
     if params is None:
         params = {}
     elif type(params) is not dict:
-        raise ProtocolError(INVALID_REQUEST, "params must be an object", found)
+        raise ProtocolError(INVALID_REQUEST, "params must be an object", id)
     meta = cast("dict[str, Any]", params).get("_meta")
     if meta is None:
         meta = {}
     elif type(meta) is not dict:
-        raise ProtocolError(INVALID_PARAMS, "params._meta must be an object", found)
-    return Message(found, method, cast("dict[str, Any]", params), cast("dict[str, Any]", meta), size)
+        raise ProtocolError(INVALID_PARAMS, "params._meta must be an object", id)
+    return Message(id, method, cast("dict[str, Any]", params), cast("dict[str, Any]", meta), size)
 
 
 def _is_too_deep(fields: dict[str, Any], raw: bytes) -> bool:
-    # Counting brackets costs nothing and settles nearly every message; only the rest is walked, level by level.
+    # Counting brackets costs nothing and decides nearly every message; the others are walked level by level.
     if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
         return False
     level: list[Any] = [fields]
@@ -116,3 +131,55 @@ def _is_too_deep(fields: dict[str, Any], raw: bytes) -> bool:
         if not level:
             return False
     return True
+
+
+def encode_result(id: RequestId | None, value: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "id": id, "result": value})
+
+
+def encode_error(id: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
+    body: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        body["data"] = data
+    return orjson.dumps({"jsonrpc": "2.0", "id": id, "error": body})
+
+
+def encode_protocol_error(error: ProtocolError) -> bytes:
+    try:
+        return encode_error(error.id, error.code, error.message, error.data)
+    except TypeError:  # data without a JSON form: the message alone still helps
+        return encode_error(error.id, error.code, error.message)
+
+
+def encode_notification(method: str, params: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def to_protocol_error(message: Message, error: Exception) -> ProtocolError:
+    """A refusal keeps its text; of any other exception only "Internal error" leaves the process."""
+    if isinstance(error, ProtocolError):
+        return error
+    if not isinstance(error, Refusal):
+        log_fault(error, message.method)
+        return message.error("Internal error", INTERNAL_ERROR)
+    if isinstance(error, Unready) and error.reason == "capability":
+        required = {"requiredCapabilities": error.details.get("required", {})}
+        return message.error(error.message, MISSING_CAPABILITY, required)
+    return message.error(error.message, rpc_code(error), error.details or None)
+
+
+def rpc_code(error: Refusal) -> int:
+    if isinstance(error, Invalid | Missing):
+        return INVALID_PARAMS
+    if isinstance(error, Limited):
+        return LIMITED
+    return UNAUTHENTICATED if isinstance(error, Unauthenticated) else REFUSED
+
+
+def log_fault(error: BaseException, where: str) -> None:
+    """Log an internal error: its class and its line. Its text may quote what a caller sent, so it is left out."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    log("error", "wire_fault", where=where, kind=type(error).__name__, at_line=place)

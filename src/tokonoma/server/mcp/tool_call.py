@@ -1,6 +1,8 @@
-"""One `tools/call` on its way: told of progress while it runs, answered exactly once, or never if it was cancelled."""
+"""One running `tools/call`: sends progress while it runs, and exactly one answer, or none if it was cancelled."""
 
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -8,111 +10,137 @@ import orjson
 
 from tokonoma.core.call import Caller
 from tokonoma.core.cancellation import CancelToken
-from tokonoma.server.mcp import encode
-from tokonoma.server.mcp.errors import log_fault, to_protocol_error
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
-from tokonoma.server.mcp.message import Message, RequestId
+from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import modern_fields
-from tokonoma.server.mcp.progress import ProgressLimiter
-from tokonoma.server.mcp.protocol import INTERNAL_ERROR
-from tokonoma.server.mcp.versions import capabilities_of, parse_trace_parent, read_progress_token
+from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token
+
+BURST = 8.0
+PER_SECOND = 10.0
 
 SendMessage = Callable[[bytes, bool], None]
 """A message, and whether it is the answer: the last one of its request. Called from any thread."""
 
 
-class ToolCall:
-    __slots__ = (
-        "_answered",
-        "_ended",
-        "_front",
-        "_message",
-        "_pace",
-        "_send",
-        "_sending",
-        "_stop",
-        "_token",
-        "headers",
-        "modern",
-    )
+class ProgressLimiter:
+    """How often one call may send progress: a bucket of `BURST` that refills with `PER_SECOND`. The last step always
+    passes."""
 
+    __slots__ = ("_at", "_last", "_left")
+
+    def __init__(self) -> None:
+        self._left = BURST
+        self._at = 0.0
+        self._last = -math.inf
+
+    def allows(self, progress: float, total: float | None, now: float | None = None) -> bool:
+        """Whether to send; the protocol requires rising values, so all others are dropped."""
+        if not progress > self._last or math.isinf(progress) or (total is not None and not math.isfinite(total)):
+            return False
+        now = time.monotonic() if now is None else now
+        self._left = min(BURST, self._left + (now - self._at) * PER_SECOND)
+        self._at = now
+        if self._left < 1.0 and (total is None or progress < total):
+            return False
+        self._left = max(0.0, self._left - 1.0)
+        self._last = progress
+        return True
+
+
+class ToolCall:
     def __init__(
-        self, front: Dispatcher, message: Message, modern: bool, send: SendMessage, ended: "Callable[[ToolCall], None]"
+        self,
+        dispatcher: Dispatcher,
+        message: Message,
+        modern: bool,
+        send: SendMessage,
+        on_end: "Callable[[ToolCall], None]",
     ) -> None:
         self._message = message
-        self._front = front
+        self._dispatcher = dispatcher
         self.modern = modern
-        self._token = read_progress_token(message)
-        self._pace = None if self._token is None else ProgressLimiter()
+        self._progress_token = read_progress_token(message)
+        self._limiter = None if self._progress_token is None else ProgressLimiter()
         self._send = send
-        self._ended = ended
-        self._sending = threading.Lock()  # progress never overtakes the answer
-        self._answered = threading.Lock()  # taken once, never given back
-        self._stop: CancelToken | None = None
+        self._on_end = on_end
+        self._sending = threading.Lock()  # progress is never sent after the answer
+        self._answered = threading.Lock()  # acquired once, never released
+        self._cancel_token: CancelToken | None = None
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
 
     @property
-    def id(self) -> RequestId | None:
+    def id(self) -> rpc.RequestId | None:
         return self._message.id
 
-    def start(self, caller: Caller, traced: str | None = None, listening: bool = True) -> None:
-        """Hand the call to the front; raises Broken. `listening`: whether the client can receive progress."""
+    def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
+        """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
         try:
-            order = _parse_request(self._message, caller, self.modern)
-            order.trace_parent = order.trace_parent or parse_trace_parent(traced)
-            if listening and self._token is not None:
-                order.progress = self.send_progress
-            self._stop = self._front.start_call(order, self.finish)
+            request = _parse_request(self._message, caller, self.modern)
+            request.trace_parent = request.trace_parent or parse_trace_parent(trace)
+            if listening and self._progress_token is not None:
+                request.progress = self.send_progress
+            self._cancel_token = self._dispatcher.start_call(request, self.finish)
         except Exception as error:
-            raise to_protocol_error(self._message, error) from error
-        if self._answered.locked():  # cancelled while it was being started
+            raise rpc.to_protocol_error(self._message, error) from error
+        if self._answered.locked():  # cancelled while it was starting
             self.stop()
 
-    def finish(self, answer: ToolResult) -> None:
-        """The front has the answer."""
-        self.headers = answer.headers
+    def finish(self, result: ToolResult) -> None:
+        """Send the dispatcher's result, unless the call was cancelled."""
+        self.headers = result.headers
         try:
             if not self._answered.locked():
-                self._send_result(self._encode_result(answer))
+                self._send_last(self._encode_result(result))
         finally:
-            self._ended(self)
+            self._on_end(self)
 
     def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         with self._sending:
-            if self._answered.locked() or self._pace is None or not self._pace.allows(progress, total):
+            if self._answered.locked() or self._limiter is None or not self._limiter.allows(progress, total):
                 return
-            params: dict[str, Any] = {"progressToken": self._token, "progress": progress}
+            params: dict[str, Any] = {"progressToken": self._progress_token, "progress": progress}
             if total is not None:
                 params["total"] = total
             if message is not None:
                 params["message"] = message
-            self._send(encode.encode_notification("notifications/progress", params), False)
+            self._send(rpc.encode_notification("notifications/progress", params), False)
 
-    def cancel(self, last_words: bytes | None = None) -> None:
-        """The client no longer wants the answer. `last_words`: for a transport that must say something."""
-        if self._answered.acquire(blocking=False) and last_words is not None:
-            with self._sending:
-                self._send(last_words, True)
+    def cancel(self, last_message: bytes | None = None) -> None:
+        """Stop the call without an answer. `last_message`: for a transport that has to send something."""
+        if last_message is None:
+            self._answered.acquire(blocking=False)
+        else:
+            self._send_last(last_message)
         self.stop()
 
     def stop(self) -> None:
         """Ask the call to end early; it still answers, unless it was cancelled."""
-        if self._stop is not None:
-            self._stop.cancel("cancelled")
+        if self._cancel_token is not None:
+            self._cancel_token.cancel("cancelled")
 
-    def _send_result(self, message: bytes) -> None:
+    def _send_last(self, message: bytes) -> None:
         if self._answered.acquire(blocking=False):
             with self._sending:
                 self._send(message, True)
 
-    def _encode_result(self, answer: ToolResult) -> bytes:
-        if answer.refusal is not None:
-            return encode.encode_protocol_error(to_protocol_error(self._message, answer.refusal))
+    def _encode_result(self, result: ToolResult) -> bytes:
+        if result.refusal is not None:
+            return rpc.encode_protocol_error(rpc.to_protocol_error(self._message, result.refusal))
+        value: dict[str, Any] = {"content": result.content, "isError": result.is_error}
+        if result.structured is not None:
+            structured = result.structured
+            value["structuredContent"] = orjson.Fragment(structured) if type(structured) is bytes else structured
+        if self.modern:
+            value.update(modern_fields(self._dispatcher))
+            value["_meta"].update(result.meta)
+        elif result.meta:
+            value["_meta"] = result.meta
         try:
-            return encode.encode_result(self.id, _build_result(self._front, answer, self.modern))
-        except (TypeError, ValueError) as error:  # a value that has no JSON form
-            log_fault(error, "tools/call")
-            return encode.encode_error(self.id, INTERNAL_ERROR, "Internal error")
+            return rpc.encode_result(self.id, value)
+        except TypeError as error:  # a value without a JSON form
+            rpc.log_fault(error, "tools/call")
+            return rpc.encode_error(self.id, rpc.INTERNAL_ERROR, "Internal error")
 
 
 def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolRequest:
@@ -121,18 +149,16 @@ def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolReques
     if type(name) is not str or not name:
         raise message.error("name must be a string")
     arguments = _read_object(message, "arguments")
-    order = ToolRequest(
-        name, arguments, caller, parse_trace_parent(message.meta.get("traceparent")), bytes_in=message.size
-    )
+    trace_parent = parse_trace_parent(message.meta.get("traceparent"))
+    request = ToolRequest(name, arguments, caller, trace_parent, bytes_in=message.size)
     if modern:
-        order.capabilities = capabilities_of(message)
-        order.inputs = _read_object(message, "inputResponses")
-        if order.inputs and not all(type(each) is dict for each in order.inputs.values()):
+        request.capabilities = message.meta[META_CAPABILITIES]
+        # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
+        if not all(type(each) is dict for each in _read_object(message, "inputResponses").values()):
             raise message.error("inputResponses must hold objects")
-        order.state = params.get("requestState")
-        if order.state is not None and type(order.state) is not str:
+        if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
-    return order
+    return request
 
 
 def _read_object(message: Message, field: str) -> dict[str, Any]:
@@ -142,33 +168,3 @@ def _read_object(message: Message, field: str) -> dict[str, Any]:
     if type(value) is not dict:
         raise message.error(f"{field} must be an object")
     return cast("dict[str, Any]", value)
-
-
-def _build_result(front: Dispatcher, answer: ToolResult, modern: bool) -> dict[str, Any]:
-    if answer.asks is not None or answer.state is not None:
-        return _question(front, answer, modern)
-    value: dict[str, Any] = {"content": answer.content, "isError": answer.is_error}
-    if answer.structured is not None:
-        structured = answer.structured
-        value["structuredContent"] = orjson.Fragment(structured) if type(structured) is bytes else structured
-    return _add_meta(front, value, answer, modern)
-
-
-def _question(front: Dispatcher, answer: ToolResult, modern: bool) -> dict[str, Any]:
-    if not modern:
-        raise ValueError("a client of the handshake era cannot be asked")
-    value: dict[str, Any] = {}
-    if answer.asks is not None:
-        value["inputRequests"] = answer.asks
-    if answer.state is not None:
-        value["requestState"] = answer.state
-    return {**_add_meta(front, value, answer, modern), "resultType": "input_required"}
-
-
-def _add_meta(front: Dispatcher, value: dict[str, Any], answer: ToolResult, modern: bool) -> dict[str, Any]:
-    if modern:
-        value.update(modern_fields(front))
-        value["_meta"].update(answer.meta)
-    elif answer.meta:
-        value["_meta"] = answer.meta
-    return value

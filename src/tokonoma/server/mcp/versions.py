@@ -1,22 +1,37 @@
-"""Which era a request belongs to, and the envelope that every modern request carries in its `_meta`."""
+"""The two eras of MCP: with a handshake (`initialize`), and stateless, where each request carries an envelope in
+`_meta` and repeats parts of itself in HTTP headers, so that proxies can route it."""
 
+import binascii
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, cast
 
-from tokonoma.server.mcp.message import Message, ProtocolError, is_id
-from tokonoma.server.mcp.protocol import (
-    META_CAPABILITIES,
-    META_CLIENT,
-    META_VERSION,
-    MODERN,
-    UNSUPPORTED_VERSION,
-)
+from tokonoma.server.mcp.message import HEADER_MISMATCH, UNSUPPORTED_VERSION, Message, ProtocolError, is_id
+
+LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = ("2026-07-28",)
+
+META_VERSION = "io.modelcontextprotocol/protocolVersion"
+META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_SERVER = "io.modelcontextprotocol/serverInfo"
 
 _HEXADECIMAL = frozenset("0123456789abcdef")
+_NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_BASE64_START, _BASE64_END = "=?base64?", "?="
 
 
 def is_modern(message: Message) -> bool:
-    """The version key alone decides: no client of the handshake era writes it, and `initialize` is of that era."""
+    """Decided by the version key alone: no client of the handshake era writes it, and `initialize` is of that era."""
     return META_VERSION in message.meta and message.method != "initialize"
+
+
+def claims_modern(message: Message, headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a message over HTTP is meant to be modern: by any version that is not of the handshake era."""
+    if is_modern(message):
+        return True
+    version = _get_header(headers, b"mcp-protocol-version")
+    return version is not None and version not in LEGACY
 
 
 def check_envelope(message: Message) -> None:
@@ -27,25 +42,59 @@ def check_envelope(message: Message) -> None:
 
 
 def check_version(message: Message) -> None:
-    """Refuse a version that is not spoken here, and an envelope whose parts have the wrong shape."""
+    """Refuse a version that this server does not support, and an envelope whose parts have the wrong type."""
     version = message.meta[META_VERSION]
     if type(version) is not str:
         raise message.error(f"{META_VERSION} must be a string")
     if version not in MODERN:
-        raise unsupported_version(message, version)
+        raise _unsupported_version(message, version)
     if type(message.meta[META_CAPABILITIES]) is not dict:
         raise message.error(f"{META_CAPABILITIES} must be an object")
     if message.meta.get(META_CLIENT) is not None and format_client(message.meta[META_CLIENT]) is None:
         raise message.error(f"{META_CLIENT} must be an object with name and version")
 
 
-def unsupported_version(message: Message, version: str) -> ProtocolError:
-    data = {"supported": list(MODERN), "requested": version}
-    return message.error("Unsupported protocol version", UNSUPPORTED_VERSION, data)
+def check_modern(message: Message, headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a modern request over HTTP whose envelope is incomplete, or whose headers contradict its body."""
+    version = _get_header(headers, b"mcp-protocol-version")
+    if version is not None and version not in MODERN and META_VERSION not in message.meta:
+        raise _unsupported_version(message, version)
+    check_envelope(message)
+    if version is None or version != message.meta[META_VERSION]:
+        raise message.error("MCP-Protocol-Version must repeat the version in _meta", HEADER_MISMATCH)
+    if _get_header(headers, b"mcp-method") != message.method:
+        raise message.error("Mcp-Method must repeat the method", HEADER_MISMATCH)
+    field = _NAME_FIELDS.get(message.method)
+    name = message.params.get(field) if field is not None else None
+    if name is not None:
+        header = _get_header(headers, b"mcp-name")
+        if header is None or decode_header(header) != name:
+            raise message.error(f"Mcp-Name must repeat params.{field}", HEADER_MISMATCH)
+    check_version(message)
+
+
+def check_notification(message: Message, headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a notification of an unknown version. Notifications carry no envelope."""
+    version = _get_header(headers, b"mcp-protocol-version")
+    if version is not None and version not in LEGACY and version not in MODERN:
+        raise _unsupported_version(message, version)
+
+
+def decode_header(value: str) -> str | None:
+    """Decode a header value from `=?base64?…?=` if it is encoded; None if that is malformed."""
+    enclosed = value.startswith(_BASE64_START) and value.endswith(_BASE64_END)
+    if not enclosed or len(value) < len(_BASE64_START) + len(_BASE64_END):
+        return value
+    payload = value[len(_BASE64_START) : -len(_BASE64_END)].encode()
+    try:
+        raw = binascii.a2b_base64(payload, strict_mode=True)
+        return raw.decode() if binascii.b2a_base64(raw, newline=False) == payload else None
+    except ValueError:
+        return None
 
 
 def format_client(info: Any) -> str | None:
-    """`name/version` of an Implementation, as it is shown in journals; None if it is not one."""
+    """Return `name/version` of an Implementation, as the journal shows it; None if it is not one."""
     if type(info) is not dict:
         return None
     fields = cast("dict[str, Any]", info)
@@ -53,11 +102,6 @@ def format_client(info: Any) -> str | None:
     if type(name) is not str or type(version) is not str:
         return None
     return f"{name}/{version}"[:200]
-
-
-def capabilities_of(message: Message) -> dict[str, Any]:
-    """What the client of a modern request can be asked for; `check_version` has looked at its shape."""
-    return cast("dict[str, Any]", message.meta[META_CAPABILITIES])
 
 
 def read_progress_token(message: Message) -> str | int | None:
@@ -68,7 +112,7 @@ def read_progress_token(message: Message) -> str | int | None:
 
 
 def parse_trace_parent(value: Any) -> str | None:
-    """A W3C traceparent, or None: a malformed one is to be ignored, not refused."""
+    """Return a W3C traceparent, or None: a malformed one is ignored, not refused."""
     if type(value) is not str or len(value) < 55:
         return None
     version, trace, span, flags = value[:2], value[3:35], value[36:52], value[53:55]
@@ -80,3 +124,18 @@ def parse_trace_parent(value: Any) -> str | None:
     if not _HEXADECIMAL.issuperset(version + trace + span + flags) or not trace.strip("0") or not span.strip("0"):
         return None
     return value[:55]
+
+
+def _unsupported_version(message: Message, version: str) -> ProtocolError:
+    data = {"supported": list(MODERN), "requested": version}
+    return message.error("Unsupported protocol version", UNSUPPORTED_VERSION, data)
+
+
+def _get_header(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return None if value is None else _decode_text(value)
+
+
+@lru_cache(maxsize=256)  # versions, methods and names: few, and the same again and again
+def _decode_text(value: bytes) -> str:
+    return value.strip(b" \t").decode("latin-1")

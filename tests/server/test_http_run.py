@@ -18,7 +18,7 @@ from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
 from tokonoma.server.http.app import create_app
-from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.asgi import HttpLimits
 from tokonoma.server.http.run import create_server, listen
 
 SLOW = HttpLimits(stream_after=0.0, beat=0.01)
@@ -89,7 +89,7 @@ def test_progress_is_seen_while_the_call_runs():
         message = request("tools/call", {"name": "wait", "arguments": {"gate": "g"}, "_meta": {"progressToken": 1}})
         with Stream(url, message) as stream:
             shop.gate("g reached").wait()
-            progress = shop.orders[0].progress
+            progress = shop.requests[0].progress
             progress(1, 2, "half")
             response = stream.response()
             assert data(response)["params"] == {"progressToken": 1, "progress": 1, "total": 2, "message": "half"}
@@ -234,11 +234,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from server.fixture import Workshop
 from tokonoma.core.log import log, set_level
-from tokonoma.server.http.app import asgi
+from tokonoma.server.http.app import create_app
 from tokonoma.server.http.run import listen, run
 set_level("debug")
 listener = listen("127.0.0.1", 0)
-run(asgi(Workshop()), listener, on_started=lambda: log("info", "started", port=listener.getsockname()[1]))
+run(create_app(Workshop()), listener, on_started=lambda: log("info", "started", port=listener.getsockname()[1]))
 log("info", "closed")
 """
 

@@ -8,7 +8,7 @@ from server.web import events, post, send
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Denied, Limited, Unavailable
 from tokonoma.server.http.app import create_app
-from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.asgi import HttpLimits
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from server.hostile import MODERN, modern, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.headers import decode_header
-from tokonoma.server.mcp.versions import parse_trace_parent
+from tokonoma.server.mcp.versions import decode_header, parse_trace_parent
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

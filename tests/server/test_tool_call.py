@@ -1,13 +1,17 @@
 """Many calls at once: order, cancellation, progress, ids."""
 
+import math
 import threading
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from server.hostile import modern, request
 from server.memory import Talk
 
-from tokonoma.server.mcp import conversation
+from tokonoma.server.mcp import session
+from tokonoma.server.mcp.tool_call import BURST, PER_SECOND, ProgressLimiter
 
 
 def call(name: str, id: Any = 1, token: Any = None, write: Any = request, **arguments: Any) -> Any:
@@ -79,7 +83,7 @@ def test_a_cancelled_call_may_end_when_it_likes():
     talk.say(call("stubborn", id=7, gate="g"))
     talk.shop.gate("g reached").wait()
     talk.say(cancelled(7))
-    assert not talk.conversation.drain(0)
+    assert not talk.session.drain(0)
     talk.shop.gate("g").set()
     assert talk.silent()
 
@@ -91,7 +95,7 @@ def test_an_id_under_way_cannot_be_used_again():
     assert talk.ask(call("echo", id="7"))["id"] == "7"  # another id
     talk.shop.gate("g").set()
     assert talk.hear()["result"]["isError"] is False
-    assert talk.conversation.drain(60)
+    assert talk.session.drain(60)
     assert talk.ask(call("echo", id=7))["result"]["isError"] is False
 
 
@@ -121,20 +125,20 @@ def test_progress_after_the_answer_is_dropped():
     talk.say(call("count", id=1, token=5, to=0))
     assert "id" not in talk.hear()
     assert talk.hear()["id"] == 1
-    order = talk.shop.orders[0]
+    order = talk.shop.requests[0]
     assert order.progress is not None
     order.progress(99, None, None)
     assert talk.silent()
 
 
 def test_a_flood_is_slowed_down_and_then_refused(monkeypatch):
-    monkeypatch.setattr(conversation, "MAX_CALLS", 2)
-    monkeypatch.setattr(conversation, "MAX_WAIT", 0)
+    monkeypatch.setattr(session, "MAX_CALLS", 2)
+    monkeypatch.setattr(session, "MAX_WAIT", 0)
     talk = Talk()
     for number in (1, 2):
         talk.say(call("wait", id=number, gate="g"))
     assert talk.ask(call("echo", id=3))["error"]["code"] == -32010
-    monkeypatch.setattr(conversation, "MAX_WAIT", 60)
+    monkeypatch.setattr(session, "MAX_WAIT", 60)
     opener = threading.Thread(target=talk.shop.gate("g").set)
     opener.start()
     talk.say(call("echo", id=4))  # waits for one of the two
@@ -147,6 +151,33 @@ def test_at_the_end_calls_are_told_to_stop_and_still_answer():
     talk = Talk()
     talk.say(call("wait", id=1, gate="g"))
     talk.shop.gate("g reached").wait()
-    talk.conversation.stop()
+    talk.session.stop()
     assert talk.hear()["result"]["content"][0]["text"] == "cancelled"
     assert talk.silent()
+
+
+def test_a_short_burst_passes_whole():
+    limiter = ProgressLimiter()
+    assert [limiter.allows(step, 3, now=5.0) for step in range(4)] == [True] * 4
+
+
+def test_a_flood_is_thinned_and_its_end_passes():
+    limiter = ProgressLimiter()
+    told = [step for step in range(10_001) if limiter.allows(step, 10_000, now=1.0)]
+    assert told == [*range(int(BURST)), 10_000]
+
+
+def test_it_recovers_with_time():
+    limiter = ProgressLimiter()
+    told = sum(limiter.allows(step, None, now=step / 1000) for step in range(10_000))  # ten seconds
+    assert BURST <= told <= BURST + 10 * PER_SECOND + 1
+
+
+@given(st.lists(st.floats() | st.integers(-5, 5)))
+def test_what_is_told_always_rises(values):
+    limiter, told = ProgressLimiter(), []
+    for moment, value in enumerate(values):
+        if limiter.allows(value, None, now=float(moment)):
+            told.append(value)
+    assert all(math.isfinite(value) for value in told)
+    assert told == sorted(set(told))

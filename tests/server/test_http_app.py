@@ -1,4 +1,4 @@
-"""One request, two ways: served by the connection itself, or by the ASGI application. A client cannot tell which."""
+"""Requests on a real connection: whole and in pieces, sent ahead, abandoned, and no HTTP at all."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
 from tokonoma.server.http.app import HttpApp, create_app
-from tokonoma.server.http.body import HttpLimits
+from tokonoma.server.http.asgi import HttpLimits
 from tokonoma.server.http.run import create_server, listen
 
 KEYS = {"a": Principal("ann", "key")}
@@ -72,24 +72,17 @@ def line(url: str) -> Generator[Line]:
 
 
 @pytest.fixture
-def ways(monkeypatch):
-    """Which way each request went, and a bell that rings when the application has been entered."""
-    went: list[str] = []
-    entered = threading.Event()
-    answer, application = HttpApp.answer, HttpApp.__call__
+def entered(monkeypatch):
+    """Set when the application has been entered."""
+    event = threading.Event()
+    application = HttpApp.__call__
 
-    def directly(self, *given):
-        went.append("connection")
-        return answer(self, *given)
-
-    async def by_asgi(self, scope, receive, send):
-        went.append("application")
-        entered.set()
+    async def entering(self, scope, receive, send):
+        event.set()
         await application(self, scope, receive, send)
 
-    monkeypatch.setattr(HttpApp, "answer", directly)
-    monkeypatch.setattr(HttpApp, "__call__", by_asgi)
-    return went, entered
+    monkeypatch.setattr(HttpApp, "__call__", entering)
+    return event
 
 
 CASES: dict[str, tuple[Any, dict[str, str | None]]] = {
@@ -115,7 +108,6 @@ CASES: dict[str, tuple[Any, dict[str, str | None]]] = {
     "behind a proxy": (call("who"), {"x_forwarded_for": "203.0.113.9, 10.0.0.1"}),
     "modern discover": (modern("server/discover"), {}),
     "modern call": (call("echo", write=modern, text="x"), {}),
-    "modern question": (call("ask", write=modern), {}),
     "modern header that lies": (call("echo", write=modern), {"mcp_name": "fail"}),
     "modern version unknown": (modern("tools/list"), {"mcp_protocol_version": "2031-01-01"}),
     "modern method unknown": (modern("ping"), {}),
@@ -138,70 +130,76 @@ CASES: dict[str, tuple[Any, dict[str, str | None]]] = {
 }
 
 
-def both(url: str, ways: Any, message: Any, changed: Any) -> list[Any]:
-    """The answer to a request that comes whole, and to one whose body comes when its head has been taken."""
-    went, entered = ways
-    went.clear()
-    entered.clear()
+def both(url: str, entered: threading.Event, message: Any, changed: Any) -> list[Any]:
+    """The answer to a request that comes whole, and to one whose body comes when its head has been read."""
     with line(url) as one:
         whole = one.ask(message, **changed)
+    entered.clear()
     with line(url) as two:
         head, body = two.parts(message, **changed)
         two.socket.sendall(head)
         assert entered.wait(30)
         two.socket.sendall(body)
         pieces = two.answer()
-    assert went == ["connection", "application"]
     return [whole, pieces]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_both_ways_answer_alike(ways, name):
+def test_a_body_that_comes_later_is_answered_alike(entered, name):
     message, changed = CASES[name]
     with served(limits=HttpLimits(body=50_000), origins=["https://good.example"]) as (url, _):
-        whole, pieces = both(url, ways, message, changed)
+        whole, pieces = both(url, entered, message, changed)
         assert whole == pieces
 
 
 @pytest.mark.parametrize("key", [None, "Bearer wrong", "Bearer a", "Basic a"])
-def test_both_ways_ask_for_the_key(ways, key):
+def test_the_key_is_asked_for(entered, key):
     with served(Workshop(KEYS)) as (url, _):
-        whole, pieces = both(url, ways, call("echo", text="x"), {"authorization": key})
+        whole, pieces = both(url, entered, call("echo", text="x"), {"authorization": key})
         assert whole == pieces
         assert whole[0].startswith(b"HTTP/1.1 200" if key == "Bearer a" else b"HTTP/1.1 401")
 
 
 @pytest.mark.parametrize(
-    "odd",
+    ("odd", "status"),
     [
-        {"path": "/mcp?x=1"},
-        {"path": "/nowhere"},
-        {"path": "/health"},
-        {"method": "PUT"},
-        {"connection": "close"},
-        {"expect": "100-continue"},
+        ({"path": "/mcp?x=1"}, 200),
+        ({"path": "/mcp/"}, 200),
+        ({"path": "/mcp/x"}, 404),
+        ({"path": "/nowhere"}, 404),
+        ({"path": "/health"}, 405),
+        ({"method": "PUT"}, 405),
+        ({"connection": "close"}, 200),
+        ({"expect": "100-continue"}, 200),
     ],
 )
-def test_what_is_not_plain_is_the_applications(ways, odd):
-    went, _ = ways
+def test_other_paths_and_ways_to_ask(odd, status):
     with served() as (url, _), line(url) as one:
         one.send(request("ping"), **odd)
         if "expect" in odd:
             assert [one.file.readline(), one.file.readline()] == [b"HTTP/1.1 100 Continue\r\n", b"\r\n"]
-        assert one.answer()[0].startswith(b"HTTP/1.1 ")
-    assert went == ["application"]
+        assert one.answer()[0].startswith(b"HTTP/1.1 %d" % status)
 
 
-def test_a_connection_serves_both_in_turn(ways):
-    went, _ = ways
+def test_unknown_paths_and_methods_are_answered_in_our_own_shape():
+    with served() as (url, _), line(url) as one:
+        _, headers, body = one.ask(b"", path="/nothing", method="GET")
+        assert headers["content-type"] == "application/json"
+        message = "There is nothing here; MCP is at /mcp"
+        assert json.loads(body) == {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
+        _, headers, body = one.ask(b"", path="/ready", method="DELETE")
+        assert headers["allow"] == "GET, HEAD"
+        assert json.loads(body)["error"] == {"code": -32600, "message": "Use GET"}
+
+
+def test_a_connection_serves_calls_and_pages_in_turn():
     with served() as (url, _), line(url) as one:
         for number in range(3):
             assert json.loads(one.ask(call("echo", id=number, text="x"))[2])["id"] == number
             assert one.ask(b"", path="/health", method="GET")[2] == b'{"status":"ok"}'
-    assert went == ["connection", "application"] * 3
 
 
-def test_requests_sent_ahead_are_answered_in_their_order(ways):
+def test_requests_sent_ahead_are_answered_in_their_order():
     with served() as (url, shop), line(url) as one:
         messages = [call("wait", id=1, gate="g"), *(call("echo", id=number, text="x") for number in range(2, 6))]
         one.socket.sendall(b"".join(b"".join(one.parts(message)) for message in messages))
@@ -238,7 +236,7 @@ def test_clients_that_leave_take_nobody_elses_answer():
                 each.close()
             answer = json.loads(staying.answer()[2])
             assert (answer["id"], answer["result"]["structuredContent"]["text"]) == (number, str(number))
-        assert len(shop.orders) <= 600
+        assert len(shop.requests) <= 600
 
 
 def test_in_the_handshake_era_a_call_is_carried_out_though_its_client_has_left():
@@ -268,7 +266,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(monkeypatch, capsys):
     def broken(self, *given):
         raise RuntimeError("the secret of the house")
 
-    monkeypatch.setattr("tokonoma.server.http.mcp.McpEndpoint.admit", broken)
+    monkeypatch.setattr("tokonoma.server.http.mcp.McpEndpoint._admit", broken)
     with served() as (url, _), line(url) as one:
         status, _, body = one.ask(request("ping"))
     assert status.startswith(b"HTTP/1.1 500")

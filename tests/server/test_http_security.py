@@ -8,8 +8,9 @@ from server.fixture import Workshop
 from server.hostile import request
 from server.web import post, send
 
+from tokonoma.auth.authenticate import is_loopback
 from tokonoma.server.http.app import create_app
-from tokonoma.server.http.security import is_loopback, parse_accept, strip_port
+from tokonoma.server.http.security import parse_accept, strip_port
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
 
@@ -104,4 +105,6 @@ def test_names_without_ports(host, name):
 
 def test_loopback():
     assert all(is_loopback(host) for host in ("127.0.0.1", "127.1.2.3", "localhost", "::1"))
-    assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.1", "127.example.com", ""))
+    assert not any(
+        is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.1", "127.example.com", "127.0.0.1 via 127.0.0.1", "")
+    )

@@ -1,0 +1,99 @@
+"""Reading a request's body and sending a response, in the terms of ASGI."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokonoma.core.call import Caller, Principal
+from tokonoma.server.http.security import CLOSE, HeaderList, Headers, HttpError
+from tokonoma.server.mcp.message import MAX_BYTES
+
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+
+HEADERS = "tokonoma.headers"
+"""Key of the scope: the request's headers as a dictionary."""
+
+CORS = "tokonoma.cors"
+"""Key of the scope: headers that a browser needs in the response."""
+
+STREAM_HEADERS: HeaderList = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),  # nginx would otherwise hold events back
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLimits:
+    body: int = MAX_BYTES  # bytes
+    body_seconds: float = 30.0  # for the whole body to arrive
+    stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
+    beat: float = 15.0  # seconds between two comments in a silent stream
+
+
+@dataclass(slots=True)
+class PostRequest:
+    """One `POST /mcp`, as its headers describe it."""
+
+    headers: Headers
+    caller: Caller
+    principal: Principal
+    cors: HeaderList  # headers that a browser needs in the response
+    json: bool  # the client accepts one JSON body
+    sse: bool  # the client accepts a stream of events
+
+
+@dataclass(slots=True)
+class HttpResponse:
+    """One complete response."""
+
+    status: int
+    content: bytes = b""
+    extra: HeaderList = field(default_factory=list[tuple[bytes, bytes]])
+    content_type: bytes = b"application/json"
+
+    async def send(self, send: Send) -> None:
+        length = (b"content-length", b"%d" % len(self.content))
+        headers = [(b"content-type", self.content_type), length, *self.extra]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.content})
+
+
+def format_event(message: bytes) -> bytes:
+    """Format one message of a stream. An empty one ends a cancelled request and is sent as a comment."""
+    return b"event: message\ndata: " + message + b"\n\n" if message else b": cancelled\n\n"
+
+
+async def read_body(receive: Receive, headers: Headers, limits: HttpLimits) -> bytes:
+    """Return the body; HttpError if it is too large, too slow, or breaks off."""
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared[:20]) > limits.body:
+        raise _too_large_error(limits)
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            return await _collect(receive, limits)
+    except TimeoutError:
+        raise HttpError(408, "The body did not come in time", CLOSE) from None
+
+
+async def _collect(receive: Receive, limits: HttpLimits) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        event = await receive()
+        if event["type"] != "http.request":
+            raise HttpError(400, "The body broke off")
+        part: bytes = event.get("body", b"")
+        size += len(part)
+        if size > limits.body:
+            raise _too_large_error(limits)
+        parts.append(part)
+        if not event.get("more_body"):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _too_large_error(limits: HttpLimits) -> HttpError:
+    return HttpError(413, f"Message larger than {limits.body} bytes", CLOSE)

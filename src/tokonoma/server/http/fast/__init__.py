@@ -1,1 +1,0 @@
-"""Plain requests without a coroutine (ADR 0021). Optional: everything works without it."""

@@ -1,0 +1,146 @@
+"""A session over one stream of lines (stdio): lines in, messages out, many calls at once. No I/O."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+from tokonoma.core.call import Caller
+from tokonoma.server.mcp import message as rpc
+from tokonoma.server.mcp.interface import Dispatcher
+from tokonoma.server.mcp.message import Message
+from tokonoma.server.mcp.methods import answer_request
+from tokonoma.server.mcp.tool_call import ToolCall
+from tokonoma.server.mcp.versions import META_CLIENT, check_envelope, check_version, format_client, is_modern
+
+MAX_CALLS = 4096
+"""Running calls before the next one waits: a client that floods is slowed down first, then refused."""
+
+MAX_WAIT = 1.0
+"""Seconds that the next call waits. Meanwhile neither cancellations nor the end of input are read."""
+
+
+class LineBuffer:
+    """From chunks to lines, in bounded memory: a line that grows beyond the limit is discarded as it arrives."""
+
+    __slots__ = ("_limit", "_parts", "_size", "_skipping")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | None]:
+        """Yield the lines that this chunk completes, without their ends; None for each that is too long."""
+        *complete, rest = chunk.split(b"\n")
+        for part in complete:
+            yield from self._append(part)
+            if not self._skipping:
+                yield self.take_rest()
+            self._skipping = False
+        yield from self._append(rest)
+
+    def take_rest(self) -> bytes:
+        """Return what came after the last line end; a client may leave the last one out."""
+        line = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return line
+
+    def _append(self, part: bytes) -> Iterator[None]:
+        if self._skipping or not part:
+            return
+        self._size += len(part)
+        self._parts.append(part)
+        if self._size > self._limit:
+            self._parts, self._size, self._skipping = [], 0, True
+            yield None
+
+
+class StdioSession:
+    """`write` takes one message and must not interleave two; it is called from any thread."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        caller: Caller,
+        write: Callable[[bytes], None],
+        after_list: Callable[[], None] | None = None,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._caller = caller
+        self._write = write
+        self._after_list = after_list
+        self._cancellable: dict[rpc.RequestId, ToolCall] = {}
+        self._running: set[ToolCall] = set()
+        self._changed = threading.Condition()
+
+    def handle_line(self, line: bytes | None) -> None:
+        """Handle one line; None stands for one that was too long. Never raises because of what the client sent."""
+        try:
+            if line is None:
+                raise rpc.oversized_error()
+            message = rpc.parse_message(line) if line.strip() else None
+            if message is None:
+                return
+            if message.id is None:
+                self._handle_notification(message)
+            else:
+                self._handle_request(message, message.id)
+        except rpc.ProtocolError as error:
+            self._write(rpc.encode_protocol_error(error))
+
+    def drain(self, seconds: float) -> bool:
+        """Wait for the running calls; False if some still run."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._running, seconds)
+
+    def stop(self) -> None:
+        """Ask the running calls to end early. They still answer."""
+        for call in list(self._running):
+            call.stop()
+
+    def _handle_notification(self, message: Message) -> None:
+        if message.method != "notifications/cancelled":
+            return
+        id = message.params.get("requestId")
+        call = self._cancellable.pop(id, None) if rpc.is_id(id) else None
+        if call is not None:
+            call.cancel()
+
+    def _handle_request(self, message: Message, id: rpc.RequestId) -> None:
+        modern = is_modern(message)
+        if modern:
+            check_envelope(message)
+            check_version(message)
+            self._caller.client = format_client(message.meta.get(META_CLIENT)) or self._caller.client
+        if message.method == "tools/call":
+            self._start_call(message, id, modern)
+            return
+        self._write(answer_request(self._dispatcher, message, self._caller, modern))
+        if message.method == "tools/list" and self._after_list is not None:
+            after_list, self._after_list = self._after_list, None
+            after_list()
+
+    def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
+        if id in self._cancellable:
+            raise message.error("A request with this id is still under way", rpc.INVALID_REQUEST)
+        call = ToolCall(self._dispatcher, message, modern, self._send, self._on_call_end)
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
+                raise message.error(f"{MAX_CALLS} calls are under way; wait for some to end", rpc.LIMITED)
+            self._running.add(call)
+        self._cancellable[id] = call
+        try:
+            call.start(self._caller)
+        except rpc.ProtocolError:
+            self._on_call_end(call)
+            raise
+
+    def _send(self, message: bytes, last: bool) -> None:
+        self._write(message)
+
+    def _on_call_end(self, call: ToolCall) -> None:
+        if call.id is not None and self._cancellable.get(call.id) is call:
+            self._cancellable.pop(call.id, None)
+        with self._changed:
+            self._running.discard(call)
+            self._changed.notify_all()
