@@ -42,13 +42,13 @@ class ReclassifyJob:
                 self._thread = threading.Thread(target=self._run, name="tokonoma-relabel", daemon=True)
                 self._thread.start()
 
-    def run_until_done(self, seconds: float | None = None, told: Callable[[], object] | None = None) -> bool:
-        """Work in this thread for at most so many seconds, calling `told` after each batch. False: there is more work,
-        and it goes on in the background."""
+    def run_until_done(self, seconds: float | None = None, on_batch: Callable[[], object] | None = None) -> bool:
+        """Work in this thread for at most so many seconds. False: there is more work, and it goes on in the
+        background."""
         until = None if seconds is None else time.monotonic() + seconds
         while self._run_batch():
-            if told is not None:
-                told()
+            if on_batch is not None:
+                on_batch()
             if until is not None and time.monotonic() >= until:
                 self.wake()
                 return False

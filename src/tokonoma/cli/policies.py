@@ -150,7 +150,7 @@ def _wait_for_reclassification(app: App) -> None:
         if progress is not None and sys.stderr.isatty():
             click.echo(f"\r{format_progress(progress)}", nl=False, err=True)
 
-    app.reclassifier.run_until_done(told=tell)
+    app.reclassifier.run_until_done(on_batch=tell)
     if sys.stderr.isatty():
         click.echo(err=True)
 

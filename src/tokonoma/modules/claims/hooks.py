@@ -12,7 +12,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, row_to_claim, to_document, to_record
+from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
@@ -30,7 +30,7 @@ class ClaimPurge(TypedDict):
 def read(rows: Rows, address: str) -> Record | None:
     """Any claim that is alive, by its address. The desk checks whether the caller may see it."""
     row = rows.row(f"select {COLUMNS} from claim where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
-    return to_record(row_to_claim(row)) if row else None
+    return to_record(Claim(*row)) if row else None
 
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
@@ -50,7 +50,7 @@ def _list_documents(rows: Rows, condition: str, after: str | None, limit: int, *
         most=limit,
         **params,
     )
-    return [to_document(row_to_claim(row)) for row in page]
+    return [to_document(Claim(*row)) for row in page]
 
 
 def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> None:
@@ -70,7 +70,7 @@ def require_claim(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
     )
     if row is None:
         raise unknown_claim(claim_id)
-    return row_to_claim(row)
+    return Claim(*row)
 
 
 def unknown_claim(claim_id: str) -> Missing:
@@ -127,7 +127,7 @@ def load_claims(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
         return []
     listed, params = _list_params(ids)
     sql = f"select {COLUMNS} from claim where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return [row_to_claim(row) for row in desk.rows(sql, now=at, **params)]
+    return [Claim(*row) for row in desk.rows(sql, now=at, **params)]
 
 
 def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResponse]]:

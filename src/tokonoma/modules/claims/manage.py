@@ -31,7 +31,6 @@ from tokonoma.modules.claims.model import (
     Kind,
     Scope,
     parse_scope,
-    row_to_claim,
     to_response,
 )
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
@@ -131,7 +130,7 @@ def list_claims(
         last=last,
         most=limit + 1,
     )
-    claims = [row_to_claim(row) for row in rows[:limit]]
+    claims = [Claim(*row) for row in rows[:limit]]
     page: ClaimListResponse = {"items": [to_response(claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
@@ -156,7 +155,7 @@ def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
         ClaimEvent(version=revision, at=format_time(at), what=what, by=by, details=json.loads(details))
         for revision, at, what, by, details in rows
     ]
-    return {"id": claim_id, "items": events, "superseded": [to_response(row_to_claim(each)) for each in older]}
+    return {"id": claim_id, "items": events, "superseded": [to_response(Claim(*each)) for each in older]}
 
 
 def supersede(
@@ -222,7 +221,7 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
         tx.run(f"delete from {table} where claim = :id and {{visible}}", id=claim.id)  # noqa: S608 - our own names
     # The claims that it superseded are recalled again.
     rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
-    for older in map(row_to_claim, rows):
+    for older in (Claim(*row) for row in rows):
         restored = save_claim(tx, replace(older, superseded_by=None), now())
         add_event(tx, restored, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
@@ -241,7 +240,7 @@ def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Cl
         now=now(),
         scope=scope,
     )
-    return [claim for claim in map(row_to_claim, rows) if _comes_from(claim, provenance)]
+    return [claim for claim in (Claim(*row) for row in rows) if _comes_from(claim, provenance)]
 
 
 def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.addresses import format_address
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record
 from tokonoma.core.errors import Invalid
 from tokonoma.core.opaque import Opaque
 from tokonoma.core.policy_api import LAYERS, Layer
@@ -153,6 +153,8 @@ class ClaimParts:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
+    """A row: the fields are the columns of tables.COLUMNS, in their order."""
+
     id: str
     namespace: str
     classification: Classification  # at least as strict as the declared one
@@ -180,11 +182,6 @@ class Claim:
     @property
     def address(self) -> str:
         return format_address(MODULE_NAME, self.id)
-
-
-def row_to_claim(row: Row) -> Claim:
-    """A row with the columns of tables.COLUMNS."""
-    return Claim(*row)
 
 
 def to_response(claim: Claim) -> ClaimResponse:

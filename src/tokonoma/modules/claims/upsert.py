@@ -28,7 +28,6 @@ from tokonoma.modules.claims.model import (
     compute_hash,
     parse_class,
     parse_scope,
-    row_to_claim,
     to_document,
 )
 from tokonoma.modules.claims.ranking import apply_signal, compute_quality
@@ -164,7 +163,7 @@ def _store_claim(desk: Desk, tx: Tx, claim: Claim, parts: ClaimParts) -> str:
         classification = tx.put(to_document(claim))
         add_event(tx, claim, "made", desk.principal, classification)
     else:
-        new, claim = claim, row_to_claim(row)
+        new, claim = claim, Claim(*row)
         classification = claim.classification
         if new.expires_at != claim.expires_at:  # stated again, a session claim lives longer
             expires = new.expires_at
