@@ -126,7 +126,7 @@ class App:
         return stages, invoker
 
     def _build_desk_parts(self) -> "DeskParts":
-        from tokonoma.pipeline.desk import DeskParts, unfiltered
+        from tokonoma.pipeline.desk import DeskParts, get_statements
         from tokonoma.policy.desk_policy import CallDeskPolicy
 
         return DeskParts(
@@ -140,7 +140,7 @@ class App:
             unindex_document=self.search.index.drop,
             find=self.search.find,
             lock_policy=self.policies.lock_active,
-            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, unfiltered),
+            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, get_statements),
             start_job=self.jobs.start_step,
             now=self.clock,
             spans=self.spans,
