@@ -14,10 +14,65 @@ ROOMS = sorted(folder.name for folder in SOURCE.iterdir() if (folder / "__init__
 MODULES = sorted(folder.name for folder in (SOURCE / "modules").iterdir() if (folder / "__init__.py").exists())
 
 # Past forms that do not end in -ed. `read`, `put`, `set`, `cut`, `run` are verbs as they stand.
-IRREGULAR = frozenset(  # noqa: SIM905
-    "told made kept shown found sought said given taken held known seen led left lent sent built begun bound brought"
-    " caught chosen drawn driven felt gone got heard hidden laid lost meant met paid sold spoken stood taught thought"
-    " thrown torn won worn written woken born broken done grown hung lain spent spun stuck struck swept".split()
+IRREGULAR = frozenset(
+    [
+        "told",
+        "made",
+        "kept",
+        "shown",
+        "found",
+        "sought",
+        "said",
+        "given",
+        "taken",
+        "held",
+        "known",
+        "seen",
+        "led",
+        "left",
+        "lent",
+        "sent",
+        "built",
+        "begun",
+        "bound",
+        "brought",
+        "caught",
+        "chosen",
+        "drawn",
+        "driven",
+        "felt",
+        "gone",
+        "got",
+        "heard",
+        "hidden",
+        "laid",
+        "lost",
+        "meant",
+        "met",
+        "paid",
+        "sold",
+        "spoken",
+        "stood",
+        "taught",
+        "thought",
+        "thrown",
+        "torn",
+        "won",
+        "worn",
+        "written",
+        "woken",
+        "born",
+        "broken",
+        "done",
+        "grown",
+        "hung",
+        "lain",
+        "spent",
+        "spun",
+        "stuck",
+        "struck",
+        "swept",
+    ]
 )
 VERBS_IN_ED = frozenset({"embed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed", "exceed", "heed"})
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from specs.shelf_of_items import items_of
 from talk import Lines
 
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.search.index import count_by_module
 from tokonoma.search.reindex import reindex
