@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from tokonoma.app import App
-from tokonoma.catalogue.plugins import discover, read_plugins
-from tokonoma.catalogue.plugins.enable import disable_plugin, enable_plugin, find_problem
+from tokonoma.catalogue.plugins import read_plugins
+from tokonoma.catalogue.plugins.enable import disable_plugin, enable_plugin, find_problem, list_offers
 from tokonoma.catalogue.registry import to_mcp_tool
 from tokonoma.cli.command import command, group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_note, print_table
@@ -97,7 +97,7 @@ def disable(app: App, name: str) -> None:
 
 
 def _describe_plugins(app: App) -> list[dict[str, Any]]:
-    offers = discover.list_offers()
+    offers = list_offers()
     problems = {info.name: find_problem(info, offers) for info in read_plugins(app.home)}
     states: list[dict[str, Any]] = []
     for offer in offers:
