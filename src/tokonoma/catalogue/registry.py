@@ -173,7 +173,7 @@ class Registry:
             raise
         except Exception as error:  # a plugin's package may be gone or broken
             log("error", "module", module=info.name, source=info.source, error=type(error).__name__)
-            message = f"The module {info.name!r} cannot be loaded. `tokonoma doctor` tells why."
+            message = f"The module {info.name!r} cannot be loaded. `tokonoma doctor` shows why."
             raise Unready(message, reason="module") from error
 
     def _bind_tool(self, entry: ToolInfo) -> LoadedTool:

@@ -38,5 +38,6 @@ def read_usable_plugins(home: Path) -> list[ModuleInfo]:
         return []
     for module in modules:
         if module.name in catalogue.BUILT_IN_MODULES:
-            log("warning", "plugins", message=f"The plugin {module.name!r} is left out: that name is built in by now.")
+            message = f"The plugin {module.name!r} is ignored: a built-in module has that name."
+            log("warning", "plugins", message=message)
     return [module for module in modules if module.name not in catalogue.BUILT_IN_MODULES]
