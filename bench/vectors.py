@@ -28,8 +28,8 @@ from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter, compile_filter
 from tokonoma.search.vectors import store as vectors_store
-from tokonoma.search.vectors import tables as vectors_tables
-from tokonoma.search.vectors.leg import QueryVector, VectorSearch
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.database import Database, format_sqlite_url, open_database
 from tokonoma.store.migrate import migrate
 
@@ -82,7 +82,7 @@ def of_texts(folder: Path, count: int) -> Floats:
 
 
 def fill(database: Database, vectors: Floats) -> VectorSearch:
-    for name, steps in (("search", tables.TABLES), ("vectors", vectors_tables.TABLES), ("embed", queue.TABLES)):
+    for name, steps in (("search", tables.TABLES), ("vectors", tables.VECTOR_TABLES), ("embed", queue.TABLES)):
         migrate(database, name, steps, lambda _reason: None)
     leg = fresh(database)
     with database.writing() as statements:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tokonoma.embed.builtin_tokenize import SubwordTokenizer, is_japanese
+from tokonoma.embed.builtin import SubwordTokenizer, is_japanese
 from training.neighbours import chosen_words, mapped, write
 from training.parallel import over
 from training.sources import Pair, pairs, say
@@ -42,7 +42,7 @@ def prepare(path: Path) -> None:
 
 def numbered(batch: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
     assert _cutter is not None
-    return tuple(_table([_cutter.cut(text) for text in texts]) for texts in zip(*_sides(batch), strict=True))  # type: ignore[return-value]
+    return tuple(_table([_cutter.tokenize(text) for text in texts]) for texts in zip(*_sides(batch), strict=True))  # type: ignore[return-value]
 
 
 def _sides(batch: list[Pair]) -> list[tuple[str, str]]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from tokonoma.embed.batches import split_text
 from tokonoma.embed.builtin import BuiltinEmbedder
-from tokonoma.embed.chunks import split_text
 from training.everyday import captions, requests
 from training.measure import Figures, figures, mean
 from training.paraphrases import DEV, PATH, distractors, mrr_by_languages
@@ -36,7 +36,7 @@ class Corpus:
         self.spread = "scope" in rows[0]["meta"]
 
     def vectors(self, embedder: BuiltinEmbedder, reach: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vectors of all split_text, and where each document's begin."""
+        """The vectors of all pieces, and where each document's begin."""
         cut = [split_text(text, reach) or [""] for text in self.texts]
         starts = np.cumsum([0] + [len(each) for each in cut])[:-1]
         return embedder.embed([piece for each in cut for piece in each], "document"), starts

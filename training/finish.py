@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import SubwordTokenizer
-from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
+from tokonoma.embed.builtin import ModelWeights, SubwordTokenizer, read_weights, write_weights
 from training.late import glosses, wanted, with_words
 from training.paraphrases import distractors
 from training.sources import say
@@ -27,7 +26,7 @@ def averaged(runs: list[ModelWeights]) -> np.ndarray:
 
 def shared(rows: np.ndarray, cutter: SubwordTokenizer, texts: list[str], count: int) -> np.ndarray:
     """An orthonormal basis of what texts have in common."""
-    summed = np.stack([rows[cutter.cut(text)].sum(0) for text in texts])
+    summed = np.stack([rows[cutter.tokenize(text)].sum(0) for text in texts])
     vectors = summed / np.linalg.norm(summed, axis=1, keepdims=True).clip(1e-6)
     centre = vectors.mean(0)
     directions = np.linalg.svd(vectors - centre, full_matrices=False)[2][:count]
@@ -66,8 +65,8 @@ def main() -> None:
         rows, pieces, scores = with_words(rows, pieces, scores, chosen, glosses(given.pairs, set(chosen)))
         say(f"{len(pieces) - len(first.pieces)} words added whole")
     matrix, scales = quantised(rows)
-    about = {"name": given.name, "licence": given.licence, "runs": [run.about["training"] for run in runs]}
-    about |= {"pairs": first.about["pairs"], "flattened": given.flatten}
+    about = {"name": given.name, "licence": given.licence, "runs": [run.metadata["training"] for run in runs]}
+    about |= {"pairs": first.metadata["pairs"], "flattened": given.flatten}
     write_weights(given.out, ModelWeights(about, pieces, scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import SubwordTokenizer, split_chunks
+from tokonoma.embed.builtin import SubwordTokenizer, split_chunks
 from training.sources import pairs
 
 _BONUS = 1.0  # by which a word added whole is likelier than its parts
@@ -21,7 +21,7 @@ def wanted(words: list[str], everyday: set[str], pieces: list[str], cutter: Subw
     for word in words:
         folded = split_chunks(word)
         if word in everyday and len(folded) == 1 and any("一" <= letter <= "鿿" for letter in word):
-            numbers = cutter.cut(word)
+            numbers = cutter.tokenize(word)
             if len(numbers) > 1 and all(len(pieces[number]) == 1 for number in numbers):
                 found.setdefault(folded[0])
     return list(found)[:room]
@@ -36,7 +36,7 @@ def glosses(folder: Path, words: set[str]) -> dict[str, list[str]]:
 
 
 def row_of(texts: list[str], rows: np.ndarray, cutter: SubwordTokenizer, length: float) -> np.ndarray:
-    summed = np.stack([rows[cutter.cut(text)].sum(0) for text in texts])
+    summed = np.stack([rows[cutter.tokenize(text)].sum(0) for text in texts])
     mean = (summed / np.linalg.norm(summed, axis=1, keepdims=True).clip(1e-6)).mean(0)
     return mean * (length / max(float(np.linalg.norm(mean)), 1e-6))
 
@@ -51,5 +51,5 @@ def with_words(
     length = float(np.median(np.linalg.norm(rows[alike], axis=1)))
     added = [word for word in chosen if meanings.get(word)]
     fresh = np.stack([row_of(meanings[word], rows, cutter, length) for word in added])
-    likely = [min(max(cutter.likeliest(word)[1] + _BONUS, _LEAST), -8.0) for word in added]
+    likely = [min(max(cutter.segment(word)[1] + _BONUS, _LEAST), -8.0) for word in added]
     return np.concatenate([rows, fresh]), pieces + added, np.append(scores, np.array(likely, np.float32))

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import SubwordTokenizer
-from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
+from tokonoma.embed.builtin import ModelWeights, SubwordTokenizer, read_weights, write_weights
 from training.finish import quantised
 from training.paraphrases import distractors
 from training.sources import say
@@ -24,14 +23,14 @@ class Model:
         self.weights = read_weights(path)
         self.rows = self.weights.matrix.astype(np.float32) * self.weights.scales[:, None]
         self.cutter = SubwordTokenizer(self.weights.pieces, self.weights.scores.tolist())
-        summed = np.stack([self.rows[self.cutter.cut(text)].sum(0) for text in texts])
+        summed = np.stack([self.rows[self.cutter.tokenize(text)].sum(0) for text in texts])
         lengths = np.linalg.norm(summed, axis=1, keepdims=True)
         self.rows /= lengths.mean()  # models differ in how long their vectors grew, which means nothing
         self.vectors = summed / lengths.clip(1e-6)
 
     def rows_of(self, pieces: list[str]) -> np.ndarray:
         places = {piece: place for place, piece in enumerate(self.weights.pieces)}
-        cuts = ([places[piece]] if piece in places else self.cutter.likeliest(piece)[0] for piece in pieces)
+        cuts = ([places[piece]] if piece in places else self.cutter.segment(piece)[0] for piece in pieces)
         return np.stack([self.rows[cut].sum(0) for cut in cuts])
 
 
@@ -40,7 +39,7 @@ def turned(model: Model, first: Model) -> np.ndarray:
     left, _, right = np.linalg.svd(model.vectors.T @ first.vectors)
     rotation = left @ right
     near = float((model.vectors @ rotation * first.vectors).sum(1).mean())
-    say(f"{model.weights.about['name']}: cosine to the first {near:.3f}")
+    say(f"{model.weights.metadata['name']}: cosine to the first {near:.3f}")
     return rotation
 
 
@@ -57,8 +56,8 @@ def main() -> None:
     first = models[0].weights
     rows = np.mean([model.rows_of(first.pieces) @ turned(model, models[0]) for model in models], axis=0)
     matrix, scales = quantised(rows)
-    parts = [{"name": model.weights.about["name"], "runs": model.weights.about["runs"]} for model in models]
-    about = {"name": given.name, "licence": given.licence, "mean_of": parts, "pairs": first.about["pairs"]}
+    parts = [{"name": model.weights.metadata["name"], "runs": model.weights.metadata["runs"]} for model in models]
+    about = {"name": given.name, "licence": given.licence, "mean_of": parts, "pairs": first.metadata["pairs"]}
     write_weights(given.out, ModelWeights(about, first.pieces, first.scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 

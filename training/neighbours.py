@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_tokenize import WORD_MARK, is_japanese
+from tokonoma.embed.builtin import WORD_MARK, is_japanese
 from training.sources import Pair, say
 from training.student import Student
 from training.wordvectors import WordVectors, stem

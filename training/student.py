@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_weights import ModelWeights, write_weights
+from tokonoma.embed.builtin import ModelWeights, write_weights
 
 
 class Student(torch.nn.Module):

@@ -19,8 +19,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tokonoma.embed.builtin_tokenize import SubwordTokenizer
-from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
+from tokonoma.embed.builtin import ModelWeights, SubwordTokenizer, read_weights, write_weights
 from training.dataset import WIDTH
 from training.finish import quantised
 from training.parallel import over
@@ -41,7 +40,7 @@ def prepare(path: Path) -> None:
 
 def cut(texts: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
     assert _cutter is not None
-    return [tuple(_cutter.cut(text)[:WIDTH] for text in each) for each in texts]
+    return [tuple(_cutter.tokenize(text)[:WIDTH] for text in each) for each in texts]
 
 
 def table(texts: list[tuple[str, ...]], model: Path, none: int) -> torch.Tensor:
@@ -149,7 +148,7 @@ def main() -> None:
     rows = tuned(first, Sides(tables, counts, torch.Generator().manual_seed(given.seed)), given)
     matrix, scales = quantised(rows.numpy())
     how = {name: value for name, value in vars(given).items() if isinstance(value, int | float)}
-    about = {**weights.about, "name": given.name, "tuned": {**how, "written_lines": len(own)}}
+    about = {**weights.metadata, "name": given.name, "tuned": {**how, "written_lines": len(own)}}
     write_weights(given.out, ModelWeights(about, weights.pieces, weights.scores, scales, matrix))
     say(f"{given.out} written, {given.out.stat().st_size} bytes")
 

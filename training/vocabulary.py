@@ -21,7 +21,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, is_japanese, split_camel_case, split_chunks
+from tokonoma.embed.builtin import WORD_MARK, SubwordTokenizer, is_japanese, split_camel_case, split_chunks
 from training.parallel import over
 from training.sources import EVERYDAY, Pair, pairs, say
 from training.wordvectors import WordVectors, stem
@@ -94,7 +94,7 @@ def add_whole(scores: dict[str, float], words: list[str], room: int) -> None:
         cutter = SubwordTokenizer(list(scores), list(scores.values()))
         for word in chosen:
             if len(word) == length:
-                scores[word] = min(max(cutter.likeliest(word)[1] + _BONUS, -18.0), -8.0)
+                scores[word] = min(max(cutter.segment(word)[1] + _BONUS, -18.0), -8.0)
 
 
 def main() -> None:

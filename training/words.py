@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tokonoma.embed.builtin_tokenize import is_japanese, split_chunks
+from tokonoma.embed.builtin import is_japanese, split_chunks
 
 _HIRAGANA = re.compile(r"[ぁ-ゖー]+")
 _SINGLE = re.compile(r"[ァ-ヺ一-鿿々]")

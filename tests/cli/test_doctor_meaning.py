@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from embed.house import House
+from embed.fixture import EmbedFixture
 from embed.server import EmbeddingServer
 
 from tokonoma.cli.doctor import meaning
@@ -76,7 +76,7 @@ def test_keys_are_never_shown(run) -> None:
 def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServer) -> None:
     told = settings(provider="openai", model="m", url=server.url)
     assert said(meaning.check_vectors(database, told)) == []
-    house = House(database, [server.url])
+    house = EmbedFixture(database, [server.url])
     house.save("a", "a note")
     found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
     assert found["vectors"] == ("ok", "1 records wait to be embedded")

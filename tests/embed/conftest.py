@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 
 import pytest
-from embed.house import House
+from embed.fixture import EmbedFixture
 from embed.server import EmbeddingServer
 
 from tokonoma.store.database import Database
@@ -24,18 +24,18 @@ def another() -> Generator[EmbeddingServer]:
 
 
 @pytest.fixture
-def house(database: Database, server: EmbeddingServer) -> Generator[House]:
-    made = House(database, [server.url])
+def house(database: Database, server: EmbeddingServer) -> Generator[EmbedFixture]:
+    made = EmbedFixture(database, [server.url])
     yield made
     made.close()
 
 
 @pytest.fixture
-def houses(database: Database) -> Generator[Callable[..., House]]:
-    made: list[House] = []
+def houses(database: Database) -> Generator[Callable[..., EmbedFixture]]:
+    made: list[EmbedFixture] = []
 
-    def make(*args, **kwargs) -> House:
-        made.append(House(database, *args, **kwargs))
+    def make(*args, **kwargs) -> EmbedFixture:
+        made.append(EmbedFixture(database, *args, **kwargs))
         return made[-1]
 
     yield make

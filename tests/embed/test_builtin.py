@@ -12,11 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.builtin import DIMENSION, MODEL_NAME, BuiltinEmbedder
-from tokonoma.embed.builtin_tokenize import WORD_MARK, SubwordTokenizer, split_camel_case, split_chunks
-from tokonoma.embed.builtin_weights import ModelWeights, read_weights, write_weights
-from tokonoma.embed.config import ModelConfig, ProviderAccess
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.builtin import (
+    DIMENSION,
+    MODEL_NAME,
+    WORD_MARK,
+    BuiltinEmbedder,
+    ModelWeights,
+    SubwordTokenizer,
+    read_weights,
+    split_camel_case,
+    split_chunks,
+    write_weights,
+)
+from tokonoma.embed.models import ModelConfig, ProviderAccess, build_embedder
 
 DATA = Path(sys.modules[BuiltinEmbedder.__module__].__file__ or "").parent / "data"
 PARAPHRASES = Path(__file__).parents[2] / "training" / "paraphrases.jsonl"

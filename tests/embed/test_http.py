@@ -2,6 +2,8 @@
 
 import json
 import time
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,15 +11,16 @@ from embed.server import EmbeddingServer, vector
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import set_level
-from tokonoma.embed.config import EndpointConfig, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.embedder import PROBE, ProviderUnavailable, UnusableAnswer
-from tokonoma.embed.endpoint import _parse_retry_after
-from tokonoma.embed.http import HttpEmbedder
+from tokonoma.embed.http import HttpEmbedder, _parse_retry_after
+from tokonoma.embed.models import EndpointConfig, ModelConfig, ProviderAccess, parse_endpoints
 
 
-def embedder(*urls: str, keys: tuple[str, ...] = (), batch: int = 64, patience: float = 30.0, **recipe) -> HttpEmbedder:
+def embedder(
+    *urls: str, keys: tuple[str, ...] = (), batch_size: int = 64, timeout: float = 30.0, **config: Any
+) -> HttpEmbedder:
     return HttpEmbedder(
-        ModelConfig("openai", "m", **recipe), ProviderAccess(parse_endpoints(urls, keys), patience, batch)
+        ModelConfig("openai", "m", **config), ProviderAccess(parse_endpoints(urls, keys), timeout, batch_size)
     )
 
 
@@ -219,6 +222,6 @@ def test_addresses_are_taken_with_and_without_their_end() -> None:
 
 
 def test_the_recipe_holds_no_key_and_no_address() -> None:
-    plain = json.dumps(ModelConfig("openai", "m").to_dict())
+    plain = json.dumps(asdict(ModelConfig("openai", "m")))
     assert "http" not in plain
     assert ModelConfig(**json.loads(plain)) == ModelConfig("openai", "m")

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from tokonoma.core.errors import Unready
-from tokonoma.embed.config import ModelConfig, ProviderAccess
 from tokonoma.embed.embedder import ProviderUnavailable
 from tokonoma.embed.local import _LOADERS, LocalEmbedder, build_local_embedder
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import ModelConfig, ProviderAccess, build_embedder
 
 WORDS = ["[PAD]", "[UNK]", "cat", "dog", "law", "the", "sleeps", "猫", "契約"]
 TEXTS = ["the cat sleeps", "the law", "猫 sleeps"]

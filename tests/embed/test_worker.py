@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import SOAK
-from embed.house import House, Open
+from embed.fixture import EmbedFixture, Open
 from embed.server import EmbeddingServer, vector
 
 from tokonoma.core.desk import CLASSIFICATIONS
@@ -19,14 +19,14 @@ from tokonoma.search.vectors.store import data_column, decode_vectors
 SAVES = 1_000 if SOAK else 100
 
 
-def stored(house: House) -> dict[str, np.ndarray]:
+def stored(house: EmbedFixture) -> dict[str, np.ndarray]:
     """Every vector by the name of its note."""
     column = data_column(house.database.kind)
     found = house.rows(f"select d.address, {column} from embedding e join document d on d.id = e.document_id")
     return {row[0].removeprefix("tokonoma://notes/"): decode_vectors(house.database.kind, [row[1]])[0] for row in found}
 
 
-def right(house: House, server: EmbeddingServer, bodies: dict[str, str]) -> None:
+def right(house: EmbedFixture, server: EmbeddingServer, bodies: dict[str, str]) -> None:
     """Each note has exactly the vector of its text."""
     found = stored(house)
     assert found.keys() == bodies.keys()
@@ -35,7 +35,7 @@ def right(house: House, server: EmbeddingServer, bodies: dict[str, str]) -> None
         assert found[name] @ (wanted / np.linalg.norm(wanted)) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_note_is_embedded_and_found(house: House) -> None:
+def test_a_note_is_embedded_and_found(house: EmbedFixture) -> None:
     house.save("cat", "a cat sleeps")
     house.save("law", "articles of a contract")
     house.work()
@@ -46,7 +46,7 @@ def test_a_note_is_embedded_and_found(house: House) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("mood", ["down", "slow", "wide", "nan"])
 def test_saves_while_the_provider_fails_are_kept_and_embedded_later(
-    house: House, server: EmbeddingServer, mood
+    house: EmbedFixture, server: EmbeddingServer, mood
 ) -> None:
     """Down, slow, vectors of another dimension, vectors that are no numbers: the saves do not feel it."""
     bodies = {"first": "was embedded before"}
@@ -76,7 +76,7 @@ def test_saves_while_the_provider_fails_are_kept_and_embedded_later(
     "mood",
     ["wide", "ragged", "nan", "zero", "short", "twice", "cut", "words", "empty", "moved", "forbidden", "missing"],
 )
-def test_no_wrong_vector_is_ever_stored(house: House, server: EmbeddingServer, mood) -> None:
+def test_no_wrong_vector_is_ever_stored(house: EmbedFixture, server: EmbeddingServer, mood) -> None:
     bodies = {"first": "was embedded before"}
     house.save("first", bodies["first"])
     house.work()
@@ -96,7 +96,9 @@ def test_no_wrong_vector_is_ever_stored(house: House, server: EmbeddingServer, m
     right(house, server, bodies)
 
 
-def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(house: House, server: EmbeddingServer) -> None:
+def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(
+    house: EmbedFixture, server: EmbeddingServer
+) -> None:
     server.mood = "picky"
     for number in range(12):
         house.save(f"n{number}", "poison" if number in (0, 1, 2, 7) else f"note {number}")
@@ -110,7 +112,7 @@ def test_a_text_that_the_provider_refuses_does_not_hold_up_the_others(house: Hou
     assert all(tries >= 1 for (tries,) in house.rows("select tries from embedding_queue"))
 
 
-def test_a_record_that_cannot_be_read_does_not_hold_up_the_others(house: House) -> None:
+def test_a_record_that_cannot_be_read_does_not_hold_up_the_others(house: EmbedFixture) -> None:
     for number in range(6):
         house.save(f"n{number}", f"note {number}")
     broken = house.id("n2")
@@ -138,13 +140,15 @@ def test_documents_without_a_vector_are_found_again_by_a_refill(houses: Open, se
     house.work()
     with house.database.writing() as statements:
         statements.run("delete from embedding")
-        house.vectors.refill(statements)
+        statements.run("update embedding_model set filled = 0 where current = 1")
     later = houses([server.url])
     later.worker.resume()
     _until(lambda: later.embedded() == 1)
 
 
-def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(house: House, server: EmbeddingServer) -> None:
+def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(
+    house: EmbedFixture, server: EmbeddingServer
+) -> None:
     house.save("a", "before")
     house.save("b", "stays")
     house.save("c", "goes")
@@ -169,7 +173,7 @@ def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(house: H
 
 
 def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
-    house: House, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+    house: EmbedFixture, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On PostgreSQL the two could wait for each other: for the place in the queue, and for the document."""
     house.save("goes", "a note")
@@ -199,7 +203,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
     with house.database.writing() as statements:
         statements.run("delete from embedding")
         statements.run("delete from embedding_queue")
-        house.vectors.refill(statements)
+        statements.run("update embedding_model set filled = 0 where current = 1")
     later = houses([server.url], model="another")
     working = threading.Thread(target=later.work)
     with house.database.writing() as statements:
@@ -212,7 +216,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
     assert later.embedded() == 1
 
 
-def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: House) -> None:
+def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: EmbedFixture) -> None:
     house.save("a", "one text")
     house.work()
     assert house.embedded() == 1
@@ -226,7 +230,7 @@ def test_a_changed_note_has_no_vector_until_it_is_embedded_again(house: House) -
         assert house.vectors.count_waiting(rows) == 1
 
 
-def test_a_blank_note_leaves_the_queue_without_a_vector(house: House) -> None:
+def test_a_blank_note_leaves_the_queue_without_a_vector(house: EmbedFixture) -> None:
     house.save("blank", "  \n ")
     house.work()
     assert house.waiting() == 0
@@ -327,7 +331,7 @@ def _until(met: Callable[[], bool]) -> None:
         pause.wait(0.005)
 
 
-def _until_it_waits_or_ends(house: House, thread: threading.Thread) -> None:
+def _until_it_waits_or_ends(house: EmbedFixture, thread: threading.Thread) -> None:
     """On SQLite, where one writes at a time, there is nothing to be seen."""
     waits = "select 1 from pg_locks where not granted"
     _until(lambda: house.database.kind == "sqlite" or not thread.is_alive() or bool(house.rows(waits)))

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
-from tokonoma.policy.decide import (
+from tokonoma.policy.detections import Detector
+from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import (
+    CLASS_RULES,
+    DEFAULT_RULES,
+    DEFAULT_TEXT,
+    Invariant,
+    PlacementRule,
     classify_kind,
     classify_record,
     covers,
@@ -19,8 +26,6 @@ from tokonoma.policy.decide import (
     list_readable,
     matches,
 )
-from tokonoma.policy.parse import parse_policy
-from tokonoma.policy.rules import CLASS_RULES, DEFAULT_RULES, DEFAULT_TEXT, CustomDetector, Invariant, PlacementRule
 from tokonoma.policy.yaml_tree import MAX_BYTES
 
 SPECIFIED = """
@@ -179,7 +184,7 @@ def test_a_detector_of_ones_own_can_be_redacted():
         "version: 1\ndetectors: [{ kind: employee, class: pii, pattern: 'EMP-[0-9]+' }]\n"
         "boundary_classes: { pii: { allow: ['*'], redact: [employee, secret] } }"
     )
-    assert rules.detectors == (CustomDetector("employee", "pii", "EMP-[0-9]+"),)
+    assert rules.detectors == (Detector("employee", "pii", "EMP-[0-9]+"),)
 
 
 @given(

@@ -16,9 +16,8 @@ from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.namespaces import is_inside
-from tokonoma.policy.decide import classify_record, decide, find_tags
 from tokonoma.policy.parse import parse_policy
-from tokonoma.policy.rules import PolicyRules
+from tokonoma.policy.rules import PolicyRules, classify_record, decide, find_tags
 
 SPACES = ["/", "/hr", "/hr/2026", "/public", "/x"]
 FINDS = {"": [], " a@example.com": [("email", "pii")], " 090-1234-5678": [("phone", "pii")]}

@@ -1,20 +1,22 @@
 """Filters: each alone, several together, and walls that hold whatever is asked."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
-from search.shelf import EVERYWHERE, NOW, Shelf
+from search.fixture import EVERYWHERE, NOW, IndexFixture
 
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
-from tokonoma.search.facts import compile_fact_condition, to_cells, to_indexed_key
-from tokonoma.search.filters import compile_filter
+from tokonoma.search import candidates
+from tokonoma.search.filters import compile_condition, compile_filter, to_cells, to_indexed_key
+from tokonoma.search.tuning import TUNING
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 def is_(key, *values):
@@ -153,7 +155,7 @@ def test_facts_of_all_kinds(shelf):
 
 
 def test_facts_in_a_store_where_every_filter_lets_many_through(shelf, monkeypatch):
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", 0)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=0))
     test_facts_of_all_kinds(shelf)
 
 
@@ -189,7 +191,7 @@ def test_long_keys_are_told_apart(shelf):
 )
 def test_conditions_that_mean_nothing_are_refused(condition):
     with pytest.raises(Invalid):
-        compile_fact_condition(condition, "f_0", {})
+        compile_condition(condition, "f_0", {})
 
 
 def test_no_two_values_have_the_same_cells():

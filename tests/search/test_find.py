@@ -1,27 +1,29 @@
 """Finding by words: what is found, in which order, why, and why not."""
 
 import random
+from dataclasses import replace
 
 import pytest
-from search.shelf import NOW, Shelf, address, names
+from search.fixture import NOW, IndexFixture, address, names
 
 from tokonoma.core.desk import CLASSIFICATIONS, Document
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
-from tokonoma.search.score import ASKING
+from tokonoma.search import candidates
+from tokonoma.search.tuning import TUNING
 
 DAY = 86_400_000
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 @pytest.fixture(params=[0, 500], ids=["proposed", "driven"])
 def both_ways(request, monkeypatch):
     """Filters that let few through drive the search; here once they do, and once they do not."""
-    monkeypatch.setattr("tokonoma.search.candidates.FEW", request.param)
+    monkeypatch.setattr(candidates, "TUNING", replace(TUNING, few_documents=request.param))
 
 
 # What is asked, and the one text that holds it.
@@ -59,7 +61,7 @@ def test_rare_words_count_more_and_all_words_more_than_some(shelf):
         shelf.put(f"n{number}", f"tea and {'cake' if number % 5 == 0 else 'toast'} on day {number}")
     shelf.put("rare", "tea and pomegranate")
     shelf.put("all", "tea and pomegranate and cake")
-    for where in ({}, {"modules": ("memory",)}, {"space": "/"}):
+    for where in ({}, {"modules": ("memory",)}, {"namespace": "/"}):
         assert shelf.find("pomegranate cake", **where)[:2] == ["all", "rare"]
 
 
@@ -152,7 +154,9 @@ def test_a_score_can_be_added_up(shelf):
         parts = hit.score_parts
         text = parts["text"]
         assert text["words"] == pytest.approx(sum(text["terms"].values()), abs=1e-4)
-        said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (ASKING if text["asks"] else 1.0)
+        said = (text["words"] * text["coverage"] ** 0.5 + text["title"]) * (
+            TUNING.question_factor if text["asks"] else 1.0
+        )
         assert text["score"] == pytest.approx(said + text["thread"])
         assert text["level"] == pytest.approx(text["score"] / (text["score"] + text["total"]))
         assert hit.score == parts["score"] == pytest.approx(text["level"] * parts["decay"], abs=1e-5)

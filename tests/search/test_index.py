@@ -3,18 +3,18 @@
 import threading
 
 import pytest
-from search.shelf import ANYTHING, EVERYWHERE, Shelf, address
+from search.fixture import ANYTHING, EVERYWHERE, IndexFixture, address
 
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, Query
 from tokonoma.search.index import count_by_module
-from tokonoma.search.statistics import read_corpus
+from tokonoma.search.text.term_index import read_corpus
 
 
 @pytest.fixture
-def shelf(database) -> Shelf:
-    return Shelf(database)
+def shelf(database) -> IndexFixture:
+    return IndexFixture(database)
 
 
 def test_what_is_put_is_found_and_what_is_dropped_is_not(shelf):
@@ -64,7 +64,7 @@ def test_the_same_again_writes_nothing(shelf):
 
 def test_vectors_are_asked_for_when_the_text_is_new_and_only_then(database):
     asked: list[int] = []
-    shelf = Shelf(database, enqueue=lambda _statements, number: asked.append(number))
+    shelf = IndexFixture(database, enqueue=lambda _statements, number: asked.append(number))
     shelf.put("a", "green tea")
     (number,) = asked
     shelf.put("a", "green tea", namespace="/moved", facts=[("k", "v")], at=77)

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 import pytest
-from specs.shelf_of_items import Items, items_of
+from specs.items_client import Items, items_of
 from talk import Http, Lines, Talk
 
 from tokonoma.app import App

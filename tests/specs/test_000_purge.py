@@ -1,7 +1,5 @@
 """The owner's purge: what is long gone goes for good, on both databases, and nothing else."""
 
-from importlib import import_module
-
 import pytest
 from talk import Lines
 
@@ -60,7 +58,7 @@ def test_no_client_can_purge(app):
 
 
 def test_more_than_a_page_goes_page_by_page(app, later, monkeypatch):
-    monkeypatch.setattr(import_module("tokonoma.modules.memory.purge"), "_PAGE", 7)
+    monkeypatch.setattr("tokonoma.modules.memory.save._PURGE_PAGE", 7)
     talk = Lines(app)
     talk.call("memory", "save", memos=[{"content": f"tea {n}", "ttl_seconds": 1} for n in range(20)])
     talk.call("memory", "save", content="stays")

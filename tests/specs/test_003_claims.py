@@ -12,7 +12,7 @@ from talk import Http, Lines
 from tokonoma.app import App
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.module import Migration
-from tokonoma.modules.claims.claim import compute_hash
+from tokonoma.modules.claims.model import compute_hash
 
 AT = "2026-01-15T09:00:00Z"
 SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -103,7 +103,7 @@ def test_the_examples_of_the_specification(talk):
 def test_a_policy_comes_into_force_right_after_an_update(app, tmp_path, database_url, monkeypatch):
     """The tables of a module that has records are not up to date yet, and nobody has asked it for anything."""
     Lines(app).call("memory", "save", memos=[{"title": "茶", "content": "茶は八十八夜に摘む"}])
-    loaded = app._load
+    loaded = app._load_module
 
     def updated(source):
         module = loaded(source)

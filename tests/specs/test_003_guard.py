@@ -13,8 +13,8 @@ from talk import Http, Lines
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.reach import Reach
-from tokonoma.policy.decide import decide, find_hidden_kinds, find_tags
 from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import decide, find_hidden_kinds, find_tags
 
 POLICIES = 3_334 if SOAK else 33  # each for three callers, who ask three questions: 10 002 cases
 ASKED = 3

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from specs.shelf_of_items import Items
+from specs.items_client import Items
 
 BAD = {
     "an empty title": ({"title": " "}, 1002, "title"),

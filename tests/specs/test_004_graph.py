@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from specs.shelf_of_items import items_of
+from specs.items_client import items_of
 from talk import Lines
 
 from tokonoma.app import App
@@ -100,7 +100,7 @@ def test_a_thousand_items_all_linked_to_each_other_are_walked_within_bounds(app,
     made = [items.make(str(number))["id"] for number in range(40)]
     with app.database.writing() as statements:
         pairs = [{"one": one, "other": other} for one in made for other in made if one != other]
-        statements.many("insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", pairs)
+        statements.run_many("insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", pairs)
     told = items.get_related_items(type="issue", id=made[0], depth=3, max_results=5000)
     assert told["graph_stats"] == {"total_nodes": 40, "total_edges": 780, "max_depth": 1}
     ends = {"from_type": "issue", "from_id": made[0], "to_type": "issue", "to_id": made[1]}
@@ -158,7 +158,9 @@ def test_walks_equal_those_of_an_oracle(nodes, edges, start, goal, depth):
         statements.run("delete from item_link")
         both = [{"one": made[one], "other": made[other]} for pair in edges for one, other in (pair, pair[::-1])]
         if both:
-            statements.many("insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", both)
+            statements.run_many(
+                "insert into item_link (item_id, other_id, kind) values (:one, :other, 'related')", both
+            )
     oracle, talk = Oracle(edges), Lines(app)
     reach = min(depth, 3)
     told = talk.call("items", "get_related_items", type="issue", id=made[start], depth=reach, max_results=5000)

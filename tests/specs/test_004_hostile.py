@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from specs.shelf_of_items import items_of
+from specs.items_client import items_of
 from talk import Lines
 
 from tokonoma import catalogue

@@ -1,7 +1,7 @@
 """specs/004, 3.1 基本CRUD操作 and 3.6 高度な操作: over the wire, on both databases."""
 
 import pytest
-from specs.shelf_of_items import Items
+from specs.items_client import Items
 from talk import Http, Lines
 
 from tokonoma.auth import api_keys as keys

@@ -1,7 +1,7 @@
 """specs/004, 3.1.3 一覧, 3.4 タグ・ステータス, 3.5 現在状態: over the wire, on both databases."""
 
 import pytest
-from specs.shelf_of_items import Items
+from specs.items_client import Items
 
 
 @pytest.fixture

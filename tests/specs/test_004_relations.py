@@ -87,7 +87,7 @@ def test_a_link_does_not_show_what_a_key_must_not_see(app, items):
     made = items.make("with a memo", related=[address])
     with app.database.writing() as statements:
         token = keys.create_key(statements, "guest", build_reach(mask=["memory"]))
-    from specs.shelf_of_items import Items
+    from specs.items_client import Items
 
     guest = Items(Http(app, token))
     seen = guest.get(made)

@@ -1,7 +1,7 @@
 """specs/004, 3.2 検索操作: search_items and search_suggest over the wire, on both databases."""
 
 import pytest
-from specs.shelf_of_items import Items
+from specs.items_client import Items
 
 
 @pytest.fixture

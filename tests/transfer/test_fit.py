@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.modules.memory.metadata import encode_metadata
+from tokonoma.modules.memory.model import encode_metadata
 from tokonoma.transfer.carried import (
     ImportSource,
     Remark,

@@ -26,8 +26,6 @@ from tokonoma.server.results import describe_error
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tokonoma.app.policy import CurrentPolicy
-    from tokonoma.app.reclassify_job import ReclassifyJob
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
@@ -39,7 +37,13 @@ if TYPE_CHECKING:
     from tokonoma.pipeline.journal import Observe
     from tokonoma.pipeline.run import Invoke, Stage
     from tokonoma.policy.active import ActivePolicy
+    from tokonoma.policy.current import CurrentPolicy
+    from tokonoma.policy.reclassifier import Reclassifier
     from tokonoma.store.database import Database
+
+
+_LEASE = 5.0
+"""Seconds: of several processes one reclassifies in the background; if it is killed, another goes on after that."""
 
 
 def read_environment() -> Mapping[str, str]:
@@ -122,8 +126,8 @@ class App:
         return stages, invoker
 
     def _build_desk_parts(self) -> "DeskParts":
-        from tokonoma.app.desk_policy import CallDeskPolicy
-        from tokonoma.pipeline.desk import DeskParts
+        from tokonoma.pipeline.desk import DeskParts, unfiltered
+        from tokonoma.policy.desk_policy import CallDeskPolicy
 
         return DeskParts(
             server=self.server_info,
@@ -136,7 +140,7 @@ class App:
             unindex_document=self.search.index.drop,
             find=self.search.find,
             lock_policy=self.policies.lock_active,
-            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier),
+            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, unfiltered),
             start_job=self.jobs.start_step,
             now=self.clock,
             spans=self.spans,
@@ -161,7 +165,7 @@ class App:
         return self._policies()
 
     @property
-    def reclassifier(self) -> "ReclassifyJob":
+    def reclassifier(self) -> "Reclassifier":
         return self._reclassifier()
 
     @property
@@ -202,22 +206,24 @@ class App:
         return SearchEngine(self.database, self.settings, self.registry.read_record)
 
     def _open_policies(self) -> "CurrentPolicy":
-        from tokonoma.app.policy import CurrentPolicy
+        from tokonoma.policy.current import CurrentPolicy
+        from tokonoma.policy.reclassify import RecordSource
 
         return CurrentPolicy(
             self.database.reading,
-            lambda: self.search.index,
-            self.registry.find_module,
-            self.registry.load_all,
-            self.registry.read_record,
+            self.search.index.put,
+            RecordSource(self.registry.load_all, self.registry.find_module, self.registry.read_record),
             lambda: self.reclassifier.wake(),
             self.settings.get_names("policy_signers"),
         )
 
-    def _open_reclassifier(self) -> "ReclassifyJob":
-        from tokonoma.app.reclassify_job import ReclassifyJob
+    def _open_reclassifier(self) -> "Reclassifier":
+        from tokonoma.jobs.runner import Job
+        from tokonoma.policy.reclassifier import Reclassifier
 
-        return ReclassifyJob(self.database, self.policies)
+        return Reclassifier(
+            self.database, self.policies, lambda step: self.jobs.start(Job("reclassify", step, lease=_LEASE))
+        )
 
     def _open_journal(self) -> "JournalWriter":
         from tokonoma.journal.writer import JournalWriter
@@ -281,7 +287,7 @@ class App:
         self.pool.close(grace)
         for close in self._closers:
             close()
-        for part in (self._jobs, self._reclassifier, self._search, self._journal, self._database):
+        for part in (self._jobs, self._search, self._journal, self._database):
             if part.made is not None:
                 part.made.close()
         if self.spans is not None:

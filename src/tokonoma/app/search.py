@@ -1,4 +1,4 @@
-"""Searching, joined: the shared index, the vectors beside it, and the worker that makes them."""
+"""The search engine: the shared index, its vectors, and the worker that makes them."""
 
 from collections.abc import Callable
 
@@ -8,53 +8,48 @@ from tokonoma.core.desk import Classification, Record, Rows, Statements
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import MODEL_NAME
-from tokonoma.embed.config import ModelConfig, ProviderAccess, parse_endpoints
-from tokonoma.embed.embedders import EmbedderCache
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import SHORT_QUEUE, EmbedWorker
 from tokonoma.search.index import SearchIndex
-from tokonoma.search.vectors.leg import VectorSearch, build_text_reader
+from tokonoma.search.vectors.search import VectorSearch, build_text_reader
 from tokonoma.store.database import Database
 
 
 class SearchEngine:
-    """One a process. Without an embedding provider it goes by words alone, and no vector is ever made up.
+    """One per process. Without an embedding provider it searches by text alone.
 
-    The built-in model makes a vector in less than a millisecond, so a process that only saves leaves that to the first
-    who searches: until then it loads neither the model nor numpy. A server does not wait; nor does anybody with a model
-    that is far away.
+    The built-in model makes a vector in less than a millisecond, so a process that only saves leaves that to the next
+    search: until then it loads neither the model nor numpy. A server, or a process with a remote model, embeds at once.
     """
 
-    def __init__(self, database: Database, settings: Settings, record: Callable[[Rows, str], Record | None]) -> None:
+    def __init__(
+        self, database: Database, settings: Settings, read_record: Callable[[Rows, str], Record | None]
+    ) -> None:
         self._database = database
-        recipe = build_model_config(settings)
-        embeds = recipe.provider != "none"
-        self._embedders = EmbedderCache(recipe, build_provider_access(settings), build_embedder)
-        queries = QueryEmbedder(self._embedders.get)
-        self.vectors = VectorSearch(database, queue, build_text_reader(record), queries.embed_query if embeds else None)
-        self.worker = EmbedWorker(database, self._embedders.get_current, recipe, self.vectors) if embeds else None
-        # Also without a provider the queue is kept: when one is set, nothing is missing, and no old vector is left.
+        config = build_model_config(settings)
+        embeds = config.provider != "none"
+        self._embedders = EmbedderCache(config, build_provider_access(settings))
+        embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
+        self.vectors = VectorSearch(database, queue, build_text_reader(read_record), embed)
+        self.worker = EmbedWorker(database, self._embedders.get_current, config, self.vectors) if embeds else None
+        # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)
-        self.model = recipe.name
-        self._is_builtin = recipe.provider == "builtin"
-        self._is_deferred = self._is_builtin  # for the first search, or until there is much to do
+        self.model = config.name
+        self._is_builtin = config.provider == "builtin"
+        self._is_deferred = self._is_builtin  # embedding waits for the first search, or until there is much to do
         self._saved_count = 0
 
     def find(self, call: Call, query: Query, where: SearchFilter, labels: tuple[Classification, ...]) -> Hits:
-        """Inside the walls around the caller."""
-        if (
-            self._is_builtin
-            and self.worker is not None
-            and (query.text.strip() or query.pivot)
-            and query.mode != "text"
-        ):
+        """Inside the caller's scope."""
+        uses_vectors = query.mode != "text" and (query.text.strip() or query.pivot)
+        if self._is_builtin and self.worker is not None and uses_vectors:
             if query.wait_for_embedding:
-                self.worker.catch_up()  # what was saved a moment ago is found by its meaning, too
+                self.worker.catch_up()  # what was just saved is found by its vector, too
             else:
                 self.worker.resume()
             self._is_deferred = False
-        vector = self.index.embed_query(query)  # it may come from afar: no snapshot is held meanwhile
+        vector = self.index.embed_query(query)  # before the transaction: this may call a remote provider
         with self._database.reading(call.cancel_token) as rows:
             return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
 
@@ -64,7 +59,7 @@ class SearchEngine:
             return self.vectors.count_waiting(rows)
 
     def resume(self, *, serves: bool = False) -> None:
-        """Go on with what the last process left in the queue."""
+        """Continue with what the last process left in the queue."""
         self._is_deferred = self._is_deferred and not serves
         if self.worker is not None:
             self.worker.resume(SHORT_QUEUE if self._is_deferred else 1)
@@ -85,9 +80,8 @@ def build_model_config(settings: Settings) -> ModelConfig:
     provider = settings.get_text("embed_provider")
     return ModelConfig(
         provider,
-        MODEL_NAME
-        if provider == "builtin"
-        else settings.get_text("embed_model"),  # a later built-in model is another model
+        # A later built-in model is another model.
+        MODEL_NAME if provider == "builtin" else settings.get_text("embed_model"),
         settings.get_int("embed_dimension"),
         settings.get_text("embed_query_prefix"),
         settings.get_text("embed_document_prefix"),

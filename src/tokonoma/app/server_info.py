@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from tokonoma import __version__
-from tokonoma.app.policy import CurrentPolicy, format_progress
 from tokonoma.app.search import SearchEngine
 from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
@@ -14,6 +13,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.journal import verify
+from tokonoma.policy.current import CurrentPolicy, format_progress
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
 

@@ -13,7 +13,6 @@ from tokonoma.jobs import leases
 from tokonoma.journal import chain as strand
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
-from tokonoma.search.vectors import tables as vectors_tables
 from tokonoma.store.backup import create_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate
@@ -25,7 +24,7 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "policy": policy_store.TABLES,
     "search": tables.TABLES,
     "embed": queue.TABLES,
-    "vectors": vectors_tables.TABLES,
+    "vectors": tables.VECTOR_TABLES,
     "files": file_tables.TABLES,
     "jobs": leases.TABLES,
 }

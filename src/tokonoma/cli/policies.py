@@ -8,15 +8,15 @@ import click
 import orjson
 
 from tokonoma.app import App
-from tokonoma.app.policy import format_progress
 from tokonoma.cli import show
 from tokonoma.cli.call import send_request
 from tokonoma.cli.flags import group
 from tokonoma.cli.session import open_app
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
-from tokonoma.policy.decide import decide, find_tags
+from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import decide, find_tags
 
 
 @group("policy")

@@ -19,7 +19,7 @@ from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing, Unavailable, find_nearest
 from tokonoma.core.module import Module
-from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
+from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")

@@ -1,1 +1,1 @@
-"""Texts to vectors: providers, the durable queue, and the worker that empties it."""
+"""Texts → vectors: models, the durable queue, and the worker that empties it."""

@@ -1,8 +1,10 @@
-"""The one interface to whatever turns texts into vectors, and what every answer is checked for."""
+"""The interfaces of this package: to embedding models, and to the store of their vectors."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -14,16 +16,16 @@ if TYPE_CHECKING:
 # numpy is imported inside functions: a process that never needs a vector must not pay for it.
 
 TextKind = Literal["document", "query"]
-"""Some models want to know what a text is for."""
+"""Some models embed queries and documents differently."""
 
 PROBE = "Tokonoma asks which model this is. 床の間は、どのモデルかを尋ねます。"
-"""Embedded now and then: as long as its vector stays where it was, it is still the same model that answers."""
+"""Embedded now and then: as long as its vector stays the same, it is still the same model that answers."""
 
 _SAME = 0.95  # the same model in another precision, or on other hardware, stays above; another model is far below
 
 
 class ProviderUnavailable(Unavailable):
-    """The provider does not answer, or asks for patience. The same texts may be sent again later."""
+    """The provider does not answer, or asks to wait. The same texts may be sent again later."""
 
     def __init__(self, message: str, *, reason: str = "embedder", retry_after: float | None = None) -> None:
         super().__init__(message, reason=reason)
@@ -38,37 +40,49 @@ class UnusableAnswer(Unavailable):
 
 
 class Embedder(Protocol):
-    """One model. Used by several threads at once."""
+    """One model, used by several threads at once. Embedders with the same `model` give vectors that can be compared; it
+    is stored with every vector. `dimension` is None until the first answer, unless it is configured. `batch_size` is
+    how many texts it takes at once; texts longer than `chunk_length` characters are split into pieces."""
 
     @property
-    def model(self) -> str:
-        """Stored with every vector; embedders with the same one give vectors that can be compared."""
-        ...
-
+    def model(self) -> str: ...
     @property
-    def dimension(self) -> int | None:
-        """None until the first answer, where nobody said before."""
-        ...
-
+    def dimension(self) -> int | None: ...
     @property
-    def batch_size(self) -> int:
-        """How many texts it takes at once."""
-        ...
-
+    def batch_size(self) -> int: ...
     @property
-    def chunk_length(self) -> int:
-        """How many characters one vector speaks for; longer texts are cut into pieces."""
-        ...
+    def chunk_length(self) -> int: ...
 
-    def embed(self, texts: Sequence[str], kind: TextKind, patience: float | None = None) -> "Vectors":
-        """One row of length 1 for each text, in order, or Away or Unsound. `patience`: seconds, for one who waits."""
+    def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
+        """One row of length 1 for each text, in order. Fails with ProviderUnavailable or UnusableAnswer. `timeout`:
+        seconds that a waiting search has for one endpoint."""
         ...
 
     def close(self) -> None: ...
 
 
+class Backoff:
+    """After a failure a provider rests, twice as long each time."""
+
+    def __init__(self, first: float, most: float) -> None:
+        self._first, self._most = first, most
+        self._failures, self._until = 0, 0.0
+
+    @property
+    def is_resting(self) -> bool:
+        return time.monotonic() < self._until
+
+    def record_failure(self, retry_after: float | None = None) -> None:
+        rest = min(self._first * 2**self._failures, self._most) if retry_after is None else retry_after
+        self._failures = min(self._failures + 1, 10)
+        self._until = time.monotonic() + rest
+
+    def record_success(self) -> None:
+        self._failures, self._until = 0, 0.0
+
+
 def check_vectors(answer: Any, count: int, dimension: int | None) -> "Vectors":
-    """The answer as rows of length 1; Unsound if it is not exactly what was asked for."""
+    """The answer as rows of length 1; fails with UnusableAnswer if it is not exactly what was asked for."""
     import numpy as np
 
     try:
@@ -94,3 +108,73 @@ def check_vectors(answer: Any, count: int, dimension: int | None) -> "Vectors":
 def is_same_model(one: "Vectors", other: "Vectors") -> bool:
     """Whether two vectors of the probe can be of the same model."""
     return one.shape == other.shape and float(one @ other) >= _SAME
+
+
+class EmbeddingModel(Protocol):
+    """A model whose vectors are, or will be, stored. `config` is a ModelConfig as JSON; `anchor` is the probe's vector,
+    which tells one model from another of the same name. New vectors are of the model that is `current`. Documents up to
+    `backfilled_to` were put into the queue; None: all were."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def config(self) -> str: ...
+    @property
+    def anchor(self) -> "Vectors": ...
+    @property
+    def current(self) -> bool: ...
+    @property
+    def backfilled_to(self) -> int | None: ...
+
+
+class VectorStore(Protocol):
+    """Where vectors are stored; app/search.py passes it in. `model` is the id of a model."""
+
+    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
+        """What to embed of each document: title and text. Deleted documents are left out."""
+        ...
+
+    def list_models(self, rows: Rows) -> Sequence[EmbeddingModel]: ...
+
+    def adopt(self, statements: Statements, name: str, config: str, anchor: "Vectors") -> None:
+        """Make this the current model: every document is to have a vector of it."""
+        ...
+
+    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]:
+        """The next documents without a vector of this model, in order."""
+        ...
+
+    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        """Lock the documents that no other transaction is changing, and return these. Does not wait."""
+        ...
+
+    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
+        """Lock those that no other transaction is deleting against that, and return these. Does not wait."""
+        ...
+
+    def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None: ...
+
+    def store_vectors(
+        self,
+        statements: Statements,
+        model: int,
+        document_id: int,
+        vectors: "Vectors",
+        texts: Sequence[str],
+        titled: bool = False,
+    ) -> None:
+        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
+        `titled`: the first is the title by itself."""
+        ...
+
+    def maintain(self, model: int) -> None:
+        """Housekeeping after vectors were stored; quick if there is nothing to do."""
+        ...
+
+    def retire(self, model: int) -> bool:
+        """Delete some of the vectors of other models. Returns whether there was something to do."""
+        ...

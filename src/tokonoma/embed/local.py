@@ -1,4 +1,4 @@
-"""Models that run in this process, through libraries that are installed as extras: `pip install 'tokonoma[…]'`."""
+"""Models that run in this process, by libraries that are installed as extras: `pip install 'tokonoma[…]'`."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
-from tokonoma.embed.config import ModelConfig, ProviderAccess
 from tokonoma.embed.embedder import ProviderUnavailable, TextKind, check_vectors
+from tokonoma.embed.models import ModelConfig, ProviderAccess
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 RunModel = Callable[[list[str], TextKind], Any]
 """A loaded model: rows for texts."""
 
-# The libraries have no part in our types: they are named here, and loaded when the first text comes.
+# The libraries are not typed: they are imported by name, when the first text comes.
 
 
-def _load_fastembed(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
+def _load_fastembed(config: ModelConfig, access: ProviderAccess) -> RunModel:
     options = {"specific_model_path": access.folder} if access.folder else {}
-    model = import_module("fastembed").TextEmbedding(recipe.model, **options)
+    model = import_module("fastembed").TextEmbedding(config.model, **options)
     return lambda texts, kind: list((model.query_embed if kind == "query" else model.passage_embed)(texts))
 
 
-def _load_sentence_transformers(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
-    model = import_module("sentence_transformers").SentenceTransformer(access.folder or recipe.model)
+def _load_sentence_transformers(config: ModelConfig, access: ProviderAccess) -> RunModel:
+    model = import_module("sentence_transformers").SentenceTransformer(access.folder or config.model)
     # Since version 5 a model may have prompts of its own for either kind.
-    ways = {kind: getattr(model, f"encode_{kind}", model.encode) for kind in ("query", "document")}
-    return lambda texts, kind: ways[kind](texts, show_progress_bar=False, convert_to_numpy=True)
+    encoders = {kind: getattr(model, f"encode_{kind}", model.encode) for kind in ("query", "document")}
+    return lambda texts, kind: encoders[kind](texts, show_progress_bar=False, convert_to_numpy=True)
 
 
-def _load_model2vec(recipe: ModelConfig, access: ProviderAccess) -> RunModel:
-    model = import_module("model2vec").StaticModel.from_pretrained(access.folder or recipe.model, force_download=False)
+def _load_model2vec(config: ModelConfig, access: ProviderAccess) -> RunModel:
+    model = import_module("model2vec").StaticModel.from_pretrained(access.folder or config.model, force_download=False)
     # Threads of its own would outlive a call that is cancelled; the batches are small.
     return lambda texts, _kind: model.encode(texts, use_multiprocessing=False)
 
@@ -46,52 +46,52 @@ _LOADERS: dict[str, tuple[str, Callable[[ModelConfig, ProviderAccess], RunModel]
 }
 
 
-def build_local_embedder(recipe: ModelConfig, access: ProviderAccess) -> "LocalEmbedder":
-    package, load = _LOADERS[recipe.provider]
+def build_local_embedder(config: ModelConfig, access: ProviderAccess) -> "LocalEmbedder":
+    package, load = _LOADERS[config.provider]
     if find_spec(package) is None:
         raise Unready(
-            f"The embedding provider {recipe.provider} is not installed."
-            f" Install it with: pip install 'tokonoma[{recipe.provider}]'",
+            f"The embedding provider {config.provider} is not installed."
+            f" Install it with: pip install 'tokonoma[{config.provider}]'",
             reason="embedder",
         )
-    return LocalEmbedder(recipe, access, load)
+    return LocalEmbedder(config, access, load)
 
 
 class LocalEmbedder:
     def __init__(
-        self, recipe: ModelConfig, access: ProviderAccess, load: Callable[[ModelConfig, ProviderAccess], RunModel]
+        self, config: ModelConfig, access: ProviderAccess, load: Callable[[ModelConfig, ProviderAccess], RunModel]
     ) -> None:
-        self.model = recipe.name
-        self.dimension = recipe.dimension or None
+        self.model = config.name
+        self.dimension = config.dimension or None
         self.batch_size, self.chunk_length = access.batch_size, access.chunk_length
-        self._recipe, self._access, self._load = recipe, access, load
+        self._config, self._access, self._load = config, access, load
         self._run: RunModel | None = None
-        self._guard = threading.Lock()  # the libraries do not promise to be safe with several threads
+        self._lock = threading.Lock()  # the libraries do not promise to be safe with several threads
 
-    def embed(self, texts: Sequence[str], kind: TextKind, patience: float | None = None) -> "Vectors":
+    def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         import numpy as np
 
-        written = [self._recipe.add_prefix(text, kind) for text in texts]
-        with self._guard:
+        prefixed = [self._config.add_prefix(text, kind) for text in texts]
+        with self._lock:
             run = self._run or self._load_model()
             try:
-                rows = np.asarray(run(written, kind), dtype=np.float32)
+                rows = np.asarray(run(prefixed, kind), dtype=np.float32)
             except Exception as error:
                 raise self._to_unavailable("did not run", error) from error
-            if self._recipe.dimension and rows.ndim == 2:
-                rows = rows[:, : self._recipe.dimension]  # models that allow it put what matters first
-            vectors = check_vectors(rows, len(written), self.dimension)
+            if self._config.dimension and rows.ndim == 2:
+                rows = rows[:, : self._config.dimension]  # such models put what matters first
+            vectors = check_vectors(rows, len(prefixed), self.dimension)
             self.dimension = vectors.shape[1]
             return vectors
 
     def close(self) -> None:
-        with self._guard:
+        with self._lock:
             self._run = None
 
     def _load_model(self) -> RunModel:
         try:
-            self._run = self._load(self._recipe, self._access)
-        except Exception as error:  # whatever a library raises for a name, a file or a network that is not there
+            self._run = self._load(self._config, self._access)
+        except Exception as error:  # libraries raise anything for a missing name, file or network
             raise self._to_unavailable("could not be loaded", error) from error
         return self._run
 

@@ -1,4 +1,4 @@
-"""The durable queue: a row for every document whose vector is still to be made, written with the document itself."""
+"""The durable queue: a row for every document whose vector is still to be made, written with the document."""
 
 import json
 import secrets
@@ -27,8 +27,8 @@ TABLES = (
     ),
 )
 
-# `ticket` stands for what the document says now: whoever comes back with a vector for another ticket has the vector of
-# a text that is no longer there. `lease` is the time until which somebody works on it.
+# `ticket` stands for the present text of the document: a vector that was made for another ticket is that of an older
+# text. `lease` is the time until which a worker holds it.
 _ENQUEUE = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
 values (:document_id, :ticket, :rank, :due, 0, 0, '')
 on conflict (document_id) do update set ticket = excluded.ticket, rank = excluded.rank, due = excluded.due,
@@ -39,6 +39,9 @@ _NEXT = """select document_id, ticket, tries from embedding_queue where due <= :
 order by rank, due limit :limit {for_update_free}"""
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
+_POSTPONE = """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
+where document_id = :document_id and ticket = :ticket"""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueClaim:
@@ -48,33 +51,33 @@ class QueueClaim:
 
 
 def enqueue(statements: Statements, document_id: int) -> None:
-    """The document is new, or its text has changed. Whatever is being made of the old text will not be kept."""
+    """The document is new, or its text has changed. A vector that is being made of the old text will not be stored."""
     statements.run(_ENQUEUE, document_id=document_id, ticket=_new_ticket(), rank=0, due=now())
 
 
 def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
-    """Documents that another model has embedded: behind those that people have just saved."""
+    """Documents that another model has embedded: behind those that were just saved."""
     at = now()
     statements.run_many(_BACKLOG, [{"document_id": each, "ticket": _new_ticket(), "due": at} for each in document_ids])
 
 
 def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:
-    """Take what is due. Nobody else gets it until the lease ends, be it that we are killed."""
+    """Take what is due. No other worker gets it until the lease ends, even if this process is killed."""
     found = [QueueClaim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
     renew(statements, found, until)
     return found
 
 
 def lock_claims(statements: Statements, claims: Sequence[QueueClaim]) -> list[QueueClaim]:
-    """Those whose rows nobody is changing just now; they are ours until the transaction ends. A writer who has changed
-    some of these documents may want to change others, too: to wait for one another would end in a ring."""
+    """Lock the rows that no other transaction is changing, and return these. It does not wait: a writer that has
+    changed some of these documents may want to change others, too, which could end in a deadlock."""
     listed = json.dumps([each.document_id for each in claims])
     locked = {row[0] for row in statements.rows(_FREE, numbers=listed)}
     return [each for each in claims if each.document_id in locked]
 
 
 def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> None:
-    """Hold on to claims until then; 0 gives them back."""
+    """Hold claims until then; 0 gives them back."""
     claims = lock_claims(statements, claims)
     if claims:
         statements.run_many(
@@ -84,32 +87,25 @@ def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> N
 
 
 def finish(statements: Statements, claim: QueueClaim) -> bool:
-    """Off the queue; False if the document was changed, dropped, or finished by somebody else: nothing may be kept."""
-    return statements.run("delete from embedding_queue where document_id = :document_id and ticket = :ticket",
-                          document_id=claim.document_id, ticket=claim.ticket) == 1  # fmt: skip
+    """Remove it; False if the document was changed, deleted, or finished by another worker: store nothing then."""
+    sql = "delete from embedding_queue where document_id = :document_id and ticket = :ticket"
+    return statements.run(sql, document_id=claim.document_id, ticket=claim.ticket) == 1
 
 
 def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, problem: str) -> None:
-    """Not now; not before `due`, and after those that are due earlier."""
-    statements.run(
-        """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
-        where document_id = :document_id and ticket = :ticket""",
-        due=due,
-        tries=tries,
-        problem=problem,
-        document_id=claim.document_id,
-        ticket=claim.ticket,
-    )
+    """Not before `due`, and after those that are due earlier."""
+    key = {"document_id": claim.document_id, "ticket": claim.ticket}
+    statements.run(_POSTPONE, due=due, tries=tries, problem=problem, **key)
 
 
 def has_ready(rows: Rows, least: int = 1) -> bool:
-    """Whether there is something to claim, or so much. Asked before anything is written."""
+    """Whether there is something to claim, or so much. Called before anything is written."""
     sql = "select 1 from embedding_queue where due <= :now and lease <= :now limit 1 offset :before"
     return rows.row(sql, now=now(), before=least - 1) is not None
 
 
 def has_due(rows: Rows, least: int = 1) -> bool:
-    """The same, with what somebody is working on."""
+    """The same, including claimed documents."""
     sql = "select 1 from embedding_queue where due <= :now limit 1 offset :before"
     return rows.row(sql, now=now(), before=least - 1) is not None
 
@@ -120,11 +116,11 @@ def count_waiting(rows: Rows) -> int:
 
 
 def get_problem(rows: Rows, document_id: int) -> str | None:
-    """None: not in the queue. Else what keeps it there; empty if it is simply waiting."""
+    """Why it is still in the queue; empty if it simply waits. None: it is not in the queue."""
     row = rows.row("select problem from embedding_queue where document_id = :id", id=document_id)
     return None if row is None else str(row[0])
 
 
 def _new_ticket() -> int:
-    # At random, not counted: a row may be finished and made anew while an old ticket is still about.
+    # At random, not counted: a row may be finished and inserted again while an old ticket is still in use.
     return secrets.randbits(62)

@@ -1,68 +1,73 @@
-"""The worker empties the queue: one thread a process, started when there is something to do."""
+"""The worker that empties the queue: one thread per process, started when there is something to do."""
 
 import json
 import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
-from typing import Any, Literal
 
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
-from tokonoma.embed.batch import BatchRunner
-from tokonoma.embed.config import ModelConfig
-from tokonoma.embed.embedder import PROBE, Embedder, ProviderUnavailable, UnusableAnswer, is_same_model
-from tokonoma.embed.vector_store import EmbeddingModel, VectorStore
+from tokonoma.embed.batches import BatchRunner
+from tokonoma.embed.embedder import (
+    PROBE,
+    Embedder,
+    EmbeddingModel,
+    ProviderUnavailable,
+    UnusableAnswer,
+    VectorStore,
+    is_same_model,
+)
+from tokonoma.embed.models import ModelConfig
 from tokonoma.store.database import Database
 
-_TOLD = 5_000  # documents after which the log tells how far it is
-_FILL = 2_000  # documents that are put into the queue at once when the model has changed
+_LOG_EVERY = 5_000  # documents after which progress is logged
+_BACKFILL = 2_000  # documents that are put into the queue at once when the model has changed
 SHORT_QUEUE = 64
-"""Documents of a queue that a search can wait for: some tens of milliseconds with a model that is in the process."""
+"""Documents in the queue that a search can wait for: some tens of milliseconds with a model in this process."""
 
 _CHANCE = random.Random()  # noqa: S311 - not a secret
-_MOMENT = 0.3  # seconds that it waits at most
+_MAX_WAIT = 0.3  # seconds that a search waits at most
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTiming:
     """Seconds."""
 
-    idle: float = 5.0  # between two looks at a queue that others may write to
+    idle: float = 5.0  # between two looks at a queue that other processes may write to
     first: float = 1.0  # after the provider's first failure; twice as long after each further one
     most: float = 60.0
-    lease: float = 90.0  # that a document is ours: longer than the provider may take for one batch
+    lease: float = 90.0  # of a document: longer than the provider may take for one batch
 
 
 class EmbedWorker:
-    """`embedder` is called when there is work, not before; it may refuse."""
+    """`get_embedder` is called when there is work, not before; it may fail."""
 
     def __init__(
         self,
         database: Database,
-        embedder: Callable[[], Embedder],
-        recipe: ModelConfig,
-        keep: VectorStore,
-        pace: WorkerTiming | None = None,
+        get_embedder: Callable[[], Embedder],
+        config: ModelConfig,
+        store: VectorStore,
+        timing: WorkerTiming | None = None,
     ) -> None:
-        self._database, self._embedder, self._config, self._store = database, embedder, recipe, keep
-        self._pace = pace or WorkerTiming()
+        self._database, self._get_embedder, self._config, self._store = database, get_embedder, config, store
+        self._timing = timing or WorkerTiming()
         self._model: EmbeddingModel | None = None
         self._batches: BatchRunner | None = None
         self._filled: int | None = None
         self._failures = self._finished = 0
         self._changed = threading.Condition()
-        self._work_lock = threading.Lock()  # a portion is worked on by one thread
+        self._work_lock = threading.Lock()  # one thread works on a batch
         self._woken = self._closing = False
         self._thread: threading.Thread | None = None
-        self.state: Literal["idle", "working", "waiting"] = "idle"
-        self.problem = ""  # why it waits, in words
+        self.problem = ""  # why it waits
 
     def wake(self) -> None:
-        """There may be work. Also called before the transaction that brings it has committed."""
+        """There may be work. Also called before the transaction that adds it has committed."""
         with self._changed:
             self._woken = True
             if self._thread is None and not self._closing:
@@ -71,24 +76,23 @@ class EmbedWorker:
             self._changed.notify()
 
     def resume(self, least: int = 1) -> None:
-        """At the start of a server: go on where the last process ended, or begin with a new model. Fewer documents than
-        `least` are not worth it."""
+        """At the start of a server: continue where the last process ended, if at least so many documents wait, or begin
+        with a new model."""
         with self._database.reading() as rows:
             if self._has_model_changed(rows) or queue.has_ready(rows, least):
                 self.wake()
 
     def catch_up(self) -> None:
-        """Somebody is about to search: embed what waits, if that is a matter of a moment. Whatever goes wrong, the
-        search goes on without."""
+        """Before a search: embed what waits, if that is quickly done. After any failure the search goes on without."""
         if self.problem:
             return
         try:
             with self._database.reading() as rows:
                 due = queue.has_due(rows) or self._has_model_changed(rows)
                 short = due and not queue.has_due(rows, SHORT_QUEUE + 1)
-            if short and self._work_lock.acquire(timeout=_MOMENT):
+            if short and self._work_lock.acquire(timeout=_MAX_WAIT):
                 try:
-                    until, more = time.monotonic() + _MOMENT, True
+                    until, more = time.monotonic() + _MAX_WAIT, True
                     while more and time.monotonic() < until:
                         more = self._run_batch()
                 finally:
@@ -107,7 +111,7 @@ class EmbedWorker:
         return bool(models) and (mine is None or not mine.current or mine.backfilled_to is not None)
 
     def close(self, grace: float = 1.0) -> None:
-        """Whatever is claimed goes back to the queue; after `grace` seconds, by itself when its lease ends."""
+        """Claimed documents go back to the queue; after `grace` seconds, when their lease ends."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -116,7 +120,7 @@ class EmbedWorker:
             thread.join(grace)
 
     def run_batch(self) -> bool:
-        """A portion of work. False: there is nothing more to do."""
+        """Work on one batch. False: there is nothing more to do."""
         with self._work_lock:
             return self._run_batch()
 
@@ -132,15 +136,15 @@ class EmbedWorker:
         return finished > 0 or filling or self._store.retire(self._model.id)
 
     def _log_progress(self, finished: int) -> None:
-        """Progress, for whoever follows the log while a new model embeds everything."""
+        """Progress while a new model embeds everything."""
         before, self._finished = self._finished, self._finished + finished
-        if before // _TOLD != self._finished // _TOLD:
+        if before // _LOG_EVERY != self._finished // _LOG_EVERY:
             with self._database.reading() as rows:
                 log("info", "embed.progress", finished=self._finished, waiting=queue.count_waiting(rows))
 
     def _open_model(self) -> tuple[EmbeddingModel, BatchRunner]:
-        """The model, once it has shown that it is the one whose vectors are stored under its name."""
-        embedder = self._embedder()
+        """The model, after a check that it is the one whose vectors are stored under its name."""
+        embedder = self._get_embedder()
         anchor = embedder.embed([PROBE], "document")[0]
         with self._database.reading() as rows:
             known = self._find_model(rows)
@@ -151,24 +155,24 @@ class EmbedWorker:
             )
         if known is None or not known.current:
             with self._database.writing() as statements:
-                self._store.adopt(statements, embedder.model, json.dumps(self._config.to_dict()), anchor)
+                self._store.adopt(statements, embedder.model, json.dumps(asdict(self._config)), anchor)
             log("info", "embed.model", model=embedder.model, dimension=anchor.shape[0])
             with self._database.reading() as rows:
                 known = self._find_model(rows)
         assert known is not None
-        portions = BatchRunner(self._database, embedder, self._store, self._pace.lease, lambda: self._closing)
+        portions = BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._closing)
         return known, portions
 
     def _find_model(self, rows: queue.Rows) -> EmbeddingModel | None:
         return next((each for each in self._store.list_models(rows) if each.name == self._config.name), None)
 
     def _enqueue_missing(self, model: EmbeddingModel, after: int) -> bool:
-        """Ask for documents that have no vector of this model."""
+        """Put documents without a vector of this model into the queue."""
         with self._database.reading() as rows:
-            found = self._store.list_missing(rows, model.id, after, _FILL)
+            found = self._store.list_missing(rows, model.id, after, _BACKFILL)
         with self._database.writing() as statements:
-            resting = self._store.lock_for_change(statements, found)
-            ours = list(takewhile(resting.__contains__, found))  # those behind it, when nobody changes it any more
+            locked = self._store.lock_for_change(statements, found)
+            ours = list(takewhile(locked.__contains__, found))  # the rest when the next one is no longer being changed
             if found and not ours:
                 return False
             queue.enqueue_backlog(statements, ours)
@@ -180,7 +184,6 @@ class EmbedWorker:
         quiet = 0
         while not self._closing:
             try:
-                self.state = "working"
                 more = self.run_batch()
                 self._failures, self.problem = 0, ""
             except Exception as error:
@@ -190,37 +193,28 @@ class EmbedWorker:
             if more:
                 quiet = 0
                 continue
-            self.state = "idle"
-            # Right after a wake-up its transaction may not have committed yet: look again soon, then ever later.
-            quiet = 0 if self._wait(min(0.05 * 3**quiet, self._pace.idle), impatient=True) else quiet + 1
+            # Right after a wake-up its transaction may not have committed yet: look again soon, then less often.
+            quiet = 0 if self._wait(min(0.05 * 3**quiet, self._timing.idle), impatient=True) else quiet + 1
 
     def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model
         self._failures += 1
-        self.state = "waiting"
-        told = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
-        if told != self.problem:  # said once, not with every try
-            log("warning", "embed.waiting", model=self._config.name, says=told)
-        self.problem = told
+        problem = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
+        if problem != self.problem:  # logged once, not with every try
+            log("warning", "embed.waiting", model=self._config.name, says=problem)
+        self.problem = problem
 
     def _choose_delay(self, error: Exception) -> float:
         if isinstance(error, ProviderUnavailable) and error.retry_after is not None:
             return error.retry_after
         if isinstance(error, Unready):
-            return self._pace.most
-        wait = min(self._pace.first * 2 ** min(self._failures - 1, 20), self._pace.most)
+            return self._timing.most
+        wait = min(self._timing.first * 2 ** min(self._failures - 1, 20), self._timing.most)
         return wait * _CHANCE.uniform(0.5, 1.0)
 
     def _wait(self, seconds: float, *, impatient: bool) -> bool:
-        """Whether somebody woke us. Only the end of the house ends a back-off early."""
+        """Whether wake() was called meanwhile. Only close() ends a back-off early."""
         with self._changed:
             self._changed.wait_for(lambda: self._closing or (impatient and self._woken), timeout=seconds)
             woken, self._woken = self._woken, False
             return woken
-
-
-def describe_worker(worker: EmbedWorker | None) -> dict[str, Any]:
-    """For `system.status`: how embedding goes."""
-    if worker is None:
-        return {"state": "off"}
-    return {"state": worker.state, **({"problem": worker.problem} if worker.problem else {})}

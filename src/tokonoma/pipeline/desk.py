@@ -204,3 +204,9 @@ class DeskTx:
         if self._policy is None:
             self._policy = self._parts.lock_policy(self.statements)
         return self._policy
+
+
+def unfiltered(tx: Tx) -> Statements:
+    """The statements of a desk's transaction, without the row filter."""
+    assert isinstance(tx, DeskTx)
+    return tx.statements

@@ -1,1 +1,1 @@
-"""What may be seen and done."""
+"""The policy: what may be seen and stored, which version is in force, and how it changes."""

@@ -1,4 +1,10 @@
-"""A policy in force: the rules, asked by the guard and the desk for every call. It keeps only what it derives."""
+"""The policy in force, as every call asks it; and two policies at once, during the transition from one to the next.
+
+A transition has two phases. First the new policy is coming: records that it wants stricter become so, and what is
+written gets the stricter class of both. Then it is in force and the old one is leaving: records that may be milder
+become so. So no record is ever more open than the policy in force allows, and a caller sees only what both policies
+let it see.
+"""
 
 import os
 from collections.abc import Collection, Mapping
@@ -10,18 +16,31 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_
 from tokonoma.core.errors import Conflict, Denied, Refusal
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
-from tokonoma.policy.decide import classify_kind, classify_record, decide, find_hidden_kinds, find_tags
-from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, WriteRules, strictest
+from tokonoma.policy.detections import Masker, Nature, WriteScreen, count_by_kind, mask_text
+from tokonoma.policy.rules import (
+    DEFAULT_RULES,
+    PolicyRules,
+    WriteAction,
+    classify_kind,
+    classify_record,
+    decide,
+    find_hidden_kinds,
+    find_tags,
+    strictest,
+)
 
 if TYPE_CHECKING:
     from tokonoma.policy.scan import Scanner
 
 RECORDLESS_MODULES = frozenset({"system", "gateway"})
-"""Modules that hold no records: they answer even where no policy can be read."""
+"""Modules that hold no records: they answer even if no policy can be read."""
+
+_VERDICTS = ("allow", "redact", "deny")  # from open to closed
+_MAX_VIEWS = 10_000
 
 
 class ActivePolicy:
-    """`salt` makes the journal's hashes of finds this house's own."""
+    """`salt` makes the hashes of detections in the journal specific to this server."""
 
     def __init__(self, rules: PolicyRules = DEFAULT_RULES, number: int = 0, salt: bytes | None = None) -> None:
         self.rules, self.number = rules, number
@@ -35,43 +54,40 @@ class ActivePolicy:
 
     @cached_property
     def scanner(self) -> "Scanner":
-        from tokonoma.policy.detector import Detector
         from tokonoma.policy.scan import Scanner, builtin_scanner
 
-        custom = [Detector(each.kind, each.nature, each.pattern) for each in self.rules.detectors]
-        return Scanner(custom) if custom else builtin_scanner()
+        return Scanner(self.rules.detectors) if self.rules.detectors else builtin_scanner()
 
-    # Who sees what
+    # What a caller may see
 
     def allows(self, who: Principal, entry: ToolInfo) -> bool:
         del who, entry
         return True
 
     def view_for(self, who: Principal) -> PolicyView:
-        found = self._views.get(who.name)
-        if found is None:
-            found = self.view_for_tags(find_tags(self.rules, who))
-            if len(self._views) > 10_000:
+        view = self._views.get(who.name)
+        if view is None:
+            view = self.view_for_tags(find_tags(self.rules, who))
+            if len(self._views) > _MAX_VIEWS:
                 self._views.clear()
-            self._views[who.name] = found
-        return found
+            self._views[who.name] = view
+        return view
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
-        verdicts = {label: decide(self.rules, tags, label).verdict for label in CLASSIFICATIONS}
-        seen: list[Classification] = [label for label in CLASSIFICATIONS if verdicts[label] != "deny"]
-        plain: list[Classification] = [label for label in seen if verdicts[label] == "allow"]
-        return PolicyView(tags, tuple(seen), tuple(plain))
+        verdicts = {each: decide(self.rules, tags, each).verdict for each in CLASSIFICATIONS}
+        readable: list[Classification] = [each for each in CLASSIFICATIONS if verdicts[each] != "deny"]
+        unmasked: list[Classification] = [each for each in readable if verdicts[each] == "allow"]
+        return PolicyView(tags, tuple(readable), tuple(unmasked))
 
     def hidden_kinds(self, tags: tuple[str, ...]) -> frozenset[str]:
-        """The kinds of finds that are masked for these tags."""
-        found = self._hidden.get(tags)
-        if found is None:
-            found = find_hidden_kinds(self.rules, tags, self.scanner.natures.items())
-            self._hidden[tags] = found
-        return found
+        """The kinds of detections that are masked for these tags."""
+        kinds = self._hidden.get(tags)
+        if kinds is None:
+            kinds = self._hidden[tags] = find_hidden_kinds(self.rules, tags, self.scanner.natures.items())
+        return kinds
 
     def masked_kinds(self, view: PolicyView) -> frozenset[str]:
-        """The kinds of finds that are masked for whoever has this view."""
+        """The kinds of detections that are masked for a caller with this view."""
         return self.hidden_kinds(view.tags)
 
     def decide(
@@ -79,23 +95,25 @@ class ActivePolicy:
     ) -> Decision:
         return decide(self.rules, tags, label, scope, effect)
 
-    # Texts on their way
+    # Texts that come in and go out
 
     def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
         if not writes and self._is_clean(arguments):
             return ScreenedValue(arguments)
-        from tokonoma.policy.screen_writes import WriteScreen
-
-        rule = self.rules.writes
-        asking = WriteRules("allow" if rule.secret == "allow" else "redact", "allow")  # noqa: S105 - words of the policy
-        screen = WriteScreen(self.scanner, rule if writes else asking, self._salt)
-        value = screen.screen(arguments)
+        actions: Mapping[Nature, WriteAction] = self.rules.writes
         if not writes:
-            return ScreenedValue(value, screen.detections)
+            secret: WriteAction = "allow" if actions["secret"] == "allow" else "redact"  # noqa: S105
+            actions = {"secret": secret, "pii": "allow"}
+        screen = WriteScreen(self.scanner, actions, self._salt)
+        value = screen.screen(arguments)
+        refusal = self._find_refusal(view, screen) if writes else None
+        return ScreenedValue(value if refusal is None else None, screen.detections, refusal)
+
+    def _find_refusal(self, view: PolicyView, screen: WriteScreen) -> Refusal | None:
         if screen.refusals:
             kinds = sorted({kind for _, kind in screen.refusals})
             fields = sorted({field for field, _ in screen.refusals})
-            refusal: Refusal = Denied(
+            return Denied(
                 f"{', '.join(fields)} holds what the policy does not let be stored: {', '.join(kinds)}. "
                 "Take it out and try again. Nothing was stored.",
                 reason="secret",
@@ -103,22 +121,19 @@ class ActivePolicy:
                 fields=fields,
                 policy_version=self.version,
             )
-            return ScreenedValue(None, screen.detections, refusal)
-        hidden = self.masked_kinds(view) if view.is_partly_masked else frozenset[str]()
-        masks = sorted(screen.masks & hidden)
-        if masks:
-            told = ", ".join(f"[{kind}]" for kind in masks)
-            refusal = Conflict(
-                f"The text holds masks ({told}), which stand for what this caller cannot see: writing them would "
-                "destroy the original. Write only the parts that you know. Nothing was stored.",
-                reason="masked",
-                kinds=masks,
-            )
-            return ScreenedValue(None, screen.detections, refusal)
-        return ScreenedValue(value, screen.detections)
+        masks = sorted(screen.masks & self.masked_kinds(view)) if view.is_partly_masked else []
+        if not masks:
+            return None
+        return Conflict(
+            f"The text holds masks ({', '.join(f'[{kind}]' for kind in masks)}), which stand for what this caller "
+            "cannot see: writing them would destroy the original. "
+            "Write only the parts that you know. Nothing was stored.",
+            reason="masked",
+            kinds=masks,
+        )
 
     def _is_clean(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a question needs no closer look: it is made of plain values in which nothing can be found."""
+        """Whether arguments need no scan: they are plain values in which no detector can find anything."""
         clean = self.scanner.is_clean
         return all(
             clean(value) if isinstance(value, str) else isinstance(value, int | float | None)
@@ -126,56 +141,49 @@ class ActivePolicy:
         )
 
     def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
-        from tokonoma.policy.mask import Masker
-
-        veil = Masker(self.scanner, self.masked_kinds(view), self._salt)
-        return ScreenedValue(veil.mask(value, hint), veil.detections)
+        masker = Masker(self.scanner, self.masked_kinds(view), self._salt)
+        return ScreenedValue(masker.mask(value, hint), masker.detections)
 
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
-        """Every find masked, whoever asks; how many there were of each kind; the class that they mean."""
-        from tokonoma.policy.detections import count_by_kind, mask_text
+        """The text with every detection masked, for any caller; the count of each kind; the class that they mean."""
+        found = self.scanner.scan(text)
+        classes: list[Classification] = [classify_kind(self.rules, each.kind, each.nature) for each in found]
+        return mask_text(text, found), count_by_kind(found), strictest("internal", *classes)
 
-        finds = self.scanner.scan(text)
-        labels: list[Classification] = [
-            "internal",
-            *(classify_kind(self.rules, each.kind, each.nature) for each in finds),
-        ]
-        label = strictest(labels)
-        return mask_text(text, finds), count_by_kind(finds), label
-
-    # Classes
+    # Classes of records
 
     def scan_document(self, document: Document) -> DocumentScan:
         facts = [each for key, value in document.facts for each in (key, value) if isinstance(each, str)]
         kinds = self._find_kinds((document.text, document.title, document.thread, document.namespace, *facts))
         module, path = parse_address(document.address)
-        space = document.namespace
-        return DocumentScan(
-            " ".join(kinds), self.scanner.version, lambda said: self._classify(module, space, path, said, kinds)
-        )
 
-    def reclassify(self, address: str, space: str, declared: Classification, kinds: str) -> Classification:
-        """The class of a document that was marked before."""
+        def classify(declared: Classification) -> Classification:
+            return self._classify(module, document.namespace, path, declared, kinds)
+
+        return DocumentScan(" ".join(kinds), self.scanner.version, classify)
+
+    def reclassify(self, address: str, namespace: str, declared: Classification, kinds: str) -> Classification:
+        """The class of a document that was scanned before."""
         module, path = parse_address(address)
-        return self._classify(module, space, path, declared, kinds.split())
+        return self._classify(module, namespace, path, declared, kinds.split())
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
         return self._classify(module, space, "", label, self._find_kinds(texts))
 
     def _find_kinds(self, texts: Collection[str]) -> list[str]:
-        return sorted({find.kind for text in texts for find in self.scanner.scan(text)})
+        return sorted({each.kind for text in texts for each in self.scanner.scan(text)})
 
     def _classify(
-        self, module: str, space: str, path: str, declared: Classification, kinds: Collection[str]
+        self, module: str, namespace: str, path: str, declared: Classification, kinds: Collection[str]
     ) -> Classification:
         if not kinds and not self.rules.placements:
             return declared
         natures = [(kind, self.scanner.natures.get(kind, "secret")) for kind in kinds]
-        return classify_record(self.rules, module, space, path, declared, natures)
+        return classify_record(self.rules, module, namespace, path, declared, natures)
 
 
 class ClosedPolicy(ActivePolicy):
-    """Where the policy cannot be read: nothing of anybody's leaves, and nothing is stored."""
+    """In force if no policy can be read: no record is readable, and nothing is stored."""
 
     @property
     def version(self) -> str:
@@ -186,3 +194,41 @@ class ClosedPolicy(ActivePolicy):
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
         return PolicyView((), (), ())
+
+
+class TransitionPolicy(ActivePolicy):
+    """`other` is the coming policy or, unless `coming`, the leaving one."""
+
+    def __init__(self, rules: PolicyRules, number: int, salt: bytes, other: ActivePolicy, *, coming: bool) -> None:
+        super().__init__(rules, number, salt)
+        self._other, self._coming = other, coming
+
+    def view_for(self, who: Principal) -> PolicyView:
+        mine, other = super().view_for(who), self._other.view_for(who)
+        readable: list[Classification] = [each for each in mine.classifications if each in other.classifications]
+        unmasked: list[Classification] = [each for each in mine.unmasked if each in other.unmasked]
+        return PolicyView(mine.tags, tuple(readable), tuple(unmasked), other)
+
+    def masked_kinds(self, view: PolicyView) -> frozenset[str]:
+        return self.hidden_kinds(view.tags) | self._other.hidden_kinds((view.other_view or view).tags)
+
+    def decide(
+        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
+    ) -> Decision:
+        both = (super().decide(tags, label, scope, effect), self._other.decide(tags, label, scope, effect))
+        return max(both, key=lambda each: _VERDICTS.index(each.verdict))
+
+    def scan_document(self, document: Document) -> DocumentScan:
+        mine = super().scan_document(document)
+        if not self._coming:
+            return mine
+        new = self._other.scan_document(document)
+        return DocumentScan(
+            new.kinds,
+            new.detectors_version,
+            lambda declared: strictest(mine.classify(declared), new.classify(declared)),
+        )
+
+    def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
+        mine = super().classify(label, module, space, texts)
+        return strictest(mine, self._other.classify(label, module, space, texts)) if self._coming else mine

@@ -1,12 +1,12 @@
-"""Detectors of personal data, in Japanese and English texts. Patterns are RE2's; look-around is done here, in code.
+"""Detectors of personal data, in Japanese and English texts. RE2 has no look-around: that is done here, in code.
 
-They run on a folded text of the same length: full-width letters, digits and signs are ASCII there.
+They run on a text in which full-width letters, digits and signs are replaced by ASCII, letter for letter.
 """
 
 import re
+from datetime import date
 
-from tokonoma.policy import checks
-from tokonoma.policy.detector import Detector, TextRange
+from tokonoma.policy.detections import Detector, TextRange, is_ascii_alnum, is_separate_word
 
 _GAP = r"[-ー. ]?"
 _DASH = r"[-ー]"
@@ -38,6 +38,75 @@ _FILE_SUFFIXES = frozenset((
 _STREET = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Terrace|Crescent|Parkway"
 )
+_DIGITS = re.compile(r"\D+")
+_REFERENCE_WORDS = re.compile(
+    r"(?i)(注文|受注|発注|伝票|請求|追跡|問い合わせ|問合せ|管理|整理|製造|品番|型番|商品|会員|社員|資産|バージョン"
+    r"|order|invoice|tracking|ticket|issue|build|serial|sku|isbn|jan|part|account|arn|ref|case|request|version|commit"
+    r"|hash|sha|md5|uuid|trace|epoch|timestamp|#|№)[^0-9\n。]{0,12}$"
+)
+
+
+def extract_digits(text: str) -> str:
+    return _DIGITS.sub("", text)
+
+
+def passes_luhn(digits: str) -> bool:
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
+
+
+def is_card_number(digits: str) -> bool:
+    """Whether a card network could have issued it: prefix, length and check digit."""
+    size, two, four = len(digits), int(digits[:2]), int(digits[:4])
+    known = (
+        (digits[0] == "4" and size in (13, 16, 19))
+        or (size == 16 and (51 <= two <= 55 or 2221 <= four <= 2720))
+        or (size == 15 and two in (34, 37))
+        or (size == 16 and 3528 <= four <= 3589)
+        or (size == 14 and (two in (36, 38, 39) or 3000 <= four <= 3059))
+        or (size in (16, 19) and (two in (62, 65) or four == 6011 or 644 <= int(digits[:3]) <= 649))
+    )
+    return known and len(set(digits)) > 2 and passes_luhn(digits)
+
+
+def is_my_number(digits: str) -> bool:
+    """Whether the check digit of an individual number is right (行政手続における特定の個人を識別するための番号)."""
+    if len(digits) != 12 or len(set(digits)) < 3:
+        return False
+    places = enumerate(reversed(digits[:11]), 1)
+    rest = sum(int(digit) * (place + 1 if place <= 6 else place - 5) for place, digit in places) % 11
+    return int(digits[11]) == (0 if rest <= 1 else 11 - rest)
+
+
+def is_timestamp(digits: str) -> bool:
+    """Whether digits read as a date, or as a date and a time: 20260115, 202601151230, 20260115123000."""
+    try:
+        day = date(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+    except ValueError:
+        return False
+    hours, minutes, seconds = (int(digits[place : place + 2] or 0) for place in (8, 10, 12))
+    return 1900 <= day.year <= 2100 and hours < 24 and minutes < 60 and seconds < 60
+
+
+def is_separate_number(text: str, start: int, end: int) -> bool:
+    """Whether it is a number of its own: not part of a longer one, a decimal, a path, an id or a version."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before and (
+        is_ascii_alnum(before[-1]) or (before[-1] in "-._/:=#" and len(before) > 1 and is_ascii_alnum(before[0]))
+    ):
+        return False
+    if not after:
+        return True
+    return not (is_ascii_alnum(after[0]) or (after[0] in "-_/." and len(after) > 1 and is_ascii_alnum(after[1])))
+
+
+def follows_reference_word(text: str, start: int) -> bool:
+    """Whether the words before announce the number of a thing (an order, a build), not of a person."""
+    return _REFERENCE_WORDS.search(text[max(0, start - 32) : start]) is not None
+
+
+def follows_word(words: re.Pattern[str], text: str, start: int, reach: int = 24) -> bool:
+    return words.search(text[max(0, start - reach) : start]) is not None
 
 
 def _check_email(text: str, start: int, end: int) -> TextRange | None:
@@ -57,8 +126,8 @@ def _check_email(text: str, start: int, end: int) -> TextRange | None:
 
 def _check_phone_jp(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    digits = checks.extract_digits(text[start:end])
-    if not checks.is_separate_number(text, start, end) or checks.follows_reference_word(text, start):
+    digits = extract_digits(text[start:end])
+    if not is_separate_number(text, start, end) or follows_reference_word(text, start):
         return None
     mobile = len(digits) == 11 and digits[1:3] in ("50", "60", "70", "80", "90")
     free = digits[:4] in ("0120", "0570", "0800", "0990")
@@ -66,75 +135,70 @@ def _check_phone_jp(text: str, start: int, end: int) -> TextRange | None:
     if not (mobile or free or fixed):
         return None
     bare = digits == text[start:end]
-    if bare and not mobile and not checks.follows_word(_PHONE_WORDS, text, start):
-        return None  # ten digits in a row are the number of something else far more often
+    if bare and not mobile and not follows_word(_PHONE_WORDS, text, start):
+        return None  # ten digits in a row are mostly the number of something else
     return start, end
 
 
 def _check_phone_abroad(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    digits = checks.extract_digits(text[start:end])
-    if not 9 <= len(digits) <= 15 or not checks.is_separate_number(text, start, end):
-        return None
-    return start, end
+    fine = 9 <= len(extract_digits(text[start:end])) <= 15 and is_separate_number(text, start, end)
+    return (start, end) if fine else None
 
 
 def _check_phone_us(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    if not checks.is_separate_number(text, start, end) or checks.follows_reference_word(text, start):
-        return None
-    return start, end
+    fine = is_separate_number(text, start, end) and not follows_reference_word(text, start)
+    return (start, end) if fine else None
 
 
 def _check_postal_code(text: str, start: int, end: int) -> TextRange | None:
     """Marked by 〒 or 郵便番号, or followed by a prefecture."""
     marked = not text[start].isdigit()
-    alone = checks.is_separate_number(text, end - 8, end)
-    if marked or (alone and _STARTS_WITH_PREFECTURE.match(text[end : end + 16])):
-        return start, end
-    return None
+    prefecture = is_separate_number(text, end - 8, end) and _STARTS_WITH_PREFECTURE.match(text[end : end + 16])
+    return (start, end) if marked or prefecture else None
 
 
 def _check_address_jp(text: str, start: int, end: int) -> TextRange | None:
-    return (start, end) if len(checks.extract_digits(text[start:end])) or "丁目" in text[start:end] else None
+    return (start, end) if len(extract_digits(text[start:end])) or "丁目" in text[start:end] else None
 
 
 def _check_my_number(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    digits = checks.extract_digits(text[start:end])
-    if not checks.is_my_number(digits) or not checks.is_separate_number(text, start, end):
+    digits = extract_digits(text[start:end])
+    if not is_my_number(digits) or not is_separate_number(text, start, end):
         return None
-    if checks.follows_word(_PERSONAL_NUMBER, text, start, 40):
+    if follows_word(_PERSONAL_NUMBER, text, start, 40):
         return start, end
-    return None if checks.follows_reference_word(text, start) or checks.is_timestamp(digits) else (start, end)
+    return None if follows_reference_word(text, start) or is_timestamp(digits) else (start, end)
 
 
 def _check_card(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    digits = checks.extract_digits(text[start:end])
-    if (
-        not 13 <= len(digits) <= 19
-        or not checks.is_card_number(digits)
-        or not checks.is_separate_number(text, start, end)
-    ):
+    digits = extract_digits(text[start:end])
+    if not 13 <= len(digits) <= 19 or not is_card_number(digits) or not is_separate_number(text, start, end):
         return None
-    return None if checks.follows_reference_word(text, start) or checks.is_timestamp(digits[:14]) else (start, end)
+    return None if follows_reference_word(text, start) or is_timestamp(digits[:14]) else (start, end)
 
 
 def _check_ssn(text: str, start: int, end: int) -> TextRange | None:
     area, group, serial = text[start:end].replace(" ", "-").split("-")
     given = area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
-    fine = given and checks.is_separate_number(text, start, end) and not checks.follows_reference_word(text, start)
+    fine = given and is_separate_number(text, start, end) and not follows_reference_word(text, start)
     return (start, end) if fine else None
 
 
 def _check_iban(text: str, start: int, end: int) -> TextRange | None:
     start, end = _trim_range(text, start, end)
-    return (start, end) if checks.is_separate_word(text, start, end) and checks.is_iban(text[start:end]) else None
+    packed = re.sub(r"\s", "", text[start:end])
+    if not is_separate_word(text, start, end) or not 15 <= len(packed) <= 34:
+        return None
+    number = int("".join(str(int(letter, 36)) for letter in packed[4:] + packed[:4]))
+    return (start, end) if number % 97 == 1 else None
 
 
 def _check_word(text: str, start: int, end: int) -> TextRange | None:
-    return (start, end) if checks.is_separate_word(text, start, end) else None
+    return (start, end) if is_separate_word(text, start, end) else None
 
 
 def _trim_range(text: str, start: int, end: int) -> TextRange:

@@ -1,26 +1,60 @@
-"""Detectors of secrets: keys of the known makers, tokens, private keys, passwords that are written down."""
+"""Detectors of secrets: keys and tokens of known vendors, private keys, passwords."""
 
-from tokonoma.policy import checks
-from tokonoma.policy.detector import Detector, MatchCheck, TextRange
+import re
+
+from tokonoma.policy.detections import Detector, MatchCheck, TextRange, is_separate_word
 
 _URL_SAFE = "[A-Za-z0-9_-]"
+_AWS_KEY = r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"
+_AZURE_KEY = r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})"
+_PLACEHOLDER = re.compile(
+    r"(?i)^(x+|\*+|\.+|-+|_+|<.*>?|\$.*|%.*|\{.*|.*\{\{.*|your.*|my[-_]?.*|example.*|sample.*|dummy.*|test"
+    r"|pass(word|wd|phrase)?"
+    r"|secret|token|changeme|change[-_]me|redacted|placeholder|null|none|true|false|undefined|\[.*\]?)$"
+)
+
+
+def looks_random(text: str, least: int = 8) -> bool:
+    """Whether it could be a key: enough different characters, and no filler such as xxxx or 1234567890."""
+    body = text.lower()
+    return len(set(body)) >= least and "xxxx" not in body and "...." not in body and "example" not in body
+
+
+def looks_like_password(text: str, size: int) -> bool:
+    """Whether it is hard to guess: long enough, letters with digits or signs, no placeholder."""
+    if len(text) < size or _PLACEHOLDER.match(text):
+        return False
+    letters = any(each.isalpha() for each in text)
+    digits = any(each.isdigit() for each in text)
+    signs = any(not each.isalnum() for each in text.strip(".,;)]}\"'"))
+    return letters and (digits or signs) and len(set(text)) >= 5 and not _looks_like_code(text)
+
+
+def _looks_like_code(text: str) -> bool:
+    """An expression rather than a value: settings.password, env["X"], call(…), a path, a URL."""
+    call = re.match(r"^[A-Za-z_][\w.]*(\(|\[|\.[A-Za-z_]\w*$)", text)
+    return call is not None or text.startswith(("/", "./", "http")) or re.fullmatch(r"[A-Za-z_-]+", text) is not None
 
 
 def _check_key(prefix: int) -> MatchCheck:
-    """A key after so many characters that its maker puts before every one."""
+    """`prefix` is the length of the fixed prefix of the vendor."""
 
     def check(text: str, start: int, end: int) -> TextRange | None:
-        fine = checks.is_separate_word(text, start, end) and checks.looks_random(text[start + prefix : end])
+        fine = is_separate_word(text, start, end) and looks_random(text[start + prefix : end])
         return (start, end) if fine else None
 
     return check
+
+
+def _check_random(text: str, start: int, end: int) -> TextRange | None:
+    return (start, end) if looks_random(text[start:end], 12) else None
 
 
 def _check_value(size: int) -> MatchCheck:
     def check(text: str, start: int, end: int) -> TextRange | None:
         while end > start and text[end - 1] in ".,;:/)]}、。」』）":
             end -= 1
-        return (start, end) if checks.looks_like_password(text[start:end], size) else None
+        return (start, end) if looks_like_password(text[start:end], size) else None
 
     return check
 
@@ -41,13 +75,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("slack_token", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
     _vendor_detector("slack_webhook", r"hooks\.slack\.com/services/", "T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
     _vendor_detector("aws_access_key", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z0-9]{16}"),
-    Detector(
-        "aws_secret_key",
-        "secret",
-        r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})",
-        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
-        group=1,
-    ),
+    Detector("aws_secret_key", "secret", _AWS_KEY, _check_random, group=1),
     _vendor_detector("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
     _vendor_detector("google_oauth_secret", "GOCSPX-", rf"{_URL_SAFE}{{20,}}"),
     _vendor_detector("stripe_key", "(?:sk|rk)_(?:live|test)_", "[A-Za-z0-9]{16,}"),
@@ -72,13 +100,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("supabase_token", "sb(?:p|_secret)_", "[A-Za-z0-9_]{20,}"),
     _vendor_detector("telegram_token", "", rf"[0-9]{{8,10}}:AA{_URL_SAFE}{{33}}"),
     _vendor_detector("tokonoma_key", "tkn_", rf"[0-9a-f]{{12}}_{_URL_SAFE}{{43}}"),
-    Detector(
-        "azure_key",
-        "secret",
-        r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})",
-        lambda text, start, end: (start, end) if checks.looks_random(text[start:end], 12) else None,
-        group=1,
-    ),
+    Detector("azure_key", "secret", _AZURE_KEY, _check_random, group=1),
 )
 
 _IS = r"[\"'」]?\s{0,2}(?:[:=：]|は|が| is )\s{0,2}[\"'「『`]?"

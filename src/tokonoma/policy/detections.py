@@ -1,19 +1,57 @@
-"""Finds: what the detectors saw in a text, told apart where they overlap, and put out of sight. Pure."""
+"""What detectors find in texts, and how it is hidden: in a result, and in what a call wants to store. Pure."""
 
 import hashlib
 import hmac
+import types
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from tokonoma.core.concurrency import Deferred
+from tokonoma.core.ids import OPAQUE
+
+if TYPE_CHECKING:
+    from tokonoma.policy.scan import Scanner
 
 Nature = Literal["pii", "secret"]
-"""What a find is by nature. Which class a text with it gets is the policy's to say."""
+"""What a detection is by nature. The policy decides which class a text with it gets."""
+
+TextRange = tuple[int, int]
+MatchCheck = Callable[[str, int, int], TextRange | None]
+"""(normalized text, start, end) → the part that is meant; None rejects the match."""
+
+_SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
+_WRAPPERS = (NotRequired, Required, Deferred)
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """An RE2 pattern, what a match of it is, and a check in code of what RE2 cannot express."""
+
+    kind: str
+    nature: Nature
+    pattern: str
+    check: MatchCheck | None = None
+    group: int = 0  # the part of the match that is the detection
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """`text[start:end]` is one; the text itself is never kept."""
+    """It stands at `text[start:end]`; the text itself is not stored here."""
 
     kind: str
     nature: Nature
@@ -21,46 +59,149 @@ class Detection:
     end: int
 
 
-def resolve_overlaps(finds: Iterable[Detection]) -> list[Detection]:
-    """In order of place and none over another: a secret before personal data, then the longer, then the earlier."""
-    kept: list[Detection] = []
-    for find in sorted(finds, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind)):
-        if all(find.end <= other.start or other.end <= find.start for other in kept):
-            kept.append(find)
-    return sorted(kept, key=lambda each: each.start)
+def is_separate_word(text: str, start: int, end: int) -> bool:
+    """Whether no ASCII letter or digit touches the word."""
+    return not (start and is_ascii_alnum(text[start - 1])) and not (end < len(text) and is_ascii_alnum(text[end]))
 
 
-def mask_text(text: str, finds: Sequence[Detection]) -> str:
-    """Each find replaced by its kind: `[email]`. They must be resolved."""
+def is_ascii_alnum(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
+
+
+def resolve_overlaps(detections: Iterable[Detection]) -> list[Detection]:
+    """In order of place, without overlaps: a secret wins over personal data, then the longer one, then the earlier."""
+    resolved: list[Detection] = []
+    for one in sorted(
+        detections, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind)
+    ):
+        if all(one.end <= other.start or other.end <= one.start for other in resolved):
+            resolved.append(one)
+    return sorted(resolved, key=lambda each: each.start)
+
+
+def mask_text(text: str, detections: Sequence[Detection]) -> str:
+    """Replace each detection by its kind: `[email]`. They must not overlap."""
     parts: list[str] = []
     place = 0
-    for find in finds:
-        parts += (text[place : find.start], f"[{find.kind}]")
-        place = find.end
+    for one in detections:
+        parts += (text[place : one.start], f"[{one.kind}]")
+        place = one.end
     return "".join([*parts, text[place:]])
 
 
-def kinds_of(finds: Iterable[Detection]) -> tuple[str, ...]:
-    return tuple(sorted({find.kind for find in finds}))
+def format_for_journal(text: str, detections: Iterable[Detection], salt: bytes) -> list[str]:
+    """`email:1f0c9a2b`. The same text gives the same hash on this server, and another hash on any other server."""
+    return [f"{one.kind}:{_hash_text(text[one.start : one.end], salt)}" for one in detections]
 
 
-def format_for_journal(text: str, finds: Iterable[Detection], salt: bytes) -> list[str]:
-    """For the journal: `email:1f0c9a2b`. The same text gives the same hash here, and nowhere else."""
-    return [f"{find.kind}:{_hash(text[find.start : find.end], salt)}" for find in finds]
-
-
-def count_by_kind(finds: Iterable[Detection]) -> dict[str, int]:
-    return dict(sorted(Counter(find.kind for find in finds).items()))
+def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
+    return dict(sorted(Counter(one.kind for one in detections).items()))
 
 
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
-    """Masks that a text holds: of a redacted reading, if somebody writes it back."""
+    """The masks that a text holds: it may be a masked result that is written back."""
     return [kind for kind in sorted(kinds) if f"[{kind}]" in text] if "[" in text else []
 
 
-def only(finds: Sequence[Detection], wanted: Callable[[Detection], bool]) -> list[Detection]:
-    return [find for find in finds if wanted(find)]
+def _hash_text(text: str, salt: bytes) -> str:
+    return hmac.new(salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:8]
 
 
-def _hash(found: str, salt: bytes) -> str:
-    return hmac.new(salt, found.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:8]
+class Masker:
+    """Masks detections of the hidden kinds in every string of a value, except in strings of opaque types."""
+
+    def __init__(self, scanner: "Scanner", hidden: frozenset[str], salt: bytes) -> None:
+        self._scanner, self._hidden, self._salt = scanner, hidden, salt
+        self.detections: list[str] = []
+
+    def mask(self, value: Any, hint: Any = None) -> Any:
+        """`hint` is the type that the tool declares for the value."""
+        hint, opaque = _unwrap_hint(hint)
+        if isinstance(value, str):
+            return value if opaque or get_origin(hint) is Literal else self._mask_text(value)
+        if isinstance(value, Mapping):
+            return self._mask_mapping(cast("Mapping[Any, Any]", value), hint)
+        if isinstance(value, list | tuple):
+            inner = next(iter(get_args(hint)), None) if get_origin(hint) in (list, tuple) else None
+            return [self.mask(each, inner) for each in cast("list[Any]", value)]
+        if isinstance(value, int) and abs(value) >= _SENSITIVE_NUMBER and hint is None:
+            masked = self._mask_text(str(value))
+            return value if masked == str(value) else masked
+        return value
+
+    def _mask_mapping(self, value: Mapping[Any, Any], hint: Any) -> dict[Any, Any]:
+        if is_typeddict(hint):
+            hints = _member_hints(hint)
+            return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
+        args = get_args(hint)
+        inner = args[1] if get_origin(hint) is dict and len(args) == 2 else None
+        return {self.mask(key) if isinstance(key, str) else key: self.mask(each, inner) for key, each in value.items()}
+
+    def _mask_text(self, text: str) -> str:
+        hidden = [one for one in self._scanner.scan(text) if one.kind in self._hidden]
+        if not hidden:
+            return text
+        self.detections += format_for_journal(text, hidden, self._salt)
+        return mask_text(text, hidden)
+
+
+@cache
+def _member_hints(hint: Any) -> dict[str, Any]:
+    return get_type_hints(hint, include_extras=True)
+
+
+def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
+    """A type without its wrappers, and whether it is opaque."""
+    opaque = False
+    while hint is not None:
+        if hasattr(hint, "__metadata__"):
+            opaque = opaque or OPAQUE in hint.__metadata__
+            hint = hint.__origin__
+        elif get_origin(hint) in _WRAPPERS:
+            hint = get_args(hint)[0]
+        elif get_origin(hint) in (Union, types.UnionType):
+            options = [each for each in get_args(hint) if each is not type(None)]
+            hint = options[0] if len(options) == 1 else None
+        else:
+            break
+    return (None if hint is Any else hint), opaque
+
+
+class WriteScreen:
+    """Screens the arguments of one call. `actions` says what to do with each nature: allow, redact or refuse.
+    `refusals` holds (field, kind) of what must not be stored; `masks` the masks that the texts hold."""
+
+    def __init__(self, scanner: "Scanner", actions: Mapping[Nature, str], salt: bytes) -> None:
+        self._scanner, self._actions, self._salt = scanner, actions, salt
+        self.refusals: list[tuple[str, str]] = []
+        self.masks: set[str] = set()
+        self.detections: list[str] = []
+
+    def screen(self, value: Any, field: str = "") -> Any:
+        """The value with redactions; the same object if nothing was redacted."""
+        if isinstance(value, str):
+            return self._screen_text(value, field)
+        if isinstance(value, Mapping):
+            members = cast("Mapping[Any, Any]", value)
+            prefix = f"{field}." if field else ""
+            screened = {self.screen(key, field): self.screen(each, f"{prefix}{key}") for key, each in members.items()}
+            return screened if any(screened.get(key) is not each for key, each in members.items()) else members
+        if isinstance(value, list):
+            items = cast("list[Any]", value)
+            listed = [self.screen(each, f"{field}[{place}]") for place, each in enumerate(items)]
+            return listed if any(one is not other for one, other in zip(listed, items, strict=True)) else items
+        return value
+
+    def _screen_text(self, text: str, field: str) -> str:
+        self.masks.update(find_masks(text, self._scanner.natures.keys()))
+        found = self._scanner.scan(text)
+        if not found:
+            return text
+        self.detections += format_for_journal(text, found, self._salt)
+        by_action = {
+            action: [one for one in found if self._actions[one.nature] == action] for action in ("refuse", "redact")
+        }
+        # The name of a field may itself be a detection: a key of a mapping is free text.
+        name = mask_text(field, self._scanner.scan(field)) or "a value"
+        self.refusals += [(name, one.kind) for one in by_action["refuse"]]
+        return mask_text(text, by_action["redact"]) if by_action["redact"] else text

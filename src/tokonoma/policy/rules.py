@@ -1,28 +1,36 @@
-"""A policy as values: what the YAML says, and the one that is in force before anybody writes one."""
+"""A policy as values (what the YAML says, and the default), and the decisions that follow from them. Pure.
 
-from collections.abc import Iterable, Mapping
+deny > redact > allow; secret > pii > internal > public. What no rule allows is denied.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Literal
 
+from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
-from tokonoma.core.policy import AccessEffect, Layer, LayerRule, RetrievalSettings
+from tokonoma.core.namespaces import is_inside
+from tokonoma.core.policy import AccessEffect, Decision, Layer, LayerRule, RetrievalSettings
+from tokonoma.policy.detections import Detector, Nature
 
 Escalation = Literal["none", "human_review", "deny"]
 WriteAction = Literal["allow", "redact", "refuse"]
 
 DAY = 86_400_000
+WRITE_ACTIONS: Mapping[Nature, WriteAction] = {"secret": "refuse", "pii": "allow"}
 
 
 @dataclass(frozen=True, slots=True)
 class ClassRule:
     allow: tuple[str, ...]
-    redact: tuple[str, ...] = ()  # kinds of finds, or `pii`, `secret`, `*`
+    redact: tuple[str, ...] = ()  # kinds of detections, or `pii`, `secret`, `*`
     escalation: Escalation = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementRule:
-    """What matches all that is named gets at least this class."""
+    """Records that match all given parts get at least this class."""
 
     classification: Classification
     module: str = ""
@@ -32,9 +40,9 @@ class PlacementRule:
 
 @dataclass(frozen=True, slots=True)
 class MaskRule:
-    """In what matches all that is named, finds of these kinds mean this class, and nobody sees them but masked."""
+    """In records that match all given parts, detections of these kinds mean this class and are always masked."""
 
-    kinds: tuple[str, ...]  # kinds of finds, or `pii`, `secret`, `*`
+    kinds: tuple[str, ...]  # kinds of detections, or `pii`, `secret`, `*`
     classification: Classification = "pii"
     module: str = ""
     namespace: str = ""
@@ -43,26 +51,11 @@ class MaskRule:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """Holds whatever `allow` says."""
+    """Denies, whatever `allow` says."""
 
     classification: Classification
     scope: Layer | None = None
     deny: tuple[AccessEffect, ...] = ("read", "write")
-
-
-@dataclass(frozen=True, slots=True)
-class CustomDetector:
-    """A detector that the policy brings."""
-
-    kind: str
-    nature: Literal["pii", "secret"]
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True)
-class WriteRules:
-    secret: WriteAction = "refuse"  # noqa: S105 - a word of the policy
-    pii: WriteAction = "allow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +64,12 @@ class PolicyRules:
     layers: Mapping[Layer, LayerRule]
     class_rules: Mapping[Classification, ClassRule]
     placements: tuple[PlacementRule, ...] = ()
-    masks: tuple[MaskRule, ...] = ()  # the first that fits counts; `classes` redact what they say
+    masks: tuple[MaskRule, ...] = ()  # the first match counts; `class_rules` redact what they say
     invariants: tuple[Invariant, ...] = ()
-    callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # who (a glob), the tags that it holds; the first counts
-    detectors: tuple[CustomDetector, ...] = ()
-    kinds: Mapping[str, Classification] = field(
-        default_factory=dict[str, Classification]
-    )  # the class that a kind of find means
-    writes: WriteRules = WriteRules()
+    callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name (a glob), the tags that it holds; first match
+    detectors: tuple[Detector, ...] = ()  # in addition to the built-in ones
+    kinds: Mapping[str, Classification] = field(default_factory=dict[str, Classification])  # of detections
+    writes: Mapping[Nature, WriteAction] = field(default_factory=lambda: WRITE_ACTIONS)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
 
 
@@ -94,7 +85,7 @@ CLASS_RULES: Mapping[Classification, ClassRule] = {
     "secret": ClassRule((), escalation="deny"),
 }
 DEFAULT_TAGS = ("answer:task", "tool:*")
-"""What a caller holds of whom the policy says nothing."""
+"""The tags of a caller that the policy does not name."""
 
 DEFAULT_RULES = PolicyRules("0.1.0", LAYER_RULES, CLASS_RULES)
 DEFAULT_TEXT = """\
@@ -124,7 +115,7 @@ retrieval:
 def apply_masks(
     classes: Mapping[Classification, ClassRule], masks: Iterable[MaskRule]
 ) -> dict[Classification, ClassRule]:
-    """The classes, of which those that masked finds mean are given out without these."""
+    """The classes, of which those that masked detections mean are given out without these."""
     made = dict(classes)
     for rule in masks:
         old = made[rule.classification]
@@ -132,5 +123,115 @@ def apply_masks(
     return made
 
 
-def strictest(labels: Iterable[Classification]) -> Classification:
-    return CLASSIFICATIONS[max(CLASSIFICATIONS.index(label) for label in labels)]
+def strictest(*classifications: Classification) -> Classification:
+    return CLASSIFICATIONS[max(CLASSIFICATIONS.index(classification) for classification in classifications)]
+
+
+def find_tags(rules: PolicyRules, who: Principal) -> tuple[str, ...]:
+    """The tags that a caller holds: those of the first line of `callers` that matches its name."""
+    for name, tags in rules.callers:
+        if fnmatchcase(who.name, name):
+            return tags
+    return DEFAULT_TAGS
+
+
+def covers(held: str, asked: str) -> bool:
+    """Whether a tag includes another: `*` every tag, `tool:*` every tool."""
+    return held in ("*", asked) or (held.endswith(":*") and asked.startswith(held[:-1]))
+
+
+def find_tags_not_held(held: Collection[str], asked: Collection[str]) -> list[str]:
+    """The requested tags that no held tag covers."""
+    return [tag for tag in asked if not any(covers(one, tag) for one in held)]
+
+
+def matches(allowed: Iterable[str], tags: Collection[str]) -> bool:
+    """Whether a purpose is allowed. A caller that holds `tool:*` may act for any tool, so also for a named one."""
+    return any(covers(one, tag) or covers(tag, one) for one in allowed for tag in tags)
+
+
+def decide(
+    rules: PolicyRules,
+    tags: Collection[str],
+    classification: str,
+    scope: Layer | None = None,
+    effect: AccessEffect = "read",
+) -> Decision:
+    """allow × class × scope × invariants."""
+    rule = next((rule for name, rule in rules.class_rules.items() if name == classification), None)
+    if rule is None:
+        return Decision("deny", f"there is no class {classification!r}")
+    for invariant in rules.invariants:
+        if invariant.classification == classification and effect in invariant.deny and invariant.scope in (None, scope):
+            where = f" in {invariant.scope}" if invariant.scope else ""
+            return Decision("deny", f"an invariant denies {classification}{where}")
+    if effect == "write":
+        return Decision("allow", f"{classification} may be written")
+    if rule.escalation == "deny":
+        return Decision("deny", f"{classification} is never given out (escalation: deny)")
+    if not matches(rule.allow, tags):
+        return Decision("deny", f"{classification} is not for {', '.join(tags) or 'nobody'}")
+    review = "; a person should look at it (escalation: human_review)" if rule.escalation == "human_review" else ""
+    if rule.redact:
+        return Decision("redact", f"{classification} is given out without {', '.join(rule.redact)}{review}")
+    return Decision("allow", f"{classification} is given out{review}")
+
+
+def list_readable(rules: PolicyRules, tags: Collection[str], scope: Layer | None = None) -> tuple[Classification, ...]:
+    """The classes that may be read with these tags, redacted or not."""
+    return tuple(
+        classification
+        for classification in CLASSIFICATIONS
+        if decide(rules, tags, classification, scope).verdict != "deny"
+    )
+
+
+def find_hidden_kinds(rules: PolicyRules, tags: Collection[str], natures: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The kinds that must be masked for these tags: those that a readable class redacts, and those that belong to a
+    class that is not readable."""
+    natures = list(natures)
+    wanted: set[str] = set()
+    classifications = list_readable(rules, tags)
+    for classification in classifications:
+        for name in rules.class_rules[classification].redact:
+            wanted |= {kind for kind, nature in natures if name in ("*", kind, nature)}
+    return frozenset(
+        wanted | {kind for kind, nature in natures if classify_kind(rules, kind, nature) not in classifications}
+    )
+
+
+def classify_kind(rules: PolicyRules, kind: str, nature: str) -> Classification:
+    """The class that a detection of this kind means."""
+    return rules.kinds.get(kind, "secret" if nature == "secret" else "pii")
+
+
+def classify_record(
+    rules: PolicyRules,
+    module: str,
+    namespace: str,
+    path: str,
+    declared: Classification,
+    detections: Iterable[tuple[str, str]],
+) -> Classification:
+    """The class of a record: the strictest of the declared one, those of its place, and those of its detections."""
+    placements = [rule for rule in rules.placements if _rule_matches(rule, module, namespace, path)]
+    masks = [rule for rule in rules.masks if _rule_matches(rule, module, namespace, path)]
+    classes: list[Classification] = [declared, *(rule.classification for rule in placements)]
+    classes.extend(_classify_detection(rules, masks, kind, nature) for kind, nature in detections)
+    return strictest(*classes)
+
+
+def _classify_detection(rules: PolicyRules, masks: Iterable[MaskRule], kind: str, nature: str) -> Classification:
+    """The class that a detection means in a place with these masks."""
+    for rule in masks:
+        if any(name in ("*", kind, nature) for name in rule.kinds):
+            return rule.classification
+    return classify_kind(rules, kind, nature)
+
+
+def _rule_matches(rule: PlacementRule | MaskRule, module: str, namespace: str, path: str) -> bool:
+    return (
+        (not rule.module or rule.module == module)
+        and (not rule.namespace or is_inside(namespace, rule.namespace))
+        and (not rule.path or fnmatchcase(path, rule.path))
+    )

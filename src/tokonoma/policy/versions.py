@@ -1,10 +1,10 @@
-"""Every version of the policy, kept for ever, which of them is in force, and how far records have followed it."""
+"""The stored versions of the policy (none is ever deleted), the one in force, and the state of a transition."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.core.module import Migration
 from tokonoma.core.policy import PolicyVersion
@@ -31,9 +31,9 @@ TABLES = (
     Migration(
         "002_relabel",
         (
-            "alter table policy_head add column coming {big}",  # accepted: in force once no record is too open for it
-            "alter table policy_head add column leaving {big}",  # was in force: some records still have its class
-            # How far the records have followed: one row while they do.
+            "alter table policy_head add column coming {big}",  # accepted; in force once no record is too open for it
+            "alter table policy_head add column leaving {big}",  # was in force; some records still have its class
+            # One row during a transition: which records have been reclassified.
             """create table policy_relabel (
                 id integer not null primary key,
                 phase text not null,
@@ -55,7 +55,7 @@ SHIPPED = PolicyVersion(0, DEFAULT_RULES.version, DEFAULT_TEXT, 0, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class PolicyHead:
-    """Which policy is in force. While records follow a new one there are two: it is coming, or the old one leaving."""
+    """The number of the policy in force. During a transition there are two: one is coming, or the old one leaving."""
 
     number: int
     salt: bytes
@@ -67,13 +67,18 @@ class PolicyHead:
         """The one that was accepted last."""
         return self.number if self.coming is None else self.coming
 
+    @property
+    def other(self) -> int | None:
+        """The second policy of a transition."""
+        return self.leaving if self.coming is None else self.coming
+
 
 ReclassifyPhase = Literal["tighten", "turn", "loosen"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReclassifyState:
-    """How far records have followed a policy: `stage` is a module whose shelf is looked through, or empty."""
+    """The position of a transition: `stage` is the module whose unindexed records come next; empty for the index."""
 
     phase: ReclassifyPhase
     stage: str = ""
@@ -81,54 +86,33 @@ class ReclassifyState:
     done: int = 0
 
 
-def read_head(rows: Rows) -> PolicyHead:
-    """Which policy is in force."""
-    return _parse_head(rows.row(_HEAD))
-
-
-def lock_head_shared(statements: Statements) -> PolicyHead:
-    """On PostgreSQL it stays so until this transaction ends; on SQLite it does so anyway."""
-    return _parse_head(statements.row(_HEAD + " {for_share}"))
-
-
-def lock_head(statements: Statements) -> PolicyHead:
-    """Nobody else changes it until this transaction ends, and whoever writes records waits."""
-    return _parse_head(statements.row(_HEAD + " {for_update}"))
-
-
-def _parse_head(row: Row | None) -> PolicyHead:
+def read_head(rows: Rows, lock: Literal["", "{for_share}", "{for_update}"] = "") -> PolicyHead:
+    """A shared lock keeps the head as it is until the transaction ends (on SQLite that needs no lock). An exclusive one
+    also lets transactions that write records wait."""
+    row = rows.row(f"{_HEAD} {lock}")
     if row is None:
         raise Missing("The store does not say which policy is in force.", reason="policy")
     return PolicyHead(row[0], bytes(row[1]), row[2], row[3])
 
 
-def read_state(rows: Rows) -> ReclassifyState | None:
-    """None where every record has the class that it should have."""
-    row = rows.row(_STATE)
+def read_state(rows: Rows, *, lock: bool = False) -> ReclassifyState | None:
+    """None if every record has its class. `lock` keeps other processes from going on with it meanwhile."""
+    row = rows.row(_STATE + " {for_update}" if lock else _STATE)
     return None if row is None else ReclassifyState(*row)
 
 
-def lock_state(statements: Statements) -> ReclassifyState | None:
-    """The same, for whoever goes on with it: nobody else does meanwhile."""
-    row = statements.row(_STATE + " {for_update}")
-    return None if row is None else ReclassifyState(*row)
-
-
-def save_state(statements: Statements, to: ReclassifyState) -> None:
+def save_state(statements: Statements, state: ReclassifyState) -> None:
     statements.run(
         """insert into policy_relabel (id, phase, stage, after, done) values (1, :phase, :stage, :after, :done)
         on conflict (id) do update set phase = excluded.phase, stage = excluded.stage, after = excluded.after,
             done = excluded.done""",
-        phase=to.phase,
-        stage=to.stage,
-        after=to.after,
-        done=to.done,
+        **asdict(state),
     )
 
 
 def activate_coming(statements: Statements) -> None:
-    """No record is too open for the policy that is coming: it is in force."""
-    lock_head(statements)
+    """Put the coming policy in force: no record is too open for it."""
+    read_head(statements, "{for_update}")
     statements.run(
         "update policy_head set leaving = number, number = coming, coming = null where id = 1 and coming is not null"
     )
@@ -146,14 +130,14 @@ def read_version(rows: Rows, number: int) -> PolicyVersion:
     row = rows.row(f"select {_COLUMNS} from policy_version where number = :number", number=number)  # noqa: S608
     if row is None:
         raise Missing("The policy in force is not in the store.", reason="policy")
-    return _parse_version(row)
+    return PolicyVersion(*row)
 
 
 def find_version(rows: Rows, name: str) -> PolicyVersion:
     """By its version; Missing lists the newest ones."""
     row = rows.row(f"select {_COLUMNS} from policy_version where version = :name", name=name)  # noqa: S608
     if row is not None:
-        return _parse_version(row)
+        return PolicyVersion(*row)
     if name == SHIPPED.version:
         return SHIPPED
     known = [each.version for each in list_versions(rows, 10, None)]
@@ -161,13 +145,13 @@ def find_version(rows: Rows, name: str) -> PolicyVersion:
 
 
 def list_versions(rows: Rows, limit: int, before: int | None) -> list[PolicyVersion]:
-    """Newest first; the last one is what the house was shipped with."""
+    """Newest first; the last one is the default that the program brings."""
     found = rows.rows(
         f"select {_COLUMNS} from policy_version where number < :before order by number desc limit :most",  # noqa: S608
         before=2**62 if before is None else before,
         most=limit,
     )
-    listed = [_parse_version(row) for row in found]
+    listed = [PolicyVersion(*row) for row in found]
     if len(listed) < limit and (before is None or before > 0):
         listed.append(SHIPPED)
     return listed
@@ -176,33 +160,30 @@ def list_versions(rows: Rows, limit: int, before: int | None) -> list[PolicyVers
 def save_version(
     statements: Statements, asked: str, yaml: str, by: str, approver: str, rolled_back_to: str = ""
 ) -> PolicyVersion:
-    """Keep it under its version, or under the next one that is free; it is coming. The head must be locked."""
-    number = _next_number(statements)
+    """Store a policy under its version, or under the next free one, and begin the transition to it. The head must be
+    locked."""
+    ((number,),) = statements.rows("select coalesce(max(number), 0) + 1 from policy_version")
     name = next_free_version(statements, asked)
-    kept = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
+    saved = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
     statements.run(
         f"insert into policy_version ({_COLUMNS}) values (:number, :version, :yaml, :applied_at, :applied_by,"  # noqa: S608
         " :approver, :rolled_back_to)",
-        **{name: getattr(kept, name) for name in PolicyVersion.__slots__},
+        **asdict(saved),
     )
     statements.run("update policy_head set coming = :number, leaving = null where id = 1", number=number)
     save_state(statements, ReclassifyState("tighten"))
-    return kept
+    return saved
 
 
-def check_expected(current: PolicyVersion, expected: str | None) -> None:
-    if expected is not None and expected != current.version:
+def check_expected(rows: Rows, head: PolicyHead, expected: str | None) -> None:
+    """Conflict if the newest policy is not the expected one."""
+    current = read_version(rows, head.newest).version
+    if expected is not None and expected != current:
         raise Conflict(
-            f"The policy in force is {current.version}, not {expected}. Look at it, then try again. Nothing changed.",
+            f"The policy in force is {current}, not {expected}. Look at it, then try again. Nothing changed.",
             reason="policy_version",
-            current_version=current.version,
+            current_version=current,
         )
-
-
-def _next_number(rows: Rows) -> int:
-    row = rows.row("select coalesce(max(number), 0) from policy_version")
-    assert row is not None
-    return row[0] + 1
 
 
 def next_free_version(rows: Rows, asked: str) -> str:
@@ -212,8 +193,3 @@ def next_free_version(rows: Rows, asked: str) -> str:
     while (name := f"{major}.{minor}.{patch}") in taken:
         patch += 1
     return name
-
-
-def _parse_version(row: Row) -> PolicyVersion:
-    values: tuple[Any, ...] = tuple(row)
-    return PolicyVersion(*values)

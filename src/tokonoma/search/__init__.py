@@ -1,1 +1,1 @@
-"""The one shared index over all modules."""
+"""The shared index over all modules: search by text and by vectors."""

@@ -1,27 +1,27 @@
-"""The time that a question names, in Japanese and English, and how well a record's own time fits it. Pure.
+"""The time that a query names, in Japanese and English, and how well a record's own time fits it.
 
     What did we decide on 25 May 2022?    先週の会議    in June    2021年の夏    three days ago
 
-A month or a day without a year is that of any year. What a question says of time need not be all that it says, and
-people speak of things before and after they happen: a record beside the time counts for less, never for nothing.
+A month or a day without a year is that of any year. Records of that time are proposed, and the score of others falls,
+but never to nothing: a query asks for more than its time, and people speak of things before and after they happen.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import NamedTuple
 
 from tokonoma.core.clock import parse_time
+from tokonoma.search.candidates import CandidatePool, SearchCandidate
+from tokonoma.search.tuning import TUNING
 
 _DAY = 86_400_000
-_BESIDE = 12 * 3_600_000  # the day of one time zone begins on that of another
-_BEFORE, _AFTER = 7 * _DAY, 14 * _DAY  # after so long a fit has fallen to a third
-_PART = 0.5  # what a fit is worth beside all the rest
-_READ = 500  # letters of a question; a text that is pasted as one asks for no time
+_ZONE = 12 * 3_600_000  # the day of one time zone begins on that of another
+_READ = 500  # letters of a query; a long pasted text asks for no time
 _YEARS = 10  # that a month without a year may lie back
 _SHORT = 32 * _DAY
 _MILLISECONDS = 10**11  # as seconds this would be the year 5138
@@ -58,38 +58,59 @@ _THIS = re.compile(r"\b(this|last) (week|month|year)\b|(今|先|去|昨)(週|月
 
 
 class DateSpan(NamedTuple):
-    """Milliseconds, from the first to the one behind the last."""
+    """Milliseconds; the end is excluded."""
 
     begin: int
     end: int
+
+
+class DateBoost:
+    """Proposes and prefers the documents of the times that a query names."""
+
+    def __init__(self, pool: CandidatePool, spans: Sequence[DateSpan]) -> None:
+        self._pool, self._spans = pool, spans
+
+    def propose(self) -> list[int]:
+        """Documents of the most recent times that are so short that all of their documents can be scored."""
+        short = [span for span in self._spans if span.end - span.begin <= _SHORT + 2 * _ZONE][: TUNING.dated_spans]
+        return [number for span in short for number in self._pool.find_between(*span, TUNING.dated_documents)]
+
+    def compute_factors(self, candidates: Mapping[int, SearchCandidate], chosen: Collection[int]) -> dict[int, float]:
+        """What is left of each score, by the document's dates or, if it has none, by the time when it was saved."""
+        times: dict[int, list[int]] = {number: [] for number in chosen}
+        for number, text, value in self._pool.fetch_dates(chosen):
+            at = parse_moment(text, value)
+            if at is not None:
+                times[number].append(at)
+        return {
+            number: compute_factor(max(compute_fit(at, self._spans) for at in dated or [candidates[number].at]))
+            for number, dated in times.items()
+        }
 
 
 def find_spans(text: str, now: int) -> list[DateSpan]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
     folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = [*chain.from_iterable(read(folded, today) for read in _READERS)] or [*_read_years(folded, today)]
+    readers = (_read_iso, _read_named, _read_japanese, _read_seasons, _read_ago, _read_relative)
+    found = [*chain.from_iterable(read(folded, today) for read in readers)] or [*_read_years(folded, today)]
     return sorted({span for span in found if span.begin >= _FIRST and span.end <= _LAST}, reverse=True)
 
 
-def compute_fit(at: int, named: Sequence[DateSpan]) -> float:
-    """1 inside of one of them, and less and less beside it."""
-    away = min(max((span.begin - at) / _BEFORE, (at - span.end) / _AFTER, 0.0) for span in named)
+def compute_fit(at: int, spans: Sequence[DateSpan]) -> float:
+    """1 inside one of them, and less and less beside it."""
+    before, after = TUNING.days_before * _DAY, TUNING.days_after * _DAY
+    away = min(max((span.begin - at) / before, (at - span.end) / after, 0.0) for span in spans)
     return math.exp(-away)
 
 
-def compute_factor(fitting: float) -> float:
+def compute_factor(fit: float) -> float:
     """What is left of a score."""
-    return 1.0 - _PART * (1.0 - fitting) / (1.0 + _PART)
-
-
-def select_short(named: Sequence[DateSpan], most: int) -> list[DateSpan]:
-    """Those in which so little happens that all of it can be looked at: the most recent."""
-    return [span for span in named if span.end - span.begin <= _SHORT + 2 * _BESIDE][:most]
+    return 1.0 - TUNING.date_part * (1.0 - fit) / (1.0 + TUNING.date_part)
 
 
 def parse_moment(text: str | None, number: float | None) -> int | None:
-    """Of a date as ISO 8601 writes it, or of seconds or milliseconds since 1970; None if it is no likely time."""
+    """From a date in ISO 8601, or from seconds or milliseconds since 1970; None if it is no likely time."""
     if number is not None:
         at = number if number > _MILLISECONDS else number * 1000
         return int(at) if text is None and _LIKELY <= at <= _LAST else None
@@ -127,16 +148,16 @@ def _read_seasons(text: str, today: datetime) -> Iterator[DateSpan]:
 
 def _read_ago(text: str, today: datetime) -> Iterator[DateSpan]:
     for count, unit, digits, japanese in _AGO.findall(text):
-        told = digits or count
-        number = int(told) if told.isdecimal() else 1 if told == "a" else _parse_number(told)
+        said = digits or count
+        number = int(said) if said.isdecimal() else 1 if said == "a" else _parse_number(said)
         days = _UNITS[unit or japanese]
         with suppress(OverflowError):
             middle, wide = today - timedelta(days=number * days), timedelta(days=days // 2)
             yield _build_span(middle - wide, middle + wide + timedelta(days=1))
 
 
-def _parse_number(told: str) -> int:
-    return _KANJI.index(told) + 1 if told in _KANJI else _NUMBERS.index(told)
+def _parse_number(word: str) -> int:
+    return _KANJI.index(word) + 1 if word in _KANJI else _NUMBERS.index(word)
 
 
 def _read_relative(text: str, today: datetime) -> Iterator[DateSpan]:
@@ -161,16 +182,6 @@ def _read_years(text: str, today: datetime) -> Iterator[DateSpan]:
         yield from _build_calendar_span(int(english or japanese), 0, 0)
 
 
-_READERS: Sequence[Callable[[str, datetime], Iterator[DateSpan]]] = (
-    _read_iso,
-    _read_named,
-    _read_japanese,
-    _read_seasons,
-    _read_ago,
-    _read_relative,
-)
-
-
 def _list_years(year: str, month: int, day: int, today: datetime) -> Iterator[DateSpan]:
     years = [int(year)] if year else range(today.year - _YEARS, today.year + 2)
     return chain.from_iterable(_build_calendar_span(each, month, day) for each in years)
@@ -190,4 +201,4 @@ def _add_months(begin: datetime, months: int) -> datetime:
 
 def _build_span(begin: datetime, end: datetime) -> DateSpan:
     first, last = (int(each.timestamp() * 1000) for each in (begin, end))
-    return DateSpan(first - _BESIDE, last + _BESIDE)
+    return DateSpan(first - _ZONE, last + _ZONE)

@@ -1,34 +1,49 @@
-"""A filter over the shared index, in the forms that its legs need: as SQL, part by part, and as values to compare.
+"""Filters over the shared index: what a caller may see and what it asks for, as SQL and as values to compare.
 
-Every wall and every condition becomes a `Part`. Joined by `and` they are the filter; one by one they tell why a record
-was not found; and those that list few records drive the search, instead of being checked on what it proposes.
+Every limit and every condition becomes a `FilterPart`. Joined by `and` they are the filter; one by one they explain why
+a record was not found; and a part that lists few records drives the search, instead of being checked on proposals.
+
+A condition is about a fact: `fact(document, key, text, number)`. Each value has two cells, so that no two different
+values look the same: a text has no number, a number has no text; a boolean is the text `true` or `false` with the
+number 1 or 0; an integer that a float cannot hold keeps its digits as text.
 """
-# ruff: noqa: S608 - SQL is put together from texts of ours and names of parameters; what callers send is a parameter
+# ruff: noqa: S608 - SQL is built from our own texts and names of parameters; what callers send is a parameter
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.query import SearchFilter, SearchScope
-from tokonoma.search.conditions import compile_condition
+from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, SearchFilter, SearchScope
+
+INDEXED_LENGTH = 128
+"""Characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index."""
+
+_LONG_KEY = 200
+_EXACT = 2**53
+_MOST = 1.7e308
+_HEAD = f"substr(f.text, 1, {INDEXED_LENGTH})"
+_NO_DOCUMENTS = "select id from document where 1 = 0"
 
 
 @dataclass(frozen=True, slots=True)
 class FilterPart:
     description: str  # what it filters by, for people
     sql: str  # a condition over `document d`
-    driver: str = ""  # a select that lists the ids of the records that it lets through; empty: there is no index for it
+    driver: str = ""  # a select that lists at least all ids that pass; empty: there is no index for it
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """`sql` is a condition over `document d` with `:f_…` parameters; it says all. The rest repeats its simple part.
+    """`sql` is a condition over `document d` with `:f_…` parameters; it is complete. The rest repeats its simple part.
 
-    Expiry is in the SQL alone and does not make a filter narrow: few records have run out and are still there, and
-    whatever a leg proposes passes through the SQL before it is shown.
+    Expiry is in the SQL alone and does not make a filter narrow: few records have expired and are still there, and
+    every proposal passes through the SQL before it is returned.
     """
 
     sql: str = "1 = 1"
@@ -40,17 +55,17 @@ class IndexFilter:
     parts: tuple[FilterPart, ...] = ()
 
 
-def compile_filter(where: SearchFilter, reach: SearchScope, at: int | None = None) -> IndexFilter:
-    """The walls around the caller and what it asked for; `at` is the time by which records run out."""
+def compile_filter(where: SearchFilter, scope: SearchScope, at: int | None = None) -> IndexFilter:
+    """The limits of the caller and what it asked for; `at` is the time by which records expire."""
     params: dict[str, Any] = {"f_now": now() if at is None else at}
-    trees = _list_trees(reach.root, where.namespace)
+    trees = _list_trees(scope.root, where.namespace)
+    restricted = set(scope.classifications) != set(CLASSIFICATIONS)
     parts = [_compile_namespace(tree, number, params) for number, tree in enumerate(trees)]
-    if set(reach.classifications) != set(CLASSIFICATIONS):
-        parts.append(_compile_classification(reach))
+    if restricted:
+        parts.append(_compile_classification(scope))
     if where.modules:
         parts.append(_compile_modules(where.modules, params))
-    narrow = [compile_condition(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
-    parts += [FilterPart(*each) for each in narrow]
+    parts += [compile_condition(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
     parts += _compile_times(where, params)
     parts.append(FilterPart("expiry", "(d.expires_at is null or d.expires_at > :f_now)"))
     return IndexFilter(
@@ -58,25 +73,23 @@ def compile_filter(where: SearchFilter, reach: SearchScope, at: int | None = Non
         params=params,
         modules=frozenset(where.modules) if where.modules else None,
         namespaces=trees,
-        classifications=frozenset(reach.classifications)
-        if set(reach.classifications) != set(CLASSIFICATIONS)
-        else None,
+        classifications=frozenset(scope.classifications) if restricted else None,
         narrow=bool(where.conditions) or where.since is not None or where.until is not None,
         parts=tuple(parts),
     )
 
 
-def _list_trees(root: str, space: str | None) -> tuple[str, ...]:
-    """The root is a wall: a space outside of it does not replace it, and nothing lies in both."""
-    if space is None or space in (root, "/"):
+def _list_trees(root: str, namespace: str | None) -> tuple[str, ...]:
+    """The root is a limit: a namespace outside of it does not replace it, and nothing lies in both."""
+    if namespace is None or namespace in (root, "/"):
         return () if root == "/" else (root,)
-    if is_inside(space, root):
-        return (space,)
-    return (root, space)
+    if is_inside(namespace, root):
+        return (namespace,)
+    return (root, namespace)
 
 
 def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> FilterPart:
-    # A range and not `like`: that ignores case on SQLite, and a wall must not. "0" follows "/".
+    # A range and not `like`, which ignores case on SQLite. "0" follows "/".
     name = f"f_space{number}"
     params |= {name: tree, f"{name}_low": f"{tree}/", f"{name}_high": f"{tree}0"}
     return FilterPart(
@@ -87,28 +100,199 @@ def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> Filter
     )
 
 
-def _compile_classification(reach: SearchScope) -> FilterPart:
+def _compile_classification(scope: SearchScope) -> FilterPart:
     # Classes are our own fixed words, never a caller's text.
-    listed = ", ".join(f"'{label}'" for label in CLASSIFICATIONS if label in reach.classifications)
-    if not listed:
-        return FilterPart("class", "1 = 0", "select id from document where 1 = 0")
-    return FilterPart("class", f"d.label in ({listed})", f"select id from document where label in ({listed})")
+    listed = ", ".join(f"'{each}'" for each in CLASSIFICATIONS if each in scope.classifications)
+    return _build_column_part("class", f"label in ({listed or 'null'})")
 
 
 def _compile_modules(modules: Sequence[str], params: dict[str, Any]) -> FilterPart:
     names = {f"f_module{number}": module for number, module in enumerate(modules)}
     params |= names
-    listed = ", ".join(f":{name}" for name in names)
-    return FilterPart("module", f"d.module in ({listed})", f"select id from document where module in ({listed})")
+    return _build_column_part("module", f"module in ({', '.join(f':{name}' for name in names)})")
 
 
 def _compile_times(where: SearchFilter, params: dict[str, Any]) -> list[FilterPart]:
-    """Both ends belong to it."""
+    """Both ends are included."""
     parts: list[FilterPart] = []
     for name, sign, at in (("since", ">=", where.since), ("until", "<=", where.until)):
         if at is not None:
             params[f"f_{name}"] = at
-            parts.append(
-                FilterPart(name, f"d.at {sign} :f_{name}", f"select id from document where at {sign} :f_{name}")
-            )
+            parts.append(_build_column_part(name, f"at {sign} :f_{name}"))
     return parts
+
+
+def _build_column_part(description: str, test: str) -> FilterPart:
+    return FilterPart(description, f"d.{test}", f"select id from document where {test}")
+
+
+# Conditions. Parameters are written into `params` under names that begin with `name`.
+
+
+def compile_condition(predicate: Predicate, name: str, params: dict[str, Any]) -> FilterPart:
+    if isinstance(predicate, Condition):
+        return _compile_fact_condition(predicate, name, params)
+    if isinstance(predicate, NoneOf):
+        part = compile_condition(predicate.part, f"{name}n", params)
+        return FilterPart(f"not {part.description}", f"not ({part.sql})")
+    parts = [compile_condition(each, f"{name}_{number}p", params) for number, each in enumerate(predicate.parts)]
+    drivers = [part.driver for part in parts]
+    if isinstance(predicate, AllOf):
+        if not parts:
+            return FilterPart("anything", "1 = 1")
+        return _join_parts(" and ", parts, next(filter(None, drivers), ""))
+    if not parts:
+        return FilterPart("nothing", "1 = 0", _NO_DOCUMENTS)
+    return _join_parts(" or ", parts, " union all ".join(drivers) if all(drivers) else "")
+
+
+def _join_parts(word: str, parts: Sequence[FilterPart], driver: str) -> FilterPart:
+    sql = "(" + word.join(f"({part.sql})" for part in parts) + ")"
+    return FilterPart(word.join(part.description for part in parts), sql, driver)
+
+
+def _compile_fact_condition(condition: Condition, name: str, params: dict[str, Any]) -> FilterPart:
+    key = to_indexed_key(condition.key)
+    params[f"{name}_key"] = key
+    description = f"metadata {condition.key[:80]}"
+    if condition.operator == "exists":
+        return _compile_exists(description, key, name, condition, params)
+    tests = _build_tests(condition, name, params)
+    if not tests:
+        return FilterPart(description, "1 = 0", _NO_DOCUMENTS)
+    test = " or ".join(f"({each})" for each in tests)
+    return _build_fact_part(description, f"f.key = :{name}_key and ({test})")
+
+
+def _compile_exists(description: str, key: str, name: str, condition: Condition, params: dict[str, Any]) -> FilterPart:
+    """A key exists, too, if others are nested under it."""
+    if condition.values not in ((True,), (False,)):
+        raise _condition_error(condition, "true or false")
+    params |= {f"{name}_low": f"{key}.", f"{name}_high": f"{key}/"}  # "/" follows "."
+    part = _build_fact_part(description, f"(f.key = :{name}_key or (f.key >= :{name}_low and f.key < :{name}_high))")
+    return part if condition.values[0] else FilterPart(description, f"not {part.sql}")
+
+
+def _build_fact_part(description: str, test: str) -> FilterPart:
+    exists = f"exists (select 1 from fact f where f.document = d.id and {test})"
+    return FilterPart(description, exists, f"select f.document as id from fact f where {test}")
+
+
+def _build_equality(value: Scalar, name: str, params: dict[str, Any]) -> str:
+    text, number = to_cells(value)
+    if number is None:
+        assert text is not None
+        params |= {f"{name}_head": text[:INDEXED_LENGTH], f"{name}_text": text}
+        return f"{_HEAD} = :{name}_head and f.text = :{name}_text and f.number is null"
+    params[f"{name}_number"] = number
+    if text is None:
+        return f"f.number = :{name}_number and f.text is null"
+    params[f"{name}_text"] = text
+    return f"f.number = :{name}_number and f.text = :{name}_text"
+
+
+def _build_contains(value: Scalar, name: str, params: dict[str, Any]) -> str:
+    """A part of a text, letter by letter. A number or a boolean is contained in a list that holds it."""
+    if not isinstance(value, str):
+        return _build_equality(value, name, params)
+    if not value:
+        return "f.number is null"
+    params[f"{name}_text"] = value
+    # The one way to look for a part of a text, letter by letter, that both databases have: `like` ignores case on one.
+    return f"f.number is null and replace(f.text, :{name}_text, '') <> f.text"
+
+
+def _build_prefix(value: str, name: str, params: dict[str, Any]) -> str:
+    if not value:
+        return "f.number is null"
+    params |= {f"{name}_head": value[:INDEXED_LENGTH], f"{name}_text": value}
+    test = f"f.number is null and substr(f.text, 1, {len(value)}) = :{name}_text and {_HEAD} >= :{name}_head"
+    after = _find_successor(value[:INDEXED_LENGTH])
+    if after is None:
+        return test
+    params[f"{name}_after"] = after
+    return f"{test} and {_HEAD} < :{name}_after"
+
+
+def _find_successor(prefix: str) -> str | None:
+    """The least text above all that begin with `prefix`, by code points."""
+    for place in range(len(prefix) - 1, -1, -1):
+        follower = ord(prefix[place]) + 1
+        if 0xD800 <= follower <= 0xDFFF:
+            follower = 0xE000
+        if follower <= 0x10FFFF:
+            return prefix[:place] + chr(follower)
+    return None
+
+
+def _build_between(condition: Condition, name: str, params: dict[str, Any]) -> str:
+    """Both ends are included; texts are compared by code points, which suits dates in ISO 8601."""
+    ends = [value for value in condition.values if value is not None]
+    if len(condition.values) != 2 or not ends or any(isinstance(end, bool) for end in ends):
+        raise _condition_error(condition, "two ends, of which one may be open")
+    if len({isinstance(end, str) for end in ends}) != 1:
+        raise _condition_error(condition, "two texts or two numbers")
+    tests = ["f.number is null" if isinstance(ends[0], str) else "coalesce(f.text, '') not in ('true', 'false')"]
+    for sign, end, value in ((">=", "low", condition.values[0]), ("<=", "high", condition.values[1])):
+        if isinstance(value, str):
+            # The index holds the heads alone, and a head is never above its text.
+            params |= {f"{name}_{end}": value, f"{name}_{end}_head": value[:INDEXED_LENGTH]}
+            tests += [f"f.text {sign} :{name}_{end}", f"{_HEAD} {sign} :{name}_{end}_head"]
+        elif value is not None:
+            params[f"{name}_{end}"] = to_cells(value)[1]
+            tests.append(f"f.number {sign} :{name}_{end}")
+    return " and ".join(tests)
+
+
+_BUILDERS: Mapping[str, Callable[[Any, str, dict[str, Any]], str]] = {
+    "is": _build_equality,
+    "in": _build_equality,
+    "contains": _build_contains,
+    "prefix": _build_prefix,
+}
+
+
+def _build_tests(condition: Condition, name: str, params: dict[str, Any]) -> list[str]:
+    if condition.operator == "between":
+        return [_build_between(condition, name, params)]
+    build = _BUILDERS.get(condition.operator)
+    if build is None:
+        raise Invalid(f"There is no operator {condition.operator!r}.", reason="operator")
+    return [build(_require_value(each, condition), f"{name}_{n}", params) for n, each in enumerate(condition.values)]
+
+
+def _require_value(value: Scalar | None, condition: Condition) -> Scalar:
+    if condition.operator == "prefix" and not isinstance(value, str):
+        raise _condition_error(condition, "a text")
+    if value is None:
+        raise _condition_error(condition, "a text, a number or a truth")
+    return value
+
+
+def _condition_error(condition: Condition, wanted: str) -> Invalid:
+    values: Sequence[object] = condition.values
+    return Invalid(
+        f"The condition `{condition.operator}` on {condition.key[:80]!r} takes {wanted}.",
+        reason="condition",
+        key=condition.key[:80],
+        given=[repr(each)[:80] for each in values],
+    )
+
+
+def to_cells(value: Scalar) -> tuple[str | None, float | None]:
+    if isinstance(value, bool):
+        return ("true", 1.0) if value else ("false", 0.0)
+    if isinstance(value, str):
+        return value, None
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return str(value), float(max(min(value, int(_MOST)), -int(_MOST)))
+    if not math.isfinite(value):
+        raise Invalid("A number must be finite.", reason="number")
+    return None, float(value) + 0.0  # no negative zero
+
+
+def to_indexed_key(key: str) -> str:
+    """The key itself, unless it is too long for an index."""
+    if len(key) <= _LONG_KEY:
+        return key
+    return f"{key[:120]}#{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"

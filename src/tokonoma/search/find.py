@@ -1,48 +1,53 @@
-"""Finding: the filter first, then words and vectors inside it, one score, and on request how it came about."""
+"""Search: the filter first, then text and vectors inside it, one score, and on request how it was computed.
+
+With `Query.expect` the answer says why an expected record did not come: not indexed, filtered (by what), not embedded,
+or ranked too low. A record that the caller may not see is said to be not indexed, exactly like one that does not exist.
+"""
+# ruff: noqa: S608 - SQL is built from our own texts and names of parameters; what callers send is a parameter
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Hit, Hits, Mode, Query, SearchFilter, SearchScope
-from tokonoma.search.candidates import CandidatePool
-from tokonoma.search.date_boost import DateBoost
+from tokonoma.search.candidates import CandidatePool, blend_with_neighbours, weigh_neighbours
 from tokonoma.search.filters import compile_filter
-from tokonoma.search.fusion import FusedScore, FusionWeights, MatchEvidence, calibrate, fuse_scores, score_single
-from tokonoma.search.statistics import TermFrequencies, read_corpus
-from tokonoma.search.term_index import TermIndex
-from tokonoma.search.text_search import TextSearch, prepare_text_query, search_text
-from tokonoma.search.thread_weights import blend_with_neighbours, weigh_neighbours
-from tokonoma.search.vector_leg import Vector, VectorMatch, VectorSearcher
-from tokonoma.search.weighting import NEAREST_COMPARED, QueryWeighting, detect_language
-from tokonoma.search.why_not import explain_missing
+from tokonoma.search.fusion import (
+    FusedScore,
+    MatchEvidence,
+    QueryWeighting,
+    calibrate,
+    detect_language,
+    fuse_scores,
+    score_single,
+)
+from tokonoma.search.text.search import TextSearch, prepare_text_query, search_text
+from tokonoma.search.text.term_index import TermFrequencies, TermIndex, read_corpus
+from tokonoma.search.tuning import TUNING
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.dialect import DatabaseKind
 
-_FUSED = 64
-"""Of the best by words, at least, whose vectors are looked at."""
+if TYPE_CHECKING:
+    from tokonoma.search.dates import DateBoost
 
-_NEAREST = 64
-"""Likely the nearest by vectors, at least: what words have found is compared in any case."""
-
-_LENDING = 60
-"""Of the best by words, to whom neighbours lend their vectors."""
+_STATES = {"waiting": "not yet embedded: its vector is still to be made", "none": "not embedded: it has no vector"}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What a search is done with; the index has one set a process."""
+    """What a search works with; the index has one per process."""
 
     kind: DatabaseKind
     term_index: TermIndex
     frequencies: TermFrequencies
-    vectors: VectorSearcher | None
-    weights: FusionWeights
+    vectors: VectorSearch | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,207 +57,233 @@ class Ranking:
     items: Sequence[FusedScore]
     mode: Mode
     text_search: TextSearch | None = None
-    language: str | None = None  # of the question, where it mattered
+    language: str | None = None  # of the query, where it mattered
 
 
-def embed_query(tools: SearchContext, query: Query) -> Vector | None:
-    """The question as a vector. It may have to be fetched from afar: nobody should hold a transaction meanwhile."""
-    if query.mode == "text" or not query.text.strip() or query.pivot is not None or tools.vectors is None:
+def embed_query(context: SearchContext, query: Query) -> QueryVector | None:
+    """The query as a vector. This may call a remote provider: hold no transaction meanwhile."""
+    if query.mode == "text" or not query.text.strip() or query.pivot is not None or context.vectors is None:
         return None
-    return tools.vectors.embed_query(query.text)
+    return context.vectors.embed_query(query.text)
 
 
 def find(
-    tools: SearchContext, rows: Rows, query: Query, where: SearchFilter, reach: SearchScope, vector: Vector | None
+    context: SearchContext,
+    rows: Rows,
+    query: Query,
+    where: SearchFilter,
+    scope: SearchScope,
+    vector: QueryVector | None,
 ) -> Hits:
     at = now()
-    pool = CandidatePool(tools.kind, rows, compile_filter(where, reach, at))
+    pool = CandidatePool(context.kind, rows, compile_filter(where, scope, at))
     if query.pivot is not None:
-        ranked = _rank_by_pivot(tools, pool, query, reach, at)
+        ranking = _rank_by_vector(context, pool, query, _find_pivot(context, pool, query.pivot, scope, at), at)
     elif not query.text.strip():
-        ranked = _rank_newest(pool, query, at)
+        newest = [MatchEvidence(number, saved) for number, saved in pool.find_newest(query.limit)]
+        ranking = Ranking([score_single(each, at, query.half_life) for each in newest], query.mode)
     elif query.mode == "vector":
-        ranked = _rank_by_vector(tools, pool, query, vector, at)
+        ranking = _rank_by_vector(context, pool, query, vector, at)
     else:
-        ranked = _rank_by_both(tools, pool, query, vector, at)
-    waiting = tools.vectors.count_waiting(rows) if tools.vectors is not None and query.mode != "text" else 0
-    hits = _build_hits(pool, query, ranked)
-    told = None
+        ranking = _rank_by_both(context, pool, query, vector, at)
+    waiting = context.vectors.count_waiting(rows) if context.vectors is not None and query.mode != "text" else 0
+    hits = _build_hits(pool, query, ranking)
+    why_not = None
     if query.expect is not None and all(hit.address != query.expect for hit in hits):
-        told = explain_missing(tools.vectors, pool, query, reach, ranked.items, ranked.text_search, ranked.mode)
-    return Hits(hits, ranked.mode, told, waiting)
+        why_not = explain_missing(context.vectors, pool, query, scope, ranking)
+    return Hits(hits, ranking.mode, why_not, waiting)
 
 
-def _rank_newest(pool: CandidatePool, query: Query, at: int) -> Ranking:
-    found = pool.find_newest(query.limit)
-    return Ranking(
-        [score_single(MatchEvidence(number, made), at, query.half_life) for number, made in found], query.mode
-    )
-
-
-def _rank_by_pivot(tools: SearchContext, pool: CandidatePool, query: Query, reach: SearchScope, at: int) -> Ranking:
-    """The pivot needs not lie inside what is asked for, but inside the caller's walls."""
-    walls = compile_filter(SearchFilter(), reach, at)
-    sql = f"select d.id from document d where d.address = :pivot and {walls.sql}"  # noqa: S608 - see filters.py
-    row = pool.rows.row(sql, pivot=query.pivot, **walls.params)
+def _find_pivot(context: SearchContext, pool: CandidatePool, pivot: str, scope: SearchScope, at: int) -> int:
+    """The pivot may lie outside the filter, but not outside the caller's scope."""
+    visible = compile_filter(SearchFilter(), scope, at)
+    sql = f"select d.id from document d where d.address = :pivot and {visible.sql}"
+    row = pool.rows.row(sql, pivot=pivot, **visible.params)
     if row is None:
-        raise Missing(f"There is no record at {query.pivot}.", address=query.pivot)
-    if tools.vectors is None or tools.vectors.get_state(pool.rows, row[0]) != "embedded":
-        raise Unavailable(f"The record at {query.pivot} has no vector yet.", reason="not_embedded")
-    return _rank_by_vector(tools, pool, query, row[0], at)
+        raise Missing(f"There is no record at {pivot}.", address=pivot)
+    if context.vectors is None or context.vectors.get_state(pool.rows, row[0]) != "embedded":
+        raise Unavailable(f"The record at {pivot} has no vector yet.", reason="not_embedded")
+    return row[0]
 
 
 def _rank_by_vector(
-    tools: SearchContext, pool: CandidatePool, query: Query, asked: Vector | int | None, at: int
+    context: SearchContext, pool: CandidatePool, query: Query, vector: QueryVector | int | None, at: int
 ) -> Ranking:
-    if tools.vectors is None or asked is None:
+    if context.vectors is None or vector is None:
         raise Unavailable(
             "Nothing can be searched by meaning now: there is no embedding model, or it does not answer."
             ' Ask by words (mode "text").',
             reason="embedder",
         )
-    near = _find_nearest(tools.vectors, pool, query, asked)
+    most = max(TUNING.fused_hits, 2 * query.limit)
+    near = _drop_below_minimum(context.vectors.find_nearest(pool.rows, vector, pool.filter, query.metric, most), query)
     times = {each.id: each.at for each in pool.fetch(list(near))}
     found = [MatchEvidence(number, times[number], None, *near[number]) for number in near if number in times]
     return Ranking(_sort_best_first(score_single(each, at, query.half_life) for each in found), "vector")
 
 
-def _rank_by_both(tools: SearchContext, pool: CandidatePool, query: Query, vector: Vector | None, at: int) -> Ranking:
-    asked = prepare_text_query(pool, query.text, read_corpus(pool.rows), tools.frequencies)
-    vectors = None if vector is None else tools.vectors
-    most = max(_NEAREST, 2 * query.limit)
-    likely: Sequence[int] = [] if vectors is None else vectors.propose(pool.rows, vector, pool.filter, most)
-    timely = DateBoost(pool, query, at)
-    likely = [*likely, *timely.propose()]
-    leg = search_text(
-        tools.term_index,
+def _rank_by_both(
+    context: SearchContext, pool: CandidatePool, query: Query, vector: QueryVector | None, at: int
+) -> Ranking:
+    vectors = context.vectors
+    proposed: list[int] = []
+    if vectors is not None and vector is not None:
+        proposed += vectors.propose(pool.rows, vector, pool.filter, max(TUNING.vector_hits, 2 * query.limit))
+    boost = _build_date_boost(pool, query, at)
+    proposed += boost.propose() if boost is not None else ()
+    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies)
+    search = search_text(
+        context.term_index,
         pool,
-        asked,
+        text_query,
         query.limit,
         neighbours=query.neighbours,
-        others=likely,
-        together=vectors is not None,
+        others=proposed,
+        batched=vector is not None,
     )
-    if vectors is None:
-        return _rank_by_text(leg, timely, query, at)
-    best = sorted(leg.scores.values(), key=lambda each: -each.score)[: max(_FUSED, 2 * query.limit)]
-    kept = {each.key for each in best}.union(likely)
-    around = weigh_neighbours([each.key for each in best[:_LENDING]], leg.positions) if query.neighbours else {}
-    looked = leg.candidates.keys() & kept.union(*around.values())
-    near = _drop_below_minimum(vectors.compare(pool.rows, vector, list(looked), query.metric).items(), query)
-    shares = {number: calibrate(like.similarity, tools.weights) for number, like in near.items()}
-    # How sure words are shows in what each record says itself: a good thread lifts many at once.
-    levels = sorted((each.level_without_thread(asked.weighted) for each in best), reverse=True)
-    nearest = nlargest(NEAREST_COMPARED, (like.similarity for like in near.values()))
-    judge = QueryWeighting(detect_language(query.text), levels, nearest, tools.weights)
-    titles = Counter(_title_key(like) for like in near.values() if like.title is not None)
-    worth = timely.compute_factors(leg.candidates, kept & leg.candidates.keys())
-    both: list[FusedScore] = []
-    for number, one in leg.candidates.items():
+    if vectors is None or vector is None:
+        return _rank_by_text(search, boost, query, at)
+    best = sorted(search.scores.values(), key=lambda each: -each.score)[: max(TUNING.fused_hits, 2 * query.limit)]
+    kept = {each.key for each in best}.union(proposed)
+    hits = [each.key for each in best[: TUNING.blended_hits]]
+    around = weigh_neighbours(hits, search.positions) if query.neighbours else {}
+    compared = search.candidates.keys() & kept.union(*around.values())
+    near = _drop_below_minimum(vectors.compare(pool.rows, vector, list(compared), query.metric).items(), query)
+    levels = {number: calibrate(match.similarity) for number, match in near.items()}
+    # How sure text is shows in the scores without threads: a good thread lifts many at once.
+    text_levels = sorted((each.level_without_thread(text_query.weighted) for each in best), reverse=True)
+    nearest = nlargest(TUNING.nearest_compared, (match.similarity for match in near.values()))
+    weighting = QueryWeighting(detect_language(query.text), text_levels, nearest)
+    titles = Counter(_title_key(match) for match in near.values() if match.title is not None)
+    factors = boost.compute_factors(search.candidates, kept & search.candidates.keys()) if boost is not None else {}
+    fused: list[FusedScore] = []
+    for number, candidate in search.candidates.items():
         if number in kept:
-            word, like = leg.scores.get(number), near.get(number)
-            share = (
-                blend_with_neighbours(shares.get(number, 0.0), around[number], shares)
-                if number in around
-                else shares.get(number)
-            )
-            namesakes = 1 if like is None or like.title is None else titles[_title_key(like)]
-            found = MatchEvidence(
+            text, match = search.scores.get(number), near.get(number)
+            level = levels.get(number)
+            if number in around:
+                level = blend_with_neighbours(level or 0.0, around[number], levels)
+            evidence = MatchEvidence(
                 number,
-                one.at,
-                word and word.level,
-                *(like or (None, "", None)),
-                share,
-                namesakes,
-                worth.get(number, 1.0),
+                candidate.at,
+                text and text.level,
+                *(match or (None, "", None)),
+                vector_level=level,
+                same_title_count=1 if match is None or match.title is None else titles[_title_key(match)],
+                date_factor=factors.get(number, 1.0),
             )
-            turn = query.neighbours and one.thread is not None
-            weights = judge.choose_weights(found.language, word.coverage if word else 0.0, turn=turn)
-            both.append(fuse_scores(found, weights, at, query.half_life))
-    return Ranking(_sort_best_first(each for each in both if each.score > 0), "hybrid", leg, judge.query_language)
+            turn = query.neighbours and candidate.thread is not None
+            weights = weighting.choose_weights(evidence.language, text.coverage if text else 0.0, turn=turn)
+            fused.append(fuse_scores(evidence, weights, at, query.half_life))
+    ranked = _sort_best_first(each for each in fused if each.score > 0)
+    return Ranking(ranked, "hybrid", search, weighting.query_language)
 
 
-def _rank_by_text(leg: TextSearch, timely: DateBoost, query: Query, at: int) -> Ranking:
-    found = [MatchEvidence(each.key, leg.candidates[each.key].at, each.level) for each in leg.scores.values()]
-    worth = timely.compute_factors(leg.candidates, leg.scores)
-    if worth:
-        found = [each._replace(date_factor=worth[each.id]) for each in found]
-    return Ranking(_sort_best_first(score_single(each, at, query.half_life) for each in found), "text", leg)
+def _rank_by_text(search: TextSearch, boost: "DateBoost | None", query: Query, at: int) -> Ranking:
+    factors = boost.compute_factors(search.candidates, search.scores) if boost is not None else {}
+    found = (
+        MatchEvidence(each.key, search.candidates[each.key].at, each.level, date_factor=factors.get(each.key, 1.0))
+        for each in search.scores.values()
+    )
+    return Ranking(_sort_best_first(score_single(each, at, query.half_life) for each in found), "text", search)
 
 
-def _find_nearest(
-    vectors: VectorSearcher, pool: CandidatePool, query: Query, asked: Vector | int
-) -> dict[int, VectorMatch]:
-    most = max(_FUSED, 2 * query.limit)
-    return _drop_below_minimum(vectors.find_nearest(pool.rows, asked, pool.filter, query.metric, most), query)
+def _build_date_boost(pool: CandidatePool, query: Query, at: int) -> "DateBoost | None":
+    if not query.boost_dates:
+        return None
+    # Imported late: to compile its patterns takes longer than many a search.
+    from tokonoma.search.dates import DateBoost, find_spans
+
+    spans = find_spans(query.text, at)
+    return DateBoost(pool, spans) if spans else None
 
 
 def _drop_below_minimum(near: Iterable[tuple[int, VectorMatch]], query: Query) -> dict[int, VectorMatch]:
-    return {
-        number: like for number, like in near if query.min_similarity is None or like.similarity >= query.min_similarity
-    }
+    least = query.min_similarity
+    return {number: match for number, match in near if least is None or match.similarity >= least}
 
 
-def _title_key(like: VectorMatch) -> float:
-    """Equal titles have equal vectors, and but for the last digits equal similarities."""
-    return round(like.title or 0.0, 5)
+def _title_key(match: VectorMatch) -> float:
+    """Equal titles have equal vectors, and up to the last digits equal similarities."""
+    return round(match.title or 0.0, 5)
 
 
 def _sort_best_first(items: Iterable[FusedScore]) -> list[FusedScore]:
     return sorted(items, key=attrgetter("sort_key"))
 
 
-def _build_hits(pool: CandidatePool, query: Query, ranked: Ranking) -> list[Hit]:
-    chosen = ranked.items[: query.limit]
-    rows = pool.fetch_headers([each.evidence.id for each in chosen])
+def _build_hits(pool: CandidatePool, query: Query, ranking: Ranking) -> list[Hit]:
+    chosen = ranking.items[: query.limit]
+    headers = pool.fetch_headers([each.evidence.id for each in chosen])
     return [
         Hit(
-            *rows[each.evidence.id],
+            *headers[each.evidence.id],
             score=each.score,
             text_score=each.evidence.text,
             similarity=each.evidence.similarity,
-            score_parts=explain_hit(each, ranked) if query.explain else {},
+            score_parts=explain_hit(each, ranking) if query.explain else {},
         )
         for each in chosen
     ]
 
 
-def explain_hit(one: FusedScore, ranked: Ranking) -> dict[str, Any]:
-    """Every number that the score was made of: see fuse.py for how."""
-    parts: dict[str, Any] = {"mode": ranked.mode, "score": one.score, "decay": round(one.decay, 6)}
-    leg, found = ranked.text_search, one.evidence
+def explain_hit(hit: FusedScore, ranking: Ranking) -> dict[str, Any]:
+    """Every number that the score was made of: see fusion.py for how."""
+    parts: dict[str, Any] = {"mode": ranking.mode, "score": hit.score, "decay": round(hit.decay, 6)}
+    search, found = ranking.text_search, hit.evidence
     if found.date_factor < 1.0:
         parts["time"] = round(found.date_factor, 6)
-    if leg is not None and found.text is not None:
-        parts["text"] = _explain_text(leg, found.id)
+    if search is not None and found.text is not None:
+        parts["text"] = search.explain(found.id)
     if found.similarity is not None:
-        parts["vector"] = {
-            "similarity": found.similarity,
-            "share": one.vector_level,
-            "language": found.language or "unknown",
-        }
+        language = found.language or "unknown"
+        parts["vector"] = {"similarity": found.similarity, "share": hit.vector_level, "language": language}
         if found.title is not None:
             parts["vector"] |= {"title": found.title, "namesakes": found.same_title_count}
-    if ranked.language is not None:
-        parts["language"] = ranked.language
-    if one.weights is not None:
-        weights = one.weights
-        parts["weights"] = {"words": weights.words, "vectors": weights.vectors, "titles": weights.titles}
+    if ranking.language is not None:
+        parts["language"] = ranking.language
+    if hit.weights is not None:
+        parts["weights"] = hit.weights._asdict()
     return parts
 
 
-def _explain_text(leg: TextSearch, number: int) -> dict[str, Any]:
-    """score = (words × coverage ^ 0.5 + title) × asking + thread; level = score / (score + total): see score.py."""
-    told = leg.scores[number]
-    return {
-        "level": told.level,
-        "score": told.score,
-        "total": leg.query.weighted.total,
-        "words": told.words,
-        "coverage": told.coverage,
-        "title": told.title,
-        "asks": told.asks,
-        "thread": told.thread,
-        "terms": leg.explain_terms(number),
-        "neighbours": leg.count_neighbours(number),
-    }
+def explain_missing(
+    vectors: VectorSearch | None, pool: CandidatePool, query: Query, scope: SearchScope, ranking: Ranking
+) -> str:
+    """Why the expected record is not among the hits."""
+    number = _find_expected(pool, query, scope)
+    if number is None:
+        return f"not indexed: there is no record at {query.expect} that this caller can see"
+    failed = pool.list_failed_parts(number)
+    if failed:
+        return f"filtered by {' and '.join(failed)}"
+    state = "embedded" if vectors is None or ranking.mode == "text" else vectors.get_state(pool.rows, number)
+    if ranking.mode == "vector" and state != "embedded":
+        return _STATES[state]
+    rank = _explain_rank(query, ranking, number)
+    return rank if state == "embedded" else f"{rank}; {_STATES[state]}"
+
+
+def _find_expected(pool: CandidatePool, query: Query, scope: SearchScope) -> int | None:
+    """Inside the caller's scope alone. An expired record is still there, and is reported as filtered."""
+    visible = compile_filter(SearchFilter(), scope)
+    limits = [part.sql for part in visible.parts if part.description != "expiry"]
+    sql = " and ".join(["d.address = :expected", *limits])
+    row = pool.rows.row(f"select d.id from document d where {sql}", expected=query.expect, **visible.params)
+    return None if row is None else row[0]
+
+
+def _explain_rank(query: Query, ranking: Ranking, number: int) -> str:
+    items, search = ranking.items, ranking.text_search
+    last = f"; the last of {min(query.limit, len(items))} hits has {items[: query.limit][-1].score}" if items else ""
+    for place, each in enumerate(items):
+        if each.evidence.id == number:
+            return f"below the line: rank {place + 1} with a score of {each.score}{last}"
+    if search is None:
+        return f"below the line: its rank is over {len(items)}{last}"
+    search.score_documents([number])
+    level = search.scores[number].level if number in search.scores else 0.0
+    if not level:
+        return f"below the line: no word of the query is in it{last}"
+    compared = len(search.scores)
+    return f"below the line: not among the {compared} records that were compared; its words give {level:.6f}{last}"

@@ -1,32 +1,44 @@
-"""The one shared index over all modules: a row for every record, its words and its facts, written with the record.
+"""The shared index over all modules: a row for every record, its terms and its facts, written with the record.
 
-Whatever is put here is in the same transaction as the module's own rows: what is saved can be found at once, and what
-is not saved cannot be found. Only vectors come later, from a queue that is filled in the same transaction too.
+The index is written in the transaction of the module's own rows: what is saved can be found at once, and what is not
+saved cannot be found. Only vectors come later, from a queue that is filled in the same transaction too.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.core.clock import now
+from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, parse_address
+from tokonoma.core.module import ListDocuments, Module
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
-from tokonoma.search.facts import build_fact_rows
+from tokonoma.search.filters import to_cells, to_indexed_key
 from tokonoma.search.find import SearchContext, embed_query, find
-from tokonoma.search.fusion import FusionWeights
-from tokonoma.search.statistics import TermFrequencies, update_corpus
-from tokonoma.search.term_counts import FORMAT_VERSION, TermCounts, count_terms
-from tokonoma.search.term_index import TermIndex, build_location_tags, to_title_tag
-from tokonoma.search.term_index_postgres import PostgresTermIndex
-from tokonoma.search.term_index_sqlite import SqliteTermIndex
-from tokonoma.search.vector_leg import Vector, VectorSearcher
+from tokonoma.search.text.term_index import (
+    PostgresTermIndex,
+    SqliteTermIndex,
+    TermFrequencies,
+    TermIndex,
+    build_location_tags,
+    to_title_tag,
+    update_corpus,
+)
+from tokonoma.search.text.tokenize import FORMAT_VERSION, TermCounts, count_terms
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.store import QueryVector
+from tokonoma.store.database import Database
 from tokonoma.store.dialect import DatabaseKind
 
 OnDocumentChanged = Callable[[Statements, int], None]
+MarkDocument = Callable[[Document], Classification | DocumentScan]
 
+_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
 _OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at, declared, kinds,
     detectors from document where address = :address {for_update}"""
+_LABEL, _AT, _DECLARED = 6, 9, 11  # where _OLD has them
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
     kinds, detectors)
@@ -40,43 +52,35 @@ _UPDATE = """update document set space = :space, label = :label, title = :title,
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
-_FACTS = "select key, text, number from fact where document = :id"
-_FORGET_FACTS = "delete from fact where document = :id"
 _FACT = "insert into fact (document, key, text, number) values (:id, :key, :text, :number)"
 _PAGE = "select address from document where module = :module and address > :after"
-_COUNTS = "select module, count(*) from document group by module order by module"
 
 
 class SearchIndex:
-    """One a process. `enqueue` is told of every document whose text is new."""
+    """One per process. `enqueue` is called for every document whose text is new."""
 
     def __init__(
-        self,
-        kind: DatabaseKind,
-        vectors: VectorSearcher | None = None,
-        enqueue: OnDocumentChanged | None = None,
-        weights: FusionWeights | None = None,
+        self, kind: DatabaseKind, vectors: VectorSearch | None = None, enqueue: OnDocumentChanged | None = None
     ) -> None:
         self.kind: DatabaseKind = kind
         self.term_index: TermIndex = SqliteTermIndex() if kind == "sqlite" else PostgresTermIndex()
         self._enqueue = enqueue
-        self._context = SearchContext(
-            kind, self.term_index, TermFrequencies(self.term_index.count_documents), vectors, weights or FusionWeights()
-        )
+        frequencies = TermFrequencies(self.term_index.count_documents)
+        self._context = SearchContext(kind, self.term_index, frequencies, vectors)
 
-    def embed_query(self, query: Query) -> Vector | None:
-        """The question as a vector, to be had before a transaction is begun, for it may come from afar."""
+    def embed_query(self, query: Query) -> QueryVector | None:
+        """The query as a vector. This may call a remote provider: do it before a transaction begins."""
         return embed_query(self._context, query)
 
     def find(
-        self, rows: Rows, query: Query, where: SearchFilter, reach: SearchScope, vector: Vector | None = None
+        self, rows: Rows, query: Query, where: SearchFilter, scope: SearchScope, vector: QueryVector | None = None
     ) -> Hits:
-        return find(self._context, rows, query, where, reach, vector)
+        return find(self._context, rows, query, where, scope, vector)
 
     def put(
         self, statements: Statements, document: Document, mark: Classification | DocumentScan, *, anew: bool = False
     ) -> Classification:
-        """Only what has changed is written; `anew` writes the words again all the same. Returns its class."""
+        """Write what has changed, and with `anew` the terms in any case. Returns the document's class."""
         old = statements.row(_OLD, address=document.address)
         row = _build_row(document, mark, old)
         if old is None:
@@ -88,47 +92,43 @@ class SearchIndex:
         return row["label"]
 
     def _insert(self, statements: Statements, document: Document, row: dict[str, Any]) -> Row | None:
-        """None if it is done; else the row that somebody put at the same moment."""
-        words = count_terms(document.text, document.title)
-        made = statements.row(_INSERT, **row, length=words.length, form=FORMAT_VERSION)
-        if made is None:
+        """None if it is done; else the row that another transaction put at the same moment."""
+        terms = count_terms(document.text, document.title)
+        inserted = statements.row(_INSERT, **row, length=terms.length, form=FORMAT_VERSION)
+        if inserted is None:
             return statements.row(_OLD, address=document.address)
-        number: int = made[0]
-        self.term_index.write(statements, number, words.counts, _build_tags(row, words), new=True)
-        statements.run(_TERMS, id=number, data=words.packed)
-        self._write_facts(statements, number, document, [])
-        update_corpus(self.kind, statements, number, 1, words.length)
+        number: int = inserted[0]
+        self._write_terms(statements, number, row, terms, new=True)
+        _write_facts(statements, number, document, [])
+        update_corpus(self.kind, statements, number, 1, terms.length)
         if self._enqueue is not None:
             self._enqueue(statements, number)
         return None
 
     def _update(self, statements: Statements, document: Document, row: dict[str, Any], old: Row, anew: bool) -> None:
-        number, digest, form, length, _module, space, *_ = old
-        said = digest != row["digest"]
-        if not document.at and not said:
-            row["at"] = old[9]
-        if said or form != FORMAT_VERSION or anew or space != document.namespace:
-            words = count_terms(document.text, document.title)
-            self.term_index.write(statements, number, words.counts, _build_tags(row, words), new=form == 0)
-            statements.run(_TERMS, id=number, data=words.packed)
-            update_corpus(self.kind, statements, number, 1 if form == 0 else 0, words.length - length)
-            length = words.length
-        fresh = (row["digest"], FORMAT_VERSION, length, *(row[name] for name in _COMPARED))
-        if fresh != tuple(old[1:]):
-            statements.run(_UPDATE, **_without(row, "address", "module"), id=number, length=length, form=FORMAT_VERSION)
-        self._write_facts(statements, number, document, statements.rows(_FACTS, id=number))
-        if said and self._enqueue is not None:
+        number, digest, form, length, _module, namespace, *_ = old
+        has_new_text = digest != row["digest"]
+        if not document.at and not has_new_text:
+            row["at"] = old[_AT]
+        if has_new_text or form != FORMAT_VERSION or anew or namespace != document.namespace:
+            terms = count_terms(document.text, document.title)
+            self._write_terms(statements, number, row, terms, new=form == 0)
+            update_corpus(self.kind, statements, number, 1 if form == 0 else 0, terms.length - length)
+            length = terms.length
+        if tuple(old[1:]) != (row["digest"], FORMAT_VERSION, length, *(row[name] for name in _COMPARED)):
+            changes = {name: value for name, value in row.items() if name not in ("address", "module")}
+            statements.run(_UPDATE, **changes, id=number, length=length, form=FORMAT_VERSION)
+        old_facts = statements.rows("select key, text, number from fact where document = :id", id=number)
+        _write_facts(statements, number, document, old_facts)
+        if has_new_text and self._enqueue is not None:
             self._enqueue(statements, number)
 
-    def _write_facts(self, statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
-        facts = build_fact_rows(document)
-        if len(facts) == len(old) and set(facts) == set(old):
-            return
-        if old:
-            statements.run(_FORGET_FACTS, id=number)
-        if facts:
-            params = [{"id": number, "key": key, "text": text, "number": value} for key, text, value in facts]
-            statements.run_many(_FACT, params)
+    def _write_terms(
+        self, statements: Statements, number: int, row: dict[str, Any], terms: TermCounts, *, new: bool
+    ) -> None:
+        tags = [*build_location_tags(row["module"], row["space"]), *map(to_title_tag, terms.title)]
+        self.term_index.write(statements, number, terms.counts, tags, new=new)
+        statements.run(_TERMS, id=number, data=terms.packed)
 
     def drop(self, statements: Statements, address: str) -> None:
         old = statements.row(_OLD, address=address)
@@ -143,8 +143,8 @@ class SearchIndex:
     def lock_page(
         self, statements: Statements, module: str, after: str, last: str | None, seen: Sequence[str]
     ) -> tuple[set[str], set[str]]:
-        """The rows of a page of a module, which nobody else writes until we are done; whatever somebody writes just now
-        is left to them. Then those of `seen` that the index lacked: they have a row now, without words."""
+        """Lock the rows of a page of a module, except those that another transaction has locked. Returns the locked
+        addresses, and those of `seen` that the index lacked: they have a row now, without terms."""
         upto = "" if last is None else " and address <= :last"
         sql = f"{_PAGE}{upto} order by address {{for_update_free}}"
         held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
@@ -157,52 +157,128 @@ class SearchIndex:
         return held, lacked
 
 
-_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
-_LABEL, _DECLARED = 6, 11  # where _OLD has them
-
-
 def count_by_module(rows: Rows) -> dict[str, int]:
-    """Records by module."""
-    return dict(rows.rows(_COUNTS))
+    return dict(rows.rows("select module, count(*) from document group by module order by module"))
 
 
 def count_outdated(rows: Rows) -> int:
-    """Records whose words were cut by an earlier version of this program. They are found, but not as well."""
+    """Records whose terms were written by an earlier version of this program. They are found, but not as well."""
     row = rows.row("select count(*) from document where form <> :form", form=FORMAT_VERSION)
     return 0 if row is None else row[0]
 
 
-def _build_tags(row: dict[str, Any], words: TermCounts) -> list[str]:
-    return [*build_location_tags(row["module"], row["space"]), *map(to_title_tag, words.title)]
+def build_fact_rows(document: Document) -> list[tuple[str, str | None, float | None]]:
+    """In a fixed order, each once: two lists are equal if the facts are."""
+    rows = {(to_indexed_key(key), *to_cells(value)) for key, value in document.facts}
+    return sorted(rows, key=lambda row: (row[0], row[1] or "", row[2] or 0.0))
+
+
+def _write_facts(statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
+    facts = build_fact_rows(document)
+    if len(facts) == len(old) and set(facts) == set(old):
+        return
+    if old:
+        statements.run("delete from fact where document = :id", id=number)
+    if facts:
+        params = [{"id": number, "key": key, "text": text, "number": value} for key, text, value in facts]
+        statements.run_many(_FACT, params)
 
 
 def _build_row(document: Document, mark: Classification | DocumentScan, old: Row | None) -> dict[str, Any]:
     at = now()
-    declared = _resolve_declared(document, old)
-    said = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
+    # A module that stores the class it was given repeats it with the next change: that declares nothing new.
+    repeated = old is not None and old[_DECLARED] and old[_LABEL] == document.classification
+    declared = old[_DECLARED] if old is not None and repeated else document.classification
+    is_scan = isinstance(mark, DocumentScan)
+    content = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
     return {
         "address": document.address,
         "module": parse_address(document.address)[0],
         "space": document.namespace,
-        "label": mark.classify(declared) if isinstance(mark, DocumentScan) else mark,
+        "label": mark.classify(declared) if is_scan else mark,
         "title": document.title,
-        "digest": hashlib.sha256(said).hexdigest(),
+        "digest": hashlib.sha256(content).hexdigest(),
         "changed_at": at,
         "at": document.at or at,
         "expires_at": document.expires_at,
         "thread": document.thread,
-        "declared": declared if isinstance(mark, DocumentScan) else "",
-        "kinds": mark.kinds if isinstance(mark, DocumentScan) else "",
-        "detectors": mark.detectors_version if isinstance(mark, DocumentScan) else "",
+        "declared": declared if is_scan else "",
+        "kinds": mark.kinds if is_scan else "",
+        "detectors": mark.detectors_version if is_scan else "",
     }
 
 
-def _resolve_declared(document: Document, old: Row | None) -> Classification:
-    """A module that stores the class it was given says it again with the next change: it has said nothing new."""
-    if old is not None and old[_DECLARED] and old[_LABEL] == document.classification:
-        return old[_DECLARED]
-    return document.classification
+# Rebuilding the index from the records of the modules, page by page, while others read and write.
+#
+# A page is one transaction that also saves the progress, so an interrupted run continues there. Old rows stay until
+# they are replaced; rows of records that no longer exist go with their page. On PostgreSQL a record may be saved while
+# its page is rebuilt. So the rows of the page are locked first and the records are read again: a save from before is
+# then seen, and a later one waits and replaces our row. Rows that are locked by others are skipped, since they are
+# being written anyway; so there is no deadlock.
+
+PAGE = 50
+"""Documents per transaction: other writers wait for it on SQLite."""
+
+_READ_PROGRESS = "select after, done from progress where module = :module"
+_SAVE_PROGRESS = """insert into progress (module, after, done) values (:module, :after, :done)
+on conflict (module) do update set after = excluded.after, done = excluded.done"""
+_DELETE_PROGRESS = "delete from progress where module = :module"
 
 
-def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in names}
+@dataclass(frozen=True, slots=True)
+class ReindexProgress:
+    """`total` is what the index held before: only reading everything would tell how much there is."""
+
+    module: str
+    done: int
+    total: int
+    finished: bool = False
+
+
+def reindex(
+    database: Database, index: SearchIndex, modules: Sequence[Module], mark: MarkDocument, cancel_token: CancelToken
+) -> Iterator[ReindexProgress]:
+    """Yields every step after it was committed. Raises the error of `cancel_token` when it is cancelled."""
+    for module in modules:
+        if module.documents is None:
+            continue
+        finished = False
+        while not finished:
+            cancel_token.check()
+            with database.writing(cancel_token) as tx:
+                progress = _reindex_page(tx, index, module.name, module.documents, mark)
+            finished = progress.finished
+            yield progress
+
+
+def restart_reindex(database: Database, modules: Sequence[Module]) -> None:
+    """Begin at the first record again."""
+    with database.writing() as tx:
+        for module in modules:
+            tx.run(_DELETE_PROGRESS, module=module.name)
+
+
+def _reindex_page(
+    tx: Statements, index: SearchIndex, module: str, list_documents: ListDocuments, mark: MarkDocument
+) -> ReindexProgress:
+    row = tx.row(_READ_PROGRESS, module=module)
+    after, done = (row[0], row[1]) if row is not None else ("", 0)
+    seen = [each.address for each in list_documents(tx, after or None, PAGE)]
+    held, lacked = index.lock_page(tx, module, after, seen[-1] if len(seen) == PAGE else None, seen)
+    page = list_documents(tx, after or None, PAGE)
+    last = page[-1].address if len(page) == PAGE else None
+    for document in page:
+        if document.address in held or document.address in lacked:
+            index.put(tx, document, mark(document), anew=True)
+    present = {document.address for document in page}
+    gone = {address for address in held - present if last is None or address <= last}
+    for address in gone | (lacked - present):
+        index.drop(tx, address)
+    done += len(page)
+    if last is None:
+        tx.run(_DELETE_PROGRESS, module=module)
+    else:
+        tx.run(_SAVE_PROGRESS, module=module, after=last, done=done)
+    total = tx.row("select count(*) from document where module = :module", module=module)
+    assert total is not None
+    return ReindexProgress(module, done, max(total[0], done), finished=last is None)

@@ -1,16 +1,22 @@
-"""The tables of the shared index. All but one are the same on both databases.
+"""The tables of the shared index and of its vectors.
 
-document   one row for every record: where it lies, its class, its times, its place in a thread
-terms      what a record's text is made of, as a compact blob: scores are computed from it
-fact       what records can be filtered by
-words      which records hold a word: FTS5 without content on SQLite, arrays of hashes under GIN on PostgreSQL.
-           It only proposes; a word is never counted or ranked by the database
-corpus     how many records, how long they are together, how often that changed
-progress   how far `tokonoma reindex` has come
+document          a row for every record: where it lies, its class, its times, its place in a thread
+terms             the terms of a record's text, packed: scores are computed from them
+fact              what records can be filtered by
+words             which records hold a term: FTS5 without content on SQLite, arrays of hashes under GIN on PostgreSQL.
+                  It only proposes; the database never counts or ranks terms
+corpus            how many records, how long they are together, how often that changed
+progress          how far `tokonoma reindex` has come
+embedding_model   whose vectors are stored: its name, its dimension, and a vector by which it is recognised
+embedding         the vectors, of length 1; a long text has several, one for each of its pieces
+embedding_change  on SQLite: whose vectors have come, gone or moved, in order, for processes that hold codes in memory
+embedding_block   on SQLite: such codes as a process had them, so that the next one need not compute them again
+
+None of them is called `vector`: a table of PostgreSQL is a type too, and pgvector's type has that name.
 """
 
 from tokonoma.core.module import Migration
-from tokonoma.search.facts import INDEXED_LENGTH
+from tokonoma.search.filters import INDEXED_LENGTH
 
 _DOCUMENT = (
     """create table document (
@@ -31,7 +37,7 @@ _MORE_OF_A_DOCUMENT = (
     "alter table document add column expires_at {big}",
     "alter table document add column thread {text} not null default ''",
     "alter table document add column place {big} not null default 0",
-    # The length of its text in words, and the rules by which those were cut; 0: it has none yet.
+    # The length of its text in words, and the version of its terms; 0: it has none yet.
     "alter table document add column length integer not null default 0",
     "alter table document add column form integer not null default 0",
     "create index document_space on document (space, at)",
@@ -62,7 +68,7 @@ _MORE_OF_A_DOCUMENT = (
     "create table progress (module {text} primary key, after {text} not null, done {big} not null)",
 )
 
-# Tokens come made, joined by spaces; `ascii` keeps whatever is no ASCII and cuts at the spaces: see tokens.py.
+# Tokens are joined by spaces; `ascii` keeps what is not ASCII and splits at the spaces: see text/term_index.py.
 _WORDS_OF_SQLITE = (
     """create virtual table words using fts5(
         word, place, content = '', contentless_delete = 1, detail = full, tokenize = 'ascii'
@@ -90,9 +96,9 @@ TABLES = (
     Migration(
         "003_boundary",
         (
-            # What its writer said of it; the class in `label` may be stricter. Empty: what is in `label`.
+            # The class that its writer declared; the one in `label` may be stricter. Empty: what is in `label`.
             "alter table document add column declared {text} not null default ''",
-            # What was found in it, and by which detectors; empty: nobody has looked yet.
+            # What was found in it, and by which detectors; empty: it was not scanned yet.
             "alter table document add column kinds {text} not null default ''",
             "alter table document add column detectors {text} not null default ''",
         ),
@@ -100,3 +106,65 @@ TABLES = (
     # How many documents hold a word is read from the server's statistics: of 10 000 words, not of 1 000.
     Migration("004_common", (), postgresql=("alter table words alter column tokens set statistics 1000",)),
 )
+
+_MODEL = """create table embedding_model (
+    id {identity},
+    name {text} not null unique,
+    recipe {text} not null,
+    dimension {big} not null,
+    anchor {blob} not null,
+    current {big} not null,
+    filled {big},
+    sealed {big} not null,
+    centre {blob}
+)"""
+
+_ROWS = """create table embedding (
+    id {identity},
+    document_id {big} not null references document (id) on delete cascade,
+    model {big} not null references embedding_model (id),
+    piece integer not null,
+    data %s not null,
+    unique (document_id, model, piece)
+)"""
+
+_SQLITE = (
+    _ROWS % "blob",
+    "create table embedding_change (seq {identity}, model {big} not null, document_id {big} not null)",
+    """create table embedding_block (
+        model {big} not null references embedding_model (id),
+        number {big} not null,
+        form {big} not null,
+        count {big} not null,
+        names {text} not null,
+        data {blob} not null,
+        primary key (model, number)
+    )""",
+    # By triggers, so that no way of dropping or moving a document can forget it. Model 0 stands for all.
+    """create trigger embedding_came after insert on embedding begin
+        insert into embedding_change (model, document_id) values (new.model, new.document_id);
+    end""",
+    """create trigger embedding_went after delete on embedding begin
+        insert into embedding_change (model, document_id) values (old.model, old.document_id);
+    end""",
+    """create trigger embedding_moved after update of module, space, label on document
+    when (old.module <> new.module or old.space <> new.space or old.label <> new.label)
+        and exists (select 1 from embedding where document_id = new.id) begin
+        insert into embedding_change (model, document_id) values (0, new.id);
+    end""",
+)
+
+_POSTGRESQL = (
+    _ROWS % "real[]",
+    # Numbers do not shrink: the server need not try.
+    "alter table embedding alter column data set storage external",
+)
+
+# The language of the embedded text. Piece -1 is the title by itself.
+_LANGUAGE = ("alter table embedding add column language {text} not null default ''",)
+
+VECTOR_TABLES = (
+    Migration("001_embedding", (_MODEL,), sqlite=_SQLITE, postgresql=_POSTGRESQL),
+    Migration("002_language", _LANGUAGE),
+)
+"""Beside those of the index, which they refer to."""

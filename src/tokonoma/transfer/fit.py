@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from tokonoma.modules.memory.metadata import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
-from tokonoma.modules.memory.save import LATEST, MAX_CONTENT_BYTES
+from tokonoma.modules.memory.model import LATEST, MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from tokonoma.modules.memory.save import MAX_CONTENT_BYTES
 from tokonoma.transfer.carried import Metadata, Remark, TransferMemo, TransferRelation, make_part_id
 
 _TITLE, _THREAD, _NAMESPACE = 500, 200, 500

@@ -9,9 +9,8 @@ from tokonoma.config.settings import Settings
 from tokonoma.core.errors import Refusal
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
-from tokonoma.embed.config import ProviderAccess
 from tokonoma.embed.embedder import PROBE
-from tokonoma.embed.providers import build_embedder
+from tokonoma.embed.models import ProviderAccess, build_embedder
 from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.vectors import store as vectors_store
 from tokonoma.store.database import Database
@@ -74,7 +73,7 @@ def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
 
 
 def _check_pgvector(database: Database) -> Iterator[Finding]:
-    from tokonoma.search.vectors.postgres import PgvectorExtension, find_extension
+    from tokonoma.search.vectors.store import PgvectorExtension, find_extension
 
     with database.reading() as rows:
         found = find_extension(rows)

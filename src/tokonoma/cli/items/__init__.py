@@ -12,7 +12,7 @@ from tokonoma.cli.items.drawing import GRAPH_FORMATS
 from tokonoma.cli.items.editing import edit_in_editor
 from tokonoma.cli.items.files import export_items, import_items
 from tokonoma.cli.session import open_app
-from tokonoma.modules.items.constants import PRIORITIES, STATUSES
+from tokonoma.modules.items.model import PRIORITIES, STATUSES
 
 _HEADINGS = ("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS")
 _FACTS = ("status", "priority", "category", "version", "start_date", "end_date", "created_at", "updated_at", "revision")

@@ -7,8 +7,7 @@ import orjson
 from tokonoma.app import App
 from tokonoma.cli.call import send_request
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.modules.items.addresses import parse_target
-from tokonoma.modules.items.constants import MODULE_NAME
+from tokonoma.modules.items.model import MODULE_NAME, parse_target
 
 
 def call_items_tool(app: App, tool: str, **params: Any) -> Any:

@@ -14,7 +14,7 @@ from tokonoma.cli.import_report import pluralize
 from tokonoma.cli.owner_tools import call_owner_tool
 from tokonoma.cli.session import open_app
 from tokonoma.core.errors import Missing
-from tokonoma.modules.items.constants import MODULE_NAME
+from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.transfer.carried import Remark
 from tokonoma.transfer.item_folder import ItemFolder, read_pages
 

@@ -1,21 +1,65 @@
 """claims: what an agent may recall, for which purpose, and with what removed (specs/003, `pce.memory.*`)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from tokonoma.core.errors import ErrorCodes
 from tokonoma.core.module import Effect, Module, Tool
-from tokonoma.modules.claims.activate import activate, context_get
-from tokonoma.modules.claims.errors import CODES
-from tokonoma.modules.claims.feedback import feedback
+from tokonoma.modules.claims.activate import activate, context_get, search
+from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, reclassify
 from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
-from tokonoma.modules.claims.purge import purge
-from tokonoma.modules.claims.recall import search
-from tokonoma.modules.claims.rows import list_documents, list_unindexed, read, reclassify
 from tokonoma.modules.claims.tables import RECORDS, TABLES
-from tokonoma.modules.claims.upsert import upsert
+from tokonoma.modules.claims.upsert import feedback, upsert
 
 KB = 1024
+
+# The error codes of the specification with their HTTP status.
+_HTTP = {
+    400: "VALIDATION_ERROR",
+    401: "UNAUTHORIZED",
+    403: "BOUNDARY_DENIED",
+    404: "UNKNOWN_CLAIM NOT_FOUND",
+    409: "CONFLICT DUPLICATE",
+    410: "CONTEXT_EXPIRED",
+    422: "INVALID_SCOPE INVALID_BOUNDARY INVALID_POLICY",
+    424: "POLICY_MISSING",
+    429: "RATE_LIMIT",
+    499: "CANCELLED",
+    500: "INTERNAL UPSERT_FAILED ACTIVATE_FAILED FEEDBACK_FAILED BOUNDARY_ERROR",
+    503: "UNAVAILABLE",
+    504: "TIMEOUT",
+}
+
+CODES: ErrorCodes = {
+    "invalid": "VALIDATION_ERROR",
+    "invalid.scope": "INVALID_SCOPE",
+    "invalid.boundary": "INVALID_BOUNDARY",
+    "invalid.policy": "INVALID_POLICY",
+    "unauthenticated": "UNAUTHORIZED",
+    "denied": "BOUNDARY_DENIED",
+    "denied.owner": "UNAUTHORIZED",
+    "denied.signature": "UNAUTHORIZED",
+    "denied.secret": "INVALID_BOUNDARY",
+    "missing": "UNKNOWN_CLAIM",
+    "missing.tool": "NOT_FOUND",
+    "missing.context": "NOT_FOUND",
+    "missing.policy_version": "NOT_FOUND",
+    "missing.policy": "POLICY_MISSING",
+    "conflict": "CONFLICT",
+    "conflict.duplicate": "DUPLICATE",
+    "expired": "CONTEXT_EXPIRED",
+    "limited": "RATE_LIMIT",
+    "unready": "POLICY_MISSING",
+    "unavailable": "UNAVAILABLE",
+    "internal": "INTERNAL",
+    "internal.upsert": "UPSERT_FAILED",
+    "internal.activate": "ACTIVATE_FAILED",
+    "internal.feedback": "FEEDBACK_FAILED",
+    "internal.boundary.validate": "BOUNDARY_ERROR",
+    **{f"http.{code}": status for status, codes in _HTTP.items() for code in codes.split()},
+}
 
 
 def _define_tool(
@@ -27,21 +71,11 @@ def _define_tool(
     effect: Effect = "read",
     *,
     idempotent: bool = False,
-    raw: bool = False,
+    sees_secrets: bool = False,
 ) -> Tool:
     listed = "pce_memory_" + name.replace(".", "_")
-    size = kilobytes * KB
-    return Tool(
-        name,
-        run,
-        title,
-        effect,
-        idempotent=idempotent,
-        listed=listed,
-        time_limit=seconds,
-        sees_secrets=raw,
-        payload=size,
-    )
+    tool = Tool(name, run, title, effect, idempotent=idempotent, listed=listed, sees_secrets=sees_secrets)
+    return replace(tool, time_limit=seconds, payload=kilobytes * KB)
 
 
 MODULE = Module(
@@ -52,7 +86,7 @@ MODULE = Module(
         _define_tool("search", search, "Search claims", 10, 32),
         _define_tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
         _define_tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
-        _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, raw=True),
+        _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, sees_secrets=True),
         _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
         _define_tool("context.get", context_get, "Read an active context", 10, 4),
         _define_tool("get", get, "Read a claim", 10, 4),

@@ -1,4 +1,4 @@
-"""pce.memory.get, .list, .history, .supersede, .forget: living with claims."""
+"""pce.memory.get, .list, .history, .supersede and .forget: single claims and their life."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,22 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Desk, Row, Tx
+from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.modules.claims.claim import (
+from tokonoma.modules.claims.hooks import (
+    add_event,
+    check_version,
+    load_evidence,
+    require_claim,
+    save_claim,
+    unknown_claim,
+)
+from tokonoma.modules.claims.model import (
     Claim,
+    ClaimEntity,
     ClaimId,
+    ClaimRelation,
     ClaimResponse,
     EvidenceResponse,
     Kind,
@@ -24,12 +34,10 @@ from tokonoma.modules.claims.claim import (
     row_to_claim,
     to_response,
 )
-from tokonoma.modules.claims.events import add_event
-from tokonoma.modules.claims.evidence import load_evidence
-from tokonoma.modules.claims.rows import check_version, require_claim, save_claim, unknown_claim
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _FORGET_LIMIT = 1000
+_JSON_COLUMNS = ("attrs", "props")
 
 
 class FullClaimResponse(ClaimResponse):
@@ -80,27 +88,24 @@ class ClaimForgetResponse(TypedDict):
 
 def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
     """One claim with where it is known from, its entities and relations, and what feedback made of it."""
-    row = desk.row(f"select {COLUMNS} from claim where id = :id and {ALIVE} and {{visible}}", id=claim_id, now=now())  # noqa: S608
-    if row is None:
-        raise unknown_claim(claim_id)
-    claim = row_to_claim(row)
-    whole: FullClaimResponse = {
+    claim = require_claim(desk, claim_id)
+    response: FullClaimResponse = {
         **to_response(claim),
         "content_hash": claim.hash,
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
-        "entities": [_entity_response(each) for each in _load_graph(desk, "claim_entity", _ENTITY, claim.id)],
-        "relations": [_relation_response(each) for each in _load_graph(desk, "claim_relation", _RELATION, claim.id)],
+        "entities": _load_parts(desk, "claim_entity", tuple(ClaimEntity.__annotations__), claim.id),
+        "relations": _load_parts(desk, "claim_relation", tuple(ClaimRelation.__annotations__), claim.id),
         "utility": claim.utility,
         "confidence": claim.confidence,
         "quality": claim.quality,
         "version": claim.revision,
     }
     if claim.expires_at is not None:
-        whole["expires_at"] = format_time(claim.expires_at)
+        response["expires_at"] = format_time(claim.expires_at)
     if claim.superseded_by is not None:
-        whole["superseded_by"] = claim.superseded_by
-    return whole
+        response["superseded_by"] = claim.superseded_by
+    return response
 
 
 def list_claims(
@@ -164,11 +169,11 @@ def supersede(
     if claim_id == by:
         raise Invalid("A claim cannot supersede itself.", field="by")
     with desk.write() as tx:
-        for each in sorted((claim_id, by)):  # in one order: two at once must not wait for each other
+        for each in sorted((claim_id, by)):  # in a fixed order, to avoid deadlocks
             require_claim(tx, each, lock=True)
         old, new = require_claim(tx, claim_id), require_claim(tx, by)
         check_version(old, expected_version)
-        if _is_shadowed(tx, new, old.id):
+        if _is_superseded_by(tx, new, old.id):
             raise Conflict("The newer one is itself shadowed by the older one.", reason="circle")
         changed = save_claim(tx, replace(old, superseded_by=new.id), now())
         add_event(tx, changed, "superseded", desk.principal, by=new.id)
@@ -204,7 +209,7 @@ def forget(
 
 
 def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
-    """Its text goes; that there was one, and who forgot it, stays."""
+    """Delete its text; that it existed, and the caller that forgot it, stay recorded."""
     changed = replace(claim, revision=claim.revision + 1)
     tx.run(
         """update claim set forgotten_at = :at, text = '', provenance = '{}', revision = :revision
@@ -215,11 +220,11 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
     )
     for table in ("claim_evidence", "claim_entity", "claim_relation"):
         tx.run(f"delete from {table} where claim = :id and {{visible}}", id=claim.id)  # noqa: S608 - our own names
-    # What it shadowed comes to light again.
+    # The claims that it superseded are recalled again.
     rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
     for older in map(row_to_claim, rows):
-        shown_again = save_claim(tx, replace(older, superseded_by=None), now())
-        add_event(tx, shown_again, "restored", desk.principal, after=claim.id)
+        restored = save_claim(tx, replace(older, superseded_by=None), now())
+        add_event(tx, restored, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
     add_event(tx, changed, "forgotten", desk.principal)
 
@@ -228,8 +233,8 @@ def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Cl
     known = {"actor", "url", "commit", "repo"}
     unknown = sorted(provenance.keys() - known)
     if unknown:
-        told = f"provenance: {', '.join(unknown)} cannot be asked for; use {', '.join(sorted(known))}."
-        raise Invalid(told, field="provenance")
+        message = f"provenance: {', '.join(unknown)} cannot be asked for; use {', '.join(sorted(known))}."
+        raise Invalid(message, field="provenance")
     rows = tx.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and (:scope = '' or scope = :scope) and {{visible}}
         order by id {{for_update}}""",  # noqa: S608
@@ -245,8 +250,8 @@ def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:
     return all(known.get(key) == value or (key == "url" and git.get("url") == value) for key, value in wanted.items())
 
 
-def _is_shadowed(tx: Tx, claim: Claim, by: str) -> bool:
-    """Whether a claim is shadowed by another, over any number of steps."""
+def _is_superseded_by(tx: Tx, claim: Claim, by: str) -> bool:
+    """Whether a claim is superseded by another, directly or through others."""
     seen: set[str] = set()
     current: str | None = claim.id
     while current is not None and current not in seen:
@@ -258,22 +263,17 @@ def _is_shadowed(tx: Tx, claim: Claim, by: str) -> bool:
     return False
 
 
-_ENTITY = "id, type, name, canonical_key, attrs"
-_RELATION = "id, src_id, dst_id, type, props, evidence_claim_id"
-
-
-def _load_graph(desk: Desk, table: str, columns: str, claim_id: str) -> Sequence[Row]:
-    return desk.rows(f"select {columns} from {table} where claim = :id and {{visible}} order by id", id=claim_id)  # noqa: S608
-
-
-def _entity_response(row: Row) -> dict[str, Any]:
-    entity_id, kind, name, key, attrs = row
-    entity: dict[str, Any] = {"id": entity_id, "type": kind, "name": name}
-    return entity | ({"canonical_key": key} if key else {}) | ({"attrs": json.loads(attrs)} if attrs != "{}" else {})
-
-
-def _relation_response(row: Row) -> dict[str, Any]:
-    relation_id, source, target, kind, props, evidence = row
-    relation: dict[str, Any] = {"id": relation_id, "src_id": source, "dst_id": target, "type": kind}
-    more = {"props": json.loads(props)} if props != "{}" else {}
-    return relation | more | ({"evidence_claim_id": evidence} if evidence else {})
+def _load_parts(desk: Desk, table: str, columns: Sequence[str], claim_id: str) -> list[dict[str, Any]]:
+    """Entities or relations, without empty members."""
+    rows = desk.rows(
+        f"select {', '.join(columns)} from {table} where claim = :id and {{visible}} order by id",  # noqa: S608
+        id=claim_id,
+    )
+    return [
+        {
+            name: json.loads(value) if name in _JSON_COLUMNS else value
+            for name, value in zip(columns, row, strict=True)
+            if value and not (name in _JSON_COLUMNS and value == "{}")
+        }
+        for row in rows
+    ]

@@ -1,5 +1,6 @@
-"""pce.memory.boundary.validate and .policy.*: what the boundary says, and how it is changed."""
+"""pce.memory.boundary.validate and .policy.*: check a text against the policy, read the policy and change it."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -10,9 +11,8 @@ from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
 from tokonoma.core.ids import Opaque
-from tokonoma.core.policy import PolicyProposal, PolicyVersion, ReclassifyProgress
-from tokonoma.modules.claims.claim import Scope, parse_scope
-from tokonoma.modules.claims.recall import Allow
+from tokonoma.core.policy import DeskPolicy, PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.modules.claims.model import Allow, Scope, parse_scope
 
 
 class BoundaryCheckResponse(TypedDict):
@@ -59,20 +59,20 @@ def validate(
 ) -> BoundaryCheckResponse:
     """Ask before sending: whether a text may leave for this purpose, and what it looks like with everything masked. If
     allowed is false, send `redacted` or nothing."""
-    boundary = desk.policy
-    tags = tuple(allow) if allow is not None else boundary.tags
-    beyond = boundary.find_tags_not_held(tags)
-    if beyond:
-        raise Denied(f"This caller does not hold {', '.join(beyond)}.", reason="allow", allow=list(boundary.tags))
+    policy = desk.policy
+    tags = tuple(allow) if allow is not None else policy.tags
+    not_held = policy.find_tags_not_held(tags)
+    if not_held:
+        raise Denied(f"This caller does not hold {', '.join(not_held)}.", reason="allow", allow=list(policy.tags))
     layer = parse_scope(scope) if scope else None
-    redacted, counts, label = boundary.redact(payload)
-    decision = boundary.decide(tags, label, layer)
-    told = ", ".join(f"{count} × {kind}" for kind, count in counts.items())
+    redacted, counts, classification = policy.redact(payload)
+    decision = policy.decide(tags, classification, layer)
+    found = ", ".join(f"{count} × {kind}" for kind, count in counts.items())
     return {
         "allowed": decision.verdict == "allow",
-        "reason": f"{decision.reason}; found: {told}" if told else decision.reason,
+        "reason": f"{decision.reason}; found: {found}" if found else decision.reason,
         "redacted": redacted,
-        "policy_version": boundary.version,
+        "policy_version": policy.version,
     }
 
 
@@ -88,37 +88,31 @@ def policy_apply(
     """Put a policy in force, for every module. With very many records it may come into force, or let milder classes
     follow, a little later: `relabelling` tells. Every version is kept; policy.rollback brings one back. Only the owner
     may."""
-    boundary = desk.policy
-    if desk.principal.kind != "owner":
-        raise Denied("Only the owner of the server changes its policy.", reason="owner")
+    policy = _require_owner(desk)
     if validate_only:
-        return {"version": boundary.check(yaml)}
+        return {"version": policy.check(yaml)}
     proposal = PolicyProposal(yaml, expected_version, approver or "", signature or "")
     if dry_run:
-        seen = boundary.preview(proposal)
-        preview = {
-            "diff": list(seen.diff), "records": seen.records, "relabelled": dict(seen.relabelled),
-            "appear": seen.appear, "vanish": seen.vanish,
-        }  # fmt: skip
-        return {"version": seen.version, "preview": preview}
-    boundary.check(yaml)
-    boundary.prepare()
+        preview = asdict(policy.preview(proposal))
+        return {"version": preview.pop("version"), "preview": preview}
+    policy.check(yaml)
+    policy.prepare()
     with desk.write() as tx:
-        kept = boundary.apply(tx, proposal)
-    return _apply_response(kept, boundary.reclassify_records())
+        saved = policy.apply(tx, proposal)
+    return _apply_response(saved, policy.reclassify_records())
 
 
 def policy_get(
     desk: Desk, version: Annotated[str | None, Field(max_length=40, description="default: the one in force")] = None
 ) -> PolicyResponse:
     """A policy as it was written; `relabelling` while records follow a new one."""
-    boundary = desk.policy
+    policy = desk.policy
     if version is not None:
-        return _policy_response(boundary.find_version(version))
-    told, progress = _policy_response(boundary.current_version()), boundary.progress()
+        return _policy_response(policy.find_version(version))
+    response, progress = _policy_response(policy.current_version()), policy.progress()
     if progress is not None:
-        told["relabelling"] = _progress_response(progress)
-    return told
+        response["relabelling"] = ReclassifyProgressResponse(**asdict(progress))
+    return response
 
 
 def policy_history(
@@ -144,36 +138,32 @@ def policy_rollback(
     expected_version: Annotated[str | None, Field(description="refuse if another one is in force")] = None,
 ) -> PolicyApplyResponse:
     """Put the text of an earlier policy in force again, under a new version. Only the owner may."""
+    policy = _require_owner(desk)
+    policy.prepare()
+    with desk.write() as tx:
+        saved = policy.rollback(tx, version, expected_version)
+    return _apply_response(saved, policy.reclassify_records())
+
+
+def _require_owner(desk: Desk) -> DeskPolicy:
     if desk.principal.kind != "owner":
         raise Denied("Only the owner of the server changes its policy.", reason="owner")
-    desk.policy.prepare()
-    with desk.write() as tx:
-        kept = desk.policy.rollback(tx, version, expected_version)
-    return _apply_response(kept, desk.policy.reclassify_records())
+    return desk.policy
 
 
-def _apply_response(kept: PolicyVersion, progress: ReclassifyProgress | None) -> PolicyApplyResponse:
-    told: PolicyApplyResponse = {"version": kept.version}
+def _apply_response(saved: PolicyVersion, progress: ReclassifyProgress | None) -> PolicyApplyResponse:
+    response: PolicyApplyResponse = {"version": saved.version}
     if progress is not None:
-        told["relabelling"] = _progress_response(progress)
-    return told
+        response["relabelling"] = ReclassifyProgressResponse(**asdict(progress))
+    return response
 
 
-def _progress_response(progress: ReclassifyProgress) -> ReclassifyProgressResponse:
-    return {
-        "version": progress.version,
-        "in_force": progress.in_force,
-        "done": progress.done,
-        "total": progress.total,
-    }
-
-
-def _policy_response(kept: PolicyVersion) -> PolicyResponse:
-    told: PolicyResponse = {"version": kept.version, "yaml": kept.yaml}
-    if kept.number:
-        told["applied_at"], told["applied_by"] = format_time(kept.applied_at), kept.applied_by
-    if kept.approver:
-        told["approver"] = kept.approver
-    if kept.rolled_back_to:
-        told["rolled_back_to"] = kept.rolled_back_to
-    return told
+def _policy_response(stored: PolicyVersion) -> PolicyResponse:
+    response: PolicyResponse = {"version": stored.version, "yaml": stored.yaml}
+    if stored.number:
+        response["applied_at"], response["applied_by"] = format_time(stored.applied_at), stored.applied_by
+    if stored.approver:
+        response["approver"] = stored.approver
+    if stored.rolled_back_to:
+        response["rolled_back_to"] = stored.rolled_back_to
+    return response

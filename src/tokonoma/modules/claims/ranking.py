@@ -1,7 +1,7 @@
 """Scores of claims: S = α·S_vec + (1 − α)·S_text, times g for usefulness, confidence and age. Pure.
 
-S_text and S_vec come calibrated from the shared index: a lone hit is worth what it is worth, and an unrelated vector
-counts as nothing. The line below which a claim does not count is drawn at S, so age alone never drops one.
+S_text and S_vec come calibrated from the shared index: a score does not depend on the other hits, and an unrelated
+vector counts as 0. The minimum applies to S, so age alone never drops a claim.
 """
 
 import math
@@ -10,29 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tokonoma.core.policy import RetrievalSettings
-from tokonoma.modules.claims.claim import Claim
+from tokonoma.modules.claims.model import Claim
 
 MIN_SCORE = 0.15
 MMR_LAMBDA = 0.85
-UNRELATED_COSINE, SAME_COSINE = (
-    0.1,
-    0.9,
-)  # the cosine of two texts that have nothing, and everything, to do with each other
+UNRELATED_COSINE, SAME_COSINE = 0.1, 0.9  # of two unrelated texts, of two texts with the same meaning
 _DAY = 86_400_000
 _DIGITS = 6
-_POOL_FACTOR = 2  # times as many as are wanted are weighed against each other
+_POOL_FACTOR = 2  # of the wanted number: so many are compared with each other
 _CODE = re.compile(r"[`{}()<>=;/\\_]|https?:|::|\b\w+\.\w+\b|[\"“”「『]")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimHit:
-    """What the index knows of a claim: None where a leg does not know it."""
+    """The scores of the index; None if that search did not find the claim."""
 
     claim: Claim
     text: float | None
     similarity: float | None
-    exact: bool = False  # the whole query stands in it
+    exact: bool = False  # it contains the whole query
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class ScoredClaim:
 
 
 def choose_alpha(query: str, retrieval: RetrievalSettings) -> float:
-    """Unless the policy sets it: short queries, code, quotes and addresses lean to words, long prose to meaning."""
+    """The weight of meaning: set by the policy, or low for short queries, code, quotes and URLs, high for prose."""
     if retrieval.alpha is not None:
         return retrieval.alpha
     if _CODE.search(query):
@@ -67,8 +64,8 @@ def choose_alpha(query: str, retrieval: RetrievalSettings) -> float:
 
 
 def scale_text_level(level: float) -> float:
-    """From the index's level, which is m / (1 + m) for the matched share m of what the query's words are worth, to a
-    scale on which the line keeps whatever shares a word that matters: √m, at most 1."""
+    """The index returns m / (1 + m) for the matched share m of the weight of the query's words. This returns √m, at
+    most 1: on this scale the minimum keeps every claim that shares an important word."""
     return min(math.sqrt(level / (1 - level)), 1.0) if level < 1 else 1.0
 
 
@@ -77,7 +74,7 @@ def calibrate_similarity(similarity: float) -> float:
 
 
 def compute_recency(claim: Claim, retrieval: RetrievalSettings, now: int) -> float:
-    """Half after a half-life; a time that is still to come counts as now."""
+    """0.5 after a half-life; a time in the future counts as now."""
     half_life = retrieval.half_life_by_kind.get(claim.kind, retrieval.half_life_days)
     return math.exp(-math.log(2) * max(now - claim.anchor_at, 0) / _DAY / half_life)
 
@@ -85,7 +82,7 @@ def compute_recency(claim: Claim, retrieval: RetrievalSettings, now: int) -> flo
 def score_claims(
     query: str, found: Sequence[ClaimHit], alpha: float, retrieval: RetrievalSettings, now: int
 ) -> list[ScoredClaim]:
-    """All that count, best first. Without vectors α has nothing to weigh."""
+    """The relevant claims, best first. Without any vector α is 0."""
     meaning = any(each.similarity is not None for each in found)
     weight = alpha if meaning else 0.0
     mean, deviation = _mean_and_deviation([each.claim.utility for each in found])
@@ -100,7 +97,7 @@ def _score_claim(
     claim = one.claim
     text = scale_text_level(one.text or 0.0)
     vector = 0.0 if one.similarity is None else calibrate_similarity(one.similarity)
-    # Words have found it and its vector is still to be made: what is not known is not counted against it.
+    # Found by words, while its vector is not computed yet: the unknown part does not count against it.
     weight = alpha if one.similarity is not None or one.text is None else 0.0
     combined = weight * vector + (1 - weight) * text
     usual = (claim.utility - mean) / deviation if deviation > 0 else 0.0
@@ -113,8 +110,8 @@ def _score_claim(
 
 
 def _is_relevant(one: ScoredClaim, pieces: Sequence[str]) -> bool:
-    """The line is at S. What shares the query's own words is never dropped: in a store of a few claims nobody knows yet
-    which words are rare, and S is small for all of them."""
+    """S reaches the minimum, or the claim shares enough words with the query: in a small store it is not yet known
+    which words are rare, and S is small for every claim."""
     if one.exact or max(one.combined, one.text) >= MIN_SCORE:
         return True
     folded = one.claim.text.casefold()
@@ -122,7 +119,7 @@ def _is_relevant(one: ScoredClaim, pieces: Sequence[str]) -> bool:
 
 
 def _query_terms(query: str) -> list[str]:
-    """Words of alphabets whole, and pairs of characters where words are not set apart."""
+    """Whole words of alphabets; pairs of characters in scripts without spaces between words."""
     pieces: set[str] = set()
     for word in _WORDS.findall(query.casefold()):
         pairs = {word[place : place + 2] for place in range(len(word) - 1)}
@@ -131,7 +128,7 @@ def _query_terms(query: str) -> list[str]:
 
 
 def select_diverse(items: Sequence[ScoredClaim], most: int) -> list[ScoredClaim]:
-    """The best, without what only repeats them: each next one by what it adds (MMR)."""
+    """The best ones without repetition: each next one by what it adds (maximal marginal relevance)."""
     pool = list(items[: most * _POOL_FACTOR])
     if len(pool) <= 1:
         return pool[:most]
@@ -150,7 +147,7 @@ def select_diverse(items: Sequence[ScoredClaim], most: int) -> list[ScoredClaim]
 
 
 def explain_score(one: ScoredClaim, alpha: float) -> str:
-    """In words, what carried it."""
+    """What contributed to the score, in words."""
     parts: list[str] = []
     if one.exact:
         parts.append("the query stands in it word for word")
@@ -168,13 +165,13 @@ def explain_score(one: ScoredClaim, alpha: float) -> str:
 
 
 def compute_quality(provenance: Mapping[str, object]) -> float:
-    """How well one can check where it comes from."""
+    """How well its source can be checked."""
     weights = {"git": 0.2, "url": 0.1, "note": 0.05, "actor": 0.05, "signed": 0.1}
     return round(0.5 + sum(weight for key, weight in weights.items() if provenance.get(key)), 3)
 
 
 def apply_signal(claim: Claim, signal: str, score: float, now: int) -> Claim:
-    """What feedback makes of a claim. Only praise makes it young again."""
+    """The claim after feedback. Only `helpful` resets its age."""
     utility, confidence = SIGNALS[signal]
     changed = replace(
         claim,
@@ -188,7 +185,7 @@ SIGNALS = {"helpful": (0.10, 0.05), "harmful": (-0.20, -0.10), "outdated": (0.0,
 
 
 def _count_words(query: str) -> int:
-    """In words; of scripts that set none apart, two characters count as one."""
+    """In scripts without spaces between words, two characters count as one word."""
     words = _WORDS.findall(query)
     return sum(1 if word.isascii() else max(1, len(word) // 2) for word in words)
 

@@ -1,20 +1,26 @@
-"""pce.memory.upsert: a fragment worth keeping, with where it is known from. The same again is the same claim."""
+"""pce.memory.upsert and .feedback: store a claim with its sources, and say whether it helped."""
 
 import json
-from dataclasses import replace
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time, now, parse_time
 from tokonoma.core.desk import Classification, Desk, Tx
-from tokonoma.core.errors import Invalid
+from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.policy import Layer
-from tokonoma.modules.claims.claim import (
+from tokonoma.modules.claims.hooks import add_event, require_claim, save_claim
+from tokonoma.modules.claims.model import (
     BoundaryClass,
     Claim,
+    ClaimEntity,
+    ClaimId,
+    ClaimParts,
+    ClaimRelation,
     Kind,
     Provenance,
     Scope,
@@ -24,17 +30,21 @@ from tokonoma.modules.claims.claim import (
     row_to_claim,
     to_document,
 )
-from tokonoma.modules.claims.events import add_event
-from tokonoma.modules.claims.graph import ClaimEntity, ClaimParts, ClaimRelation, add_evidence, add_graph
-from tokonoma.modules.claims.ranking import compute_quality
+from tokonoma.modules.claims.ranking import apply_signal, compute_quality
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
-MAX_TEXT_BYTES = 60_000  # bytes; the whole call may have 64 KB
+MAX_TEXT_BYTES = 60_000  # the whole call may have 64 KB
+FEEDBACK_INTERVAL = 600_000  # milliseconds; a caller's signal counts once in it
 _MAX_PARTS = 100
 
 
 class ClaimUpsertResponse(TypedDict):
     id: Opaque
+    policy_version: Opaque
+
+
+class ClaimFeedbackResponse(TypedDict):
+    ok: bool
     policy_version: Opaque
 
 
@@ -51,55 +61,20 @@ def upsert(
 ) -> ClaimUpsertResponse:
     """Keep a claim. The same text in the same scope and class is the same claim: its id comes back, and the new source
     is added to its evidence. Secrets are refused; personal data makes its class stricter."""
-    layer, label = parse_scope(scope), parse_class(boundary_class)
+    policy = desk.policy
+    layer, declared = parse_scope(scope), parse_class(boundary_class)
     digest = _check_text(text, content_hash)
-    _check_boundary(desk, label, layer)
+    decision = policy.decide(policy.tags, declared, layer, "write")
+    if decision.verdict == "deny":
+        message = f"A claim of class {declared} cannot be kept in {layer}: {decision.reason}."
+        raise Invalid(message, reason="boundary", field="boundary_class")
     parts = ClaimParts(_complete_provenance(provenance, layer), entities or (), relations or ())
-    with desk.write() as tx:
-        claim_id = upsert_claim(desk, tx, text, kind, layer, label, digest, parts).id
-    return {"id": claim_id, "policy_version": desk.policy.version}
-
-
-def upsert_claim(
-    desk: Desk, tx: Tx, text: str, kind: Kind, layer: Layer, label: Classification, digest: str, parts: ClaimParts
-) -> Claim:
-    """The claim with this content, made if there is none."""
-    space = desk.principal.default
-    row = tx.row(
-        f"""select {COLUMNS} from claim where hash = :hash and space = :space and scope = :scope and class = :class
-        and {ALIVE} and {{visible}} {{for_update}}""",  # noqa: S608 - the columns are our own
-        hash=digest,
-        space=space,
-        scope=layer,
-        **{"class": label},
-        now=now(),
-    )
-    claim = row_to_claim(row) if row else _build_claim(desk, space, text, kind, layer, label, digest, parts)
-    if row is None:
-        _release_expired(tx, claim)
-        there = _insert_claim(tx, claim)
-        if there != claim.id:
-            return replace(claim, id=there)  # it is there, and not for this caller's eyes: nothing of it is changed
-        given = tx.put(to_document(claim))
-        add_event(tx, claim, "made", desk.principal, given)
-    else:
-        given = claim.classification
-        _renew_expiry(desk, tx, claim)
-    strict = tx.classify(given, space, *_part_texts(parts))
-    add_evidence(tx, claim, parts, strict)
-    add_graph(tx, claim, parts, strict)
-    return claim
-
-
-def _build_claim(
-    desk: Desk, space: str, text: str, kind: Kind, layer: Layer, label: Classification, digest: str, parts: ClaimParts
-) -> Claim:
-    at = now()
-    return Claim(
+    at, ttl = now(), policy.layer_rule(layer).ttl
+    claim = Claim(
         id="clm_" + uuid7().replace("-", ""),
-        namespace=space,
-        classification=label,
-        declared=label,
+        namespace=desk.principal.default,
+        classification=declared,
+        declared=declared,
         scope=layer,
         kind=kind,
         text=text,
@@ -108,85 +83,50 @@ def _build_claim(
         created_at=at,
         updated_at=at,
         anchor_at=at,
-        expires_at=_session_expiry(desk, layer, at),
-        utility=0.0,
-        confidence=0.5,
+        expires_at=at + ttl if layer == "session" and ttl is not None else None,
         quality=compute_quality(parts.provenance),
-        superseded_by=None,
-        forgotten_at=None,
-        revision=1,
     )
+    with desk.write() as tx:
+        claim_id = _store_claim(desk, tx, claim, parts)
+    return {"id": claim_id, "policy_version": policy.version}
 
 
-def _release_expired(tx: Tx, claim: Claim) -> None:
-    """One that has faded, or that this caller cannot see, does not stand in the way of saying it anew."""
-    tx.run(
-        """update claim set forgotten_at = :at where hash = :hash and space = :space and scope = :scope
-        and class = :class and forgotten_at is null and expires_at is not null and expires_at <= :at and {visible}""",
-        at=claim.created_at,
-        hash=claim.hash,
-        space=claim.namespace,
-        scope=claim.scope,
-        **{"class": claim.declared},
-    )
+def feedback(
+    desk: Desk,
+    claim_id: ClaimId,
+    signal: Annotated[
+        Literal["helpful", "harmful", "outdated", "duplicate"], Field(description="what the claim turned out to be")
+    ],
+    score: Annotated[float | None, Field(ge=-1, le=1, description="how much; default 1")] = None,
+) -> ClaimFeedbackResponse:
+    """Say whether a claim helped. helpful raises it and makes it young again; harmful and outdated lower it."""
+    at = now()
+    with desk.write() as tx:
+        claim = require_claim(tx, claim_id, lock=True)
+        counts = tx.run(
+            """insert into claim_feedback (claim, caller, signal, bucket) values (:claim, :caller, :signal, :bucket)
+            on conflict (claim, caller, signal, bucket) do nothing""",
+            claim=claim.id,
+            caller=desk.principal.name,
+            signal=signal,
+            bucket=at // FEEDBACK_INTERVAL,
+        )
+        if counts:
+            weight = 1.0 if score is None else score
+            changed = save_claim(tx, apply_signal(claim, signal, weight, at), at)
+            add_event(tx, changed, "feedback", desk.principal, signal=signal, score=weight)
+    return {"ok": True, "policy_version": desk.policy.version}
 
 
-def _insert_claim(tx: Tx, claim: Claim) -> str:
-    """Its id, or that of the same one which is there already."""
-    row = {
-        "id": claim.id,
-        "space": claim.namespace,
-        "label": claim.classification,
-        "class": claim.declared,
-        "scope": claim.scope,
-        "kind": claim.kind,
-        "text": claim.text,
-        "hash": claim.hash,
-        "provenance": claim.provenance_json,
-        "created_at": claim.created_at,
-        "updated_at": claim.updated_at,
-        "anchor_at": claim.anchor_at,
-        "expires_at": claim.expires_at,
-        "utility": claim.utility,
-        "confidence": claim.confidence,
-        "quality": claim.quality,
-    }
-    made = tx.row(
-        f"""insert into claim ({COLUMNS}) values (:id, :space, :label, :class, :scope, :kind, :text, :hash, :provenance,
-        :created_at, :updated_at, :anchor_at, :expires_at, :utility, :confidence, :quality, null, null, 1)
-        on conflict (hash, space, scope, class) where forgotten_at is null do update set revision = claim.revision
-        returning id""",  # noqa: S608
-        **row,
-    )
-    assert made is not None
-    return made[0]
-
-
-def _renew_expiry(desk: Desk, tx: Tx, claim: Claim) -> None:
-    """Said again, an observation fades later."""
-    expires = _session_expiry(desk, claim.scope, now())
-    if expires != claim.expires_at:
-        tx.run("update claim set expires_at = :expires where id = :id and {visible}", expires=expires, id=claim.id)
-        tx.put(to_document(replace(claim, expires_at=expires)))
-
-
-def _session_expiry(desk: Desk, layer: Layer, at: int) -> int | None:
-    ttl = desk.policy.layer_rule(layer).ttl
-    return at + ttl if layer == "session" and ttl is not None else None
-
-
-def _part_texts(parts: ClaimParts) -> list[str]:
-    return [json.dumps(each, ensure_ascii=False) for each in (parts.provenance, *parts.entities, *parts.relations)]
-
-
-def _check_text(text: str, given: str | None) -> str:
+def _check_text(text: str, given_hash: str | None) -> str:
+    """The hash of the text."""
     if not text.strip():
         raise Invalid("text is empty.", field="text")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
-        told = f"text has more than {MAX_TEXT_BYTES} bytes. A claim is one thing: say it shorter."
-        raise Invalid(told, field="text", limit=MAX_TEXT_BYTES)
+        message = f"text has more than {MAX_TEXT_BYTES} bytes. A claim is one thing: say it shorter."
+        raise Invalid(message, field="text", limit=MAX_TEXT_BYTES)
     digest = compute_hash(text)
-    if given is not None and given != digest:
+    if given_hash is not None and given_hash != digest:
         raise Invalid(
             "content_hash is not that of text in its normal form (NFC, LF, trimmed, runs of white space as one).",
             field="content_hash",
@@ -195,15 +135,8 @@ def _check_text(text: str, given: str | None) -> str:
     return digest
 
 
-def _check_boundary(desk: Desk, label: Classification, layer: Layer) -> None:
-    decision = desk.policy.decide(desk.policy.tags, label, layer, "write")
-    if decision.verdict == "deny":
-        told = f"A claim of class {label} cannot be kept in {layer}: {decision.reason}."
-        raise Invalid(told, reason="boundary", field="boundary_class")
-
-
 def _complete_provenance(given: Provenance, layer: Layer) -> dict[str, Any]:
-    """With its time: now for an observation, told for everything that stays."""
+    """With its time, which defaults to now in a session."""
     at = given.get("at")
     if at is None:
         if layer != "session":
@@ -213,3 +146,100 @@ def _complete_provenance(given: Provenance, layer: Layer) -> dict[str, Any]:
         return {**given, "at": format_time(parse_time(at))}
     except (ValueError, OverflowError):
         raise Invalid("provenance.at must be a time like 2027-01-31T09:00:00Z.", field="provenance.at") from None
+
+
+def _store_claim(desk: Desk, tx: Tx, claim: Claim, parts: ClaimParts) -> str:
+    """Insert the claim, or add its sources to the one with the same content; returns the id."""
+    row = tx.row(
+        f"""select {COLUMNS} from claim where hash = :hash and space = :space and scope = :scope and class = :class
+        and {ALIVE} and {{visible}} {{for_update}}""",  # noqa: S608 - the columns are our own
+        **_content_key(claim),
+        now=claim.created_at,
+    )
+    if row is None:
+        inserted_id = _insert_claim(tx, claim)
+        if inserted_id != claim.id:
+            return inserted_id  # it exists and is not visible to this caller: nothing of it is changed
+        classification = tx.put(to_document(claim))
+        add_event(tx, claim, "made", desk.principal, classification)
+    else:
+        new, claim = claim, row_to_claim(row)
+        classification = claim.classification
+        if new.expires_at != claim.expires_at:  # stated again, a session claim lives longer
+            expires = new.expires_at
+            tx.run("update claim set expires_at = :expires where id = :id and {visible}", expires=expires, id=claim.id)
+            tx.put(to_document(replace(claim, expires_at=expires)))
+    texts = (json.dumps(each, ensure_ascii=False) for each in (parts.provenance, *parts.entities, *parts.relations))
+    strict = tx.classify(classification, claim.namespace, *texts)
+    _add_evidence(tx, claim, parts.provenance, strict)
+    _add_graph(tx, claim, parts, strict)
+    return claim.id
+
+
+def _content_key(claim: Claim) -> dict[str, str]:
+    return {"hash": claim.hash, "space": claim.namespace, "scope": claim.scope, "class": claim.declared}
+
+
+def _insert_claim(tx: Tx, claim: Claim) -> str:
+    """Its id, or that of the claim with the same content that exists already."""
+    # A claim that has expired does not prevent that it is stated anew.
+    tx.run(
+        """update claim set forgotten_at = :at where hash = :hash and space = :space and scope = :scope
+        and class = :class and forgotten_at is null and expires_at is not null and expires_at <= :at and {visible}""",
+        at=claim.created_at,
+        **_content_key(claim),
+    )
+    names = COLUMNS.split(", ")
+    values = dict(zip(names, asdict(claim).values(), strict=True))
+    row = tx.row(
+        f"""insert into claim ({COLUMNS}) values ({", ".join(f":{name}" for name in names)})
+        on conflict (hash, space, scope, class) where forgotten_at is null do update set revision = claim.revision
+        returning id""",  # noqa: S608
+        **values,
+    )
+    assert row is not None
+    return row[0]
+
+
+def _add_evidence(tx: Tx, claim: Claim, provenance: Mapping[str, Any], classification: Classification) -> None:
+    """Each source once: a commit, a URL, or the actor."""
+    git: Mapping[str, Any] = provenance.get("git") or {}
+    sources = [("git", git["commit"] if "commit" in git else git.get("url", ""))] if git else []
+    sources += [("url", provenance["url"])] if provenance.get("url") else []
+    for source_type, source_id in sources or [("actor", str(provenance.get("actor") or "unknown"))]:
+        tx.run(
+            """insert into claim_evidence (claim, id, space, label, source_type, source_id, snippet, at)
+            values (:claim, :id, :space, :label, :source_type, :source_id, :snippet, :at)
+            on conflict (claim, source_type, source_id) do nothing""",
+            id="evd_" + uuid7().replace("-", ""),
+            claim=claim.id,
+            space=claim.namespace,
+            label=classification,
+            source_type=source_type,
+            source_id=source_id,
+            snippet=str(provenance.get("note") or "")[:500],
+            at=parse_time(provenance["at"]),
+        )
+
+
+def _add_graph(tx: Tx, claim: Claim, parts: ClaimParts, classification: Classification) -> None:
+    place = {"claim": claim.id, "space": claim.namespace, "label": classification}
+    for entity in parts.entities:
+        values = {name: entity.get(name, "") for name in ClaimEntity.__annotations__}
+        _put_part(tx, "claim_entity", {**place, **values, "attrs": json.dumps(entity.get("attrs", {}))})
+    for relation in parts.relations:
+        evidence = relation.get("evidence_claim_id", "")
+        if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
+            message = f"There is no claim {evidence[:64]!r} to be evidence of a relation."
+            raise Missing(message, field="evidence_claim_id")
+        values = {name: relation.get(name, "") for name in ClaimRelation.__annotations__}
+        _put_part(tx, "claim_relation", {**place, **values, "props": json.dumps(relation.get("props", {}))})
+
+
+def _put_part(tx: Tx, table: str, values: Mapping[str, Any]) -> None:
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values if name not in ("claim", "id", "space"))
+    tx.run(
+        f"""insert into {table} ({", ".join(values)}) values ({", ".join(f":{name}" for name in values)})
+        on conflict (claim, id) do update set {changes}""",  # noqa: S608 - the names of our own types
+        **values,
+    )

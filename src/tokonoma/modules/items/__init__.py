@@ -1,26 +1,25 @@
 """items: a graph of typed items with status, tags and links, shared by an agent and a person (specs/004)."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.modules.items.bulk import bulk_update
-from tokonoma.modules.items.constants import CODES
-from tokonoma.modules.items.export import export_items
+from tokonoma.modules.items.errors import CODES
 from tokonoma.modules.items.graph import find_path, get_related_items
-from tokonoma.modules.items.history import get_item_history
-from tokonoma.modules.items.import_items import import_items
-from tokonoma.modules.items.import_links import import_links
-from tokonoma.modules.items.labels import list_unindexed, reclassify
-from tokonoma.modules.items.lifecycle import change_item_type, delete_item, restore_item
-from tokonoma.modules.items.listing import get_items, get_ready_items
-from tokonoma.modules.items.purge import purge_items
-from tokonoma.modules.items.read import get_item_detail, list_documents, read_record
+from tokonoma.modules.items.hooks import list_documents, list_unindexed, read_record, reclassify
+from tokonoma.modules.items.lifecycle import change_item_type, delete_item, get_item_history, purge_items, restore_item
+from tokonoma.modules.items.read import (
+    get_item_detail,
+    get_items,
+    get_ready_items,
+    get_stats,
+    get_statuses,
+    get_tags,
+    search_items_by_tag,
+)
 from tokonoma.modules.items.relations import add_relation, remove_relation
-from tokonoma.modules.items.search import search_items
+from tokonoma.modules.items.search import search_items, search_suggest
 from tokonoma.modules.items.state import get_current_state, update_current_state
-from tokonoma.modules.items.stats import get_stats
-from tokonoma.modules.items.suggest import search_suggest
 from tokonoma.modules.items.tables import RECORDS, TABLES
-from tokonoma.modules.items.tags import get_statuses, get_tags, search_items_by_tag
-from tokonoma.modules.items.write import create_item, update_item
+from tokonoma.modules.items.transfer import export_items, import_items, import_links
+from tokonoma.modules.items.write import bulk_update, create_item, update_item
 
 MODULE = Module(
     name="items",

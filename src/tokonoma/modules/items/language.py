@@ -1,37 +1,38 @@
-"""The query language: text → a tree of words and fields. Pure; an error points at its place.
+"""The query language of search_items: text → a tree of words and fields → what a field asks of the index. Pure.
 
     type:bug status:"In Progress" is:open priority:HIGH updated:2026-01..2026-03 (printer OR プリンタ) -tag:old
 
-Things side by side must all hold; words side by side only rank, unless AND stands between them or they are quoted.
-OR binds less than AND; NOT and - turn what follows around; parentheses group.
+Parts side by side must all hold; words side by side only rank, unless AND stands between them or they are quoted.
+OR binds less than AND; NOT and - negate what follows; parentheses group. An error points at its place.
 """
 
+import calendar
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
 
 from tokonoma.core.errors import Invalid, find_nearest
+from tokonoma.core.query import Condition
+from tokonoma.modules.items.model import PRIORITIES, STATUSES
 
-QUERY_FIELDS = (
-    "type",
-    "status",
-    "priority",
-    "is",
-    "tag",
-    "category",
-    "version",
-    "created",
-    "updated",
-    "start",
-    "end",
-    "has",
-)
+_TIMES = ("created", "updated", "start", "end")
+_WORDS = {"status": STATUSES, "priority": PRIORITIES, "is": ("open", "closed")}
+_FIELDS = ("type", *_WORDS, "tag", "category", "version", *_TIMES, "has")
 _ALIASES = {"tags": "tag", "types": "type", "state": "is"}
-_MOST_NODES = 100
-_DEEPEST = 20
+_HAS = {"tag": "tag", "tags": "tag", "category": "category", "version": "version", "start": "start", "end": "end"}
+_MAX_NODES = 100
+_MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
-_PLAIN = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
-_SPACE = re.compile(r"\s+")
+_WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
+_PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_MISSING = {
+    "AND": "something must stand before AND",
+    "OR": "something must stand before OR",
+    "close": "something is missing before this )",
+    "end": "something must follow here",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,6 @@ class QueryWord:
     """`must`: quoted, or joined by AND; else it only ranks."""
 
     text: str
-    place: int
     must: bool = False
 
 
@@ -51,44 +51,41 @@ class QueryField:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryAll:
-    parts: tuple["QueryNode", ...]
+class QueryGroup:
+    """`not` has one part."""
+
+    kind: Literal["all", "any", "not"]
+    parts: tuple["QueryNode", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAny:
-    parts: tuple["QueryNode", ...]
+QueryNode = QueryWord | QueryField | QueryGroup
 
 
-@dataclass(frozen=True, slots=True)
-class QueryNot:
-    part: "QueryNode"
-
-
-QueryNode = QueryWord | QueryField | QueryAll | QueryAny | QueryNot
-
-
-@dataclass(frozen=True, slots=True)
-class _QueryToken:
-    kind: str  # word, quoted, field, open, close, AND, OR, NOT, end
+class _QueryToken(NamedTuple):
+    kind: str  # node, open, close, AND, OR, NOT, end
     place: int
-    text: str = ""
-    name: str = ""
+    node: QueryWord | QueryField | None = None
 
 
-def query_error(query: str, place: int, says: str) -> Invalid:
-    """Where it is, for people: the text around it, with a mark under the place."""
+def query_error(query: str, place: int, problem: str) -> Invalid:
+    """Shows the text around the place, with a mark under it."""
     start = max(0, place - 30)
-    shown = f"{query[start : place + 30]}\n{' ' * (place - start)}^"
+    pointer = f"{query[start : place + 30]}\n{' ' * (place - start)}^"
     return Invalid(
-        f"The query cannot be read at character {place + 1}: {says}.", reason="value", field="query", value=query[:200],
-        constraint=says, position=place, pointer=shown,
+        f"The query cannot be read at character {place + 1}: {problem}.", reason="value", field="query",
+        value=query[:200], constraint=problem, position=place, pointer=pointer,
     )  # fmt: skip
 
 
 def parse_query(query: str) -> QueryNode:
-    """The tree of a query; All(()) for an empty one. Invalid names the place where it cannot be read."""
-    return _QueryParser(query).parse()
+    """The tree of a query; a group without parts for an empty one."""
+    parser = _QueryParser(query)
+    if parser.current.kind == "end":
+        return QueryGroup("all")
+    node = parser.parse_any(0)
+    if parser.current.kind != "end":  # only a parenthesis can be left over
+        raise query_error(query, parser.current.place, "there is no ( for this )")
+    return node
 
 
 class _QueryParser:
@@ -98,87 +95,64 @@ class _QueryParser:
         self._at = 0
         self._nodes = 0
 
-    def parse(self) -> QueryNode:
-        if self._current.kind == "end":
-            return QueryAll(())
-        node = self._parse_any(0)
-        if self._current.kind != "end":  # only a parenthesis can be left over
-            raise query_error(self._query, self._current.place, "there is no ( for this )")
-        return node
-
     @property
-    def _current(self) -> _QueryToken:
+    def current(self) -> _QueryToken:
         return self._tokens[self._at]
 
     def _advance(self) -> _QueryToken:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _parse_any(self, depth: int) -> QueryNode:
+    def parse_any(self, depth: int) -> QueryNode:
         parts = [self._parse_all(depth)]
-        while self._current.kind == "OR":
+        while self.current.kind == "OR":
             self._advance()
             parts.append(self._parse_all(depth))
-        return parts[0] if len(parts) == 1 else QueryAny(tuple(parts))
+        return parts[0] if len(parts) == 1 else QueryGroup("any", tuple(parts))
 
     def _parse_all(self, depth: int) -> QueryNode:
         parts = [self._parse_one(depth)]
-        while self._current.kind not in ("OR", "close", "end"):
-            joined = self._current.kind == "AND"
+        while self.current.kind not in ("OR", "close", "end"):
+            joined = self.current.kind == "AND"
             if joined:
                 self._advance()
-                parts[-1] = _mark_required(parts[-1])
-            part = self._parse_one(depth)
-            parts.append(_mark_required(part) if joined else part)
-        return parts[0] if len(parts) == 1 else QueryAll(tuple(parts))
+            parts.append(self._parse_one(depth))
+            if joined:
+                parts[-2:] = [replace(each, must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
+        return parts[0] if len(parts) == 1 else QueryGroup("all", tuple(parts))
 
     def _parse_one(self, depth: int) -> QueryNode:
         token = self._advance()
         self._nodes += 1
-        if self._nodes > _MOST_NODES:
-            raise query_error(self._query, token.place, f"it has more than {_MOST_NODES} parts")
-        if depth > _DEEPEST:
-            raise query_error(self._query, token.place, f"it is nested more than {_DEEPEST} levels deep")
+        if self._nodes > _MAX_NODES:
+            raise query_error(self._query, token.place, f"it has more than {_MAX_NODES} parts")
+        if depth > _MAX_DEPTH:
+            raise query_error(self._query, token.place, f"it is nested more than {_MAX_DEPTH} levels deep")
+        if token.node is not None:
+            return token.node
         if token.kind == "NOT":
-            return QueryNot(self._parse_one(depth + 1))
-        if token.kind == "open":
-            if self._current.kind == "close":
-                raise query_error(self._query, self._current.place, "nothing stands between the parentheses")
-            node = self._parse_any(depth + 1)
-            if self._current.kind != "close":
-                raise query_error(self._query, token.place, "this ( is not closed")
-            self._advance()
-            return node
-        if token.kind == "field":
-            return QueryField(token.name, token.text, token.place)
-        if token.kind in ("word", "quoted"):
-            return QueryWord(token.text, token.place, token.kind == "quoted")
-        raise query_error(self._query, token.place, _LACKING[token.kind])
-
-
-_LACKING = {
-    "AND": "something must stand before AND",
-    "OR": "something must stand before OR",
-    "close": "something is missing before this )",
-    "end": "something must follow here",
-}
-
-
-def _mark_required(node: QueryNode) -> QueryNode:
-    return replace(node, must=True) if isinstance(node, QueryWord) else node
+            return QueryGroup("not", (self._parse_one(depth + 1),))
+        if token.kind != "open":
+            raise query_error(self._query, token.place, _MISSING[token.kind])
+        if self.current.kind == "close":
+            raise query_error(self._query, self.current.place, "nothing stands between the parentheses")
+        node = self.parse_any(depth + 1)
+        if self.current.kind != "close":
+            raise query_error(self._query, token.place, "this ( is not closed")
+        self._advance()
+        return node
 
 
 def _tokenize(query: str) -> list[_QueryToken]:
-    found: list[_QueryToken] = []
+    tokens: list[_QueryToken] = []
     place = 0
     while place < len(query):
-        space = _SPACE.match(query, place)
-        if space:
-            place = space.end()
+        if query[place].isspace():
+            place += 1
             continue
         token, place = _read_token(query, place)
-        found.append(token)
-    return [*found, _QueryToken("end", len(query))]
+        tokens.append(token)
+    return [*tokens, _QueryToken("end", len(query))]
 
 
 def _read_token(query: str, place: int) -> tuple[_QueryToken, int]:
@@ -189,16 +163,16 @@ def _read_token(query: str, place: int) -> tuple[_QueryToken, int]:
         return _QueryToken("close", place), place + 1
     if letter in _QUOTE:
         text, end = _read_quoted(query, place)
-        return _QueryToken("quoted", place, text), end
+        return _QueryToken("node", place, QueryWord(text, must=True)), end
     if letter == "-" and place + 1 < len(query) and not query[place + 1].isspace():
         return _QueryToken("NOT", place), place + 1
-    name = _read_field(query, place)
-    if name is not None:
-        return name
-    found = _PLAIN.match(query, place)
-    assert found is not None
-    kind = found[0] if found[0] in ("AND", "OR", "NOT") else "word"
-    return _QueryToken(kind, place, found[0]), found.end()
+    field = _read_field(query, place)
+    if field is not None:
+        return field
+    text, end = _read_word(query, place)
+    if text in ("AND", "OR", "NOT"):
+        return _QueryToken(text, place), end
+    return _QueryToken("node", place, QueryWord(text)), end
 
 
 def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
@@ -206,36 +180,93 @@ def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
     if found is None:
         return None
     name = _ALIASES.get(found[1].lower(), found[1].lower())
-    if name not in QUERY_FIELDS:
-        meant = find_nearest(name, QUERY_FIELDS, 1)
+    if name not in _FIELDS:
+        meant = find_nearest(name, _FIELDS, 1)
         if meant and len(name) > 2 and abs(len(meant[0]) - len(name)) <= 2 and name[0] == meant[0][0]:
             raise query_error(query, place, f"there is no field {name}; did you mean {meant[0]}? In quotes it is text")
         return None  # error:42, http://…: words like any others
     start = found.end()
-    if query[start : start + 1] in tuple(_QUOTE):
-        text, end = _read_quoted(query, start)
-    else:
-        value = _PLAIN.match(query, start)
-        text, end = (value[0], value.end()) if value else ("", start)
+    is_quoted = query[start : start + 1] in tuple(_QUOTE)
+    text, end = _read_quoted(query, start) if is_quoted else _read_word(query, start)
     if not text.strip():
         raise query_error(query, start, f"{name}: needs a value")
-    return _QueryToken("field", start, text, name), end
+    return _QueryToken("node", start, QueryField(name, text, start)), end
+
+
+def _read_word(query: str, place: int) -> tuple[str, int]:
+    found = _WORD.match(query, place)
+    return (found[0], found.end()) if found else ("", place)
 
 
 def _read_quoted(query: str, place: int) -> tuple[str, int]:
-    """The text up to the closing quote; a backslash keeps what follows it."""
-    text: list[str] = []
+    """The text up to the closing quote; a backslash escapes the letter that follows it."""
+    text = ""
     at = place + 1
     while at < len(query):
-        letter = query[at]
-        if letter == "\\" and at + 1 < len(query):
-            text.append(query[at + 1])
-            at += 2
-        elif letter in _QUOTE:
-            if not "".join(text).strip():
+        if query[at] in _QUOTE:
+            if not text.strip():
                 raise query_error(query, place, "nothing stands between the quotes")
-            return "".join(text), at + 1
-        else:
-            text.append(letter)
+            return text, at + 1
+        if query[at] == "\\" and at + 1 < len(query):
             at += 1
+        text += query[at]
+        at += 1
     raise query_error(query, place, "this quote is not closed")
+
+
+def build_condition(query: str, field: QueryField) -> Condition:
+    """What a field asks of the index. Invalid points at a value that cannot be."""
+    if field.name in _TIMES:
+        return Condition(field.name, "between", _parse_times(query, field))
+    if field.name == "has":
+        return Condition(_HAS[_choose_word(query, field, tuple(_HAS), field.value)], "exists", (True,))
+    if field.name in _WORDS:
+        values = [_choose_word(query, field, _WORDS[field.name], part) for part in field.value.split(",")]
+    else:
+        values = [part.strip() for part in field.value.split(",") if part.strip()]
+        values = [value.lower() for value in values] if field.name == "type" else values
+    return Condition(field.name, "in", tuple(dict.fromkeys(values)))
+
+
+def _choose_word(query: str, field: QueryField, words: tuple[str, ...], value: str) -> str:
+    """One of the words, however it is written: in-progress, "In Progress", IN_PROGRESS."""
+    asked = re.sub(r"[-_\s]+", " ", value.casefold()).strip()
+    for word in words:
+        if word.casefold() == asked:
+            return word
+    raise query_error(query, field.place, f"{field.name} is one of {', '.join(words)}")
+
+
+def _parse_times(query: str, field: QueryField) -> tuple[float | None, float | None]:
+    """2026, 2026-01, 2026-01-31, a range a..b with either end open, and > >= < <=. Days are UTC's, and whole."""
+    text = field.value
+    for sign in (">=", "<=", ">", "<"):
+        if text.startswith(sign):
+            low, high = _parse_period(query, field, text[len(sign) :])
+            return {">=": (low, None), "<=": (None, high), ">": (high + 1, None), "<": (None, low - 1)}[sign]
+    if ".." not in text:
+        return _parse_period(query, field, text)
+    first, _, last = text.partition("..")
+    low = _parse_period(query, field, first)[0] if first not in ("", "*") else None
+    high = _parse_period(query, field, last)[1] if last not in ("", "*") else None
+    if low is None and high is None:
+        raise query_error(query, field.place, "a range needs one end at least")
+    if low is not None and high is not None and high < low:
+        raise query_error(query, field.place, "the range ends before it starts")
+    return low, high
+
+
+def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, float]:
+    """The first and the last millisecond."""
+    found = _PERIOD.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError
+        year, month, day = (int(part) if part else None for part in found.groups())
+        first = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
+        last_month = month or 12
+        last_day = day or calendar.monthrange(year or 0, last_month)[1]
+        last = datetime(year or 0, last_month, last_day, 23, 59, 59, tzinfo=UTC)
+    except ValueError:
+        raise query_error(query, field.place, f"{text[:30]!r} is no date; write 2026, 2026-01 or 2026-01-31") from None
+    return first.timestamp() * 1000, last.timestamp() * 1000 + 999

@@ -1,22 +1,25 @@
-"""delete_item, restore_item and change_item_type: into the trash and back, and from one type to another."""
+"""delete_item, restore_item, change_item_type and get_item_history; and the owner's items.purge."""
 
-from typing import Annotated, NotRequired
+import json
+from typing import Annotated, Any, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Tx
-from tokonoma.modules.items.checks import check_type
-from tokonoma.modules.items.constants import TRASH
-from tokonoma.modules.items.find import require_item
-from tokonoma.modules.items.history import record_change
-from tokonoma.modules.items.item import Item, ItemDetail, compute_state, to_document
-from tokonoma.modules.items.problems import ItemProblems
-from tokonoma.modules.items.write import Revision, Type, build_detail, build_stale_error, to_row, update_derived
+from tokonoma.core import cursor as cursors
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import Desk, Row
+from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
+from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
+from tokonoma.modules.items.relations import build_detail
+from tokonoma.modules.items.rows import add_alias, drop_derived, lock_links, require_item, save_change, update_derived
 
-_SET = """update item set type = :type, state = :state, deleted_at = :deleted_at, updated_at = :updated_at,
-    updated_by = :updated_by, revision = :revision where id = :id and {visible}"""
+_PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
+_PURGEABLE = "deleted_at is not null and deleted_at <= :before and {visible}"
+_HISTORY = """select c.id, c.revision, c.at, c.action, c.principal, c.transport, c.tool, c.request_id, c.changes
+from item_change c join item i on i.id = c.item_id
+where c.item_id = :id and c.id < :before and {visible:i} order by c.id desc limit :most"""
+_MAX_SHOWN = 500  # characters of a text in a history; `full` shows the whole text
 
 
 class DeletedItem(TypedDict):
@@ -31,16 +34,37 @@ class RetypedItem(ItemDetail):
     previous_address: NotRequired[str]
 
 
+class ItemChange(TypedDict):
+    revision: int
+    at: str
+    action: str
+    by: str
+    transport: str
+    tool: str
+    request_id: str
+    changes: dict[str, Any]
+
+
+class ItemHistory(TypedDict):
+    id: int
+    type: str
+    address: str
+    items: list[ItemChange]
+    has_more: bool
+    next_cursor: NotRequired[str]
+
+
+class ItemPurge(TypedDict):
+    deleted: int
+
+
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
     """Put an item into the trash: no longer found, its links hidden. restore_item brings both back."""
     with desk.write() as tx:
         old = require_item(tx, type, id, lock=True)
-        if expected_revision is not None and expected_revision != old.revision:
-            raise build_stale_error(old, expected_revision)
-        item = old._replace(state=TRASH, deleted_at=now())
-        item = _save_transition(tx, desk, item, "deleted")
-        tx.drop(item.uri)
-        tx.run("delete from item_hint where item_id = :id", id=id)
+        check_revision(old, expected_revision)
+        item = save_change(tx, desk, old._replace(state=TRASH, deleted_at=desk.now()), "deleted")
+        drop_derived(tx, item)
     return {"deleted": True, "id": id, "type": item.type, "address": item.address, "revision": item.revision}
 
 
@@ -49,10 +73,10 @@ def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
     with desk.write() as tx:
         old = require_item(tx, type, id, lock=True, least=TRASH)
         if old.deleted_at is None:
-            faults = ItemProblems()
-            faults.add_constraint("id", id, f"{old.address} is not in the trash")
-            faults.raise_if_any()
-        item = _save_transition(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
+            problems = ItemProblems()
+            problems.add("id", id, f"{old.address} is not in the trash", "constraint")
+            problems.raise_if_any()
+        item = save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
         update_derived(tx, item, None)
     return build_detail(desk, item)
 
@@ -65,37 +89,77 @@ def change_item_type(
     expected_revision: Revision = None,
 ) -> RetypedItem:
     """Give an item another type. Number, links and history stay; the old address still leads to it."""
-    faults = ItemProblems()
-    check_type("to_type", to_type, faults)
+    problems = ItemProblems()
+    check_type("to_type", to_type, problems)
     with desk.write() as tx:
         old = require_item(tx, from_type, from_id, lock=True)
         if old.type == to_type:
-            faults.add_constraint("to_type", to_type, "The item has this type already")
-        faults.raise_if_any()
-        if expected_revision is not None and expected_revision != old.revision:
-            raise build_stale_error(old, expected_revision)
-        tx.run(
-            "insert into item_alias (item_id, type) values (:source, :type) on conflict do nothing",
-            source=old.id,
-            type=old.type,
-        )
-        tx.run("delete from item_alias where item_id = :source and type = :type", source=old.id, type=to_type)
-        item = _save_transition(
-            tx, desk, old._replace(type=to_type), "retyped", {"type": {"from": old.type, "to": to_type}}
-        )
+            problems.add("to_type", to_type, "The item has this type already", "constraint")
+        problems.raise_if_any()
+        check_revision(old, expected_revision)
+        add_alias(tx, old.id, old.type)
+        tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
+        changes = {"type": {"from": old.type, "to": to_type}}
+        item = save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
         tx.put(to_document(item))
     return {**build_detail(desk, item), "previous_address": old.address}
 
 
-def _save_transition(
-    tx: Tx, desk: Desk, item: Item, action: str, changes: dict[str, dict[str, str]] | None = None
-) -> Item:
-    at = max(now(), item.updated_at)
-    item = item._replace(updated_at=at, updated_by=desk.principal.name, revision=item.revision + 1)
-    row = to_row(item)
-    tx.run(_SET, **{name: row[name] for name in _NAMES})
-    record_change(tx, desk, item.id, item.revision, at, action, changes)
-    return item
+def get_item_history(
+    desk: Desk,
+    type: str,
+    id: int,
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    cursor: PageCursor = None,
+    full: Annotated[bool, Field(description="long texts whole instead of their first 500 characters")] = False,
+) -> ItemHistory:
+    """Who changed what in an item, newest first, the trash included. request_id is that of the journal."""
+    item = require_item(desk, type, id, least=TRASH)
+    (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
+    rows = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
+    history: ItemHistory = {
+        "id": item.id,
+        "type": item.type,
+        "address": item.address,
+        "items": [_to_change(row, full=full) for row in rows[:limit]],
+        "has_more": len(rows) > limit,
+    }
+    if len(rows) > limit:
+        history["next_cursor"] = cursors.encode("item_history", rows[limit - 1][0])
+    return history
 
 
-_NAMES = ("id", "type", "state", "deleted_at", "updated_at", "updated_by", "revision")
+def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
+    """Remove a page of the items that were deleted so many days ago, with their links, tags and history. With `dry_run`
+    say how many there are in all."""
+    before = desk.now() - days * DAY
+    if dry_run:
+        row = desk.row(f"select count(*) from item where {_PURGEABLE}", before=before)  # noqa: S608 - our own
+        assert row is not None
+        return {"deleted": row[0]}
+    with desk.write() as tx:
+        lock_links(tx)  # links go with their items
+        # Locked: an item that is restored at this moment stays.
+        found = tx.rows(
+            f"select id from item where {_PURGEABLE} order by id limit {_PURGE_PAGE} {{for_update}}",  # noqa: S608
+            before=before,
+        )
+        tx.run_many("delete from item where id = :id and {visible}", [{"id": id} for (id,) in found])
+    return {"deleted": len(found)}
+
+
+def _to_change(row: Row, *, full: bool) -> ItemChange:
+    _, revision, at, action, principal, transport, tool, request_id, changes = row
+    return {
+        "revision": revision, "at": format_time(at), "action": action, "by": principal, "transport": transport,
+        "tool": tool, "request_id": request_id,
+        "changes": json.loads(changes) if full else _shorten(json.loads(changes)),
+    }  # fmt: skip
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shorten(each) for key, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, str) and len(value) > _MAX_SHOWN:
+        return f"{value[:_MAX_SHOWN]}… ({len(value)} characters)"
+    return value

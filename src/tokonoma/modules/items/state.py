@@ -6,13 +6,12 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Desk, Row, Rows
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.modules.items import links
-from tokonoma.modules.items.checks import check_related, check_tags, check_text
-from tokonoma.modules.items.problems import ItemProblems
-from tokonoma.modules.items.write import Revision, Tags
+from tokonoma.modules.items.errors import ItemProblems, check_related, check_tags, check_text
+from tokonoma.modules.items.model import Revision, Tags
+from tokonoma.modules.items.relations import check_references, resolve_links
 
 _COLUMNS = "revision, content, updated_by, related, tags, at"
 _NEWEST = f"""select {_COLUMNS} from current_state
@@ -55,16 +54,16 @@ def get_current_state(
     row = desk.row(_NEWEST, space=space) if revision is None else desk.row(_ONE, space=space, revision=revision)
     if row is None and revision is not None:
         raise Missing(f"The current state has no revision {revision}.", revision=revision)
-    told = _to_state(row)
-    vanished = _find_vanished(desk, told["metadata"]["related"])
+    state = _to_state(row)
+    vanished = _find_vanished(desk, state["metadata"]["related"])
     if vanished:
-        told["metadata"]["vanished"] = vanished
+        state["metadata"]["vanished"] = vanished
     if history:
         rows = desk.rows(_HISTORY, space=space, most=history)
-        told["history"] = [
+        state["history"] = [
             {"revision": number, "updated_by": by, "updated_at": format_time(at)} for number, by, at in rows
-        ]  # fmt: skip
-    return told
+        ]
+    return state
 
 
 def update_current_state(
@@ -76,59 +75,46 @@ def update_current_state(
     expected_revision: Revision = None,
 ) -> CurrentState:
     """Write the current state anew; what it was before is kept. related and tags stay unless they are given."""
-    faults, space = ItemProblems(), desk.principal.default
-    check_text("content", content, faults)
-    kept = check_tags("tags", tags, faults) if tags is not None else None
-    addresses = check_related("related", related or (), faults)
-    links.check_references(desk, addresses, faults)
+    problems, space = ItemProblems(), desk.principal.default
+    check_text("content", content, problems)
+    new_tags = check_tags("tags", tags, problems) if tags is not None else None
+    addresses = check_related("related", related or (), problems)
+    check_references(desk, addresses, problems)
     with desk.write() as tx:
-        links.resolve_links(tx, addresses, faults)
-        faults.raise_if_any()
-        row = tx.row(_NEWEST, space=space)
-        old = _to_state(row)
+        resolve_links(tx, addresses, problems)
+        problems.raise_if_any()
+        old = _to_state(tx.row(_NEWEST, space=space))
         if expected_revision is not None and expected_revision != old["revision"]:
             raise _build_stale_error(old["revision"], expected_revision)
-        before = old["metadata"]
-        made = tx.run(
+        written = tx.run(
             _INSERT,
             space=space,
-            label=tx.classify("internal", space, content, updated_by or "", *(kept or ())),
+            label=tx.classify("internal", space, content, updated_by or "", *(new_tags or ())),
             revision=old["revision"] + 1,
             content=content,
             updated_by=updated_by or desk.principal.name,
-            related=json.dumps(addresses if related is not None else before["related"], ensure_ascii=False),
-            tags=json.dumps(kept if kept is not None else before["tags"], ensure_ascii=False),
-            at=now(),
+            related=json.dumps(addresses if related is not None else old["metadata"]["related"], ensure_ascii=False),
+            tags=json.dumps(new_tags if new_tags is not None else old["metadata"]["tags"], ensure_ascii=False),
+            at=desk.now(),
         )
-        if not made:  # somebody wrote at the same moment
+        if not written:  # another call wrote at the same moment
             raise _build_stale_error(old["revision"] + 1, old["revision"])
-        written = _fetch_newest(tx, space)
-    return _to_state(written)
+        return _to_state(tx.row(_NEWEST, space=space))
 
 
 def _find_vanished(desk: Desk, related: list[str]) -> list[str]:
-    """Those that lead nowhere any more."""
-    faults = ItemProblems()
-    links.check_references(desk, related, faults)
-    links.resolve_links(desk, related, faults)
-    return [related[number] for number in sorted(faults.find_indexes("related"))]
-
-
-def _fetch_newest(rows: Rows, space: str) -> Row | None:
-    return rows.row(_NEWEST, space=space)
+    """The addresses that lead nowhere any more."""
+    problems = ItemProblems()
+    check_references(desk, related, problems)
+    resolve_links(desk, related, problems)
+    return [related[number] for number in sorted(problems.find_indexes("related"))]
 
 
 def _to_state(row: Row | None) -> CurrentState:
-    if row is None:
-        return {
-            "content": "",
-            "metadata": {"updated_by": "", "updated_at": None, "related": [], "tags": []},
-            "revision": 0,
-        }  # fmt: skip
-    revision, content, by, related, tags, at = row
+    revision, content, by, related, tags, at = row or (0, "", "", "[]", "[]", None)
     metadata: StateMetadata = {
         "updated_by": by,
-        "updated_at": format_time(at),
+        "updated_at": None if at is None else format_time(at),
         "related": json.loads(related),
         "tags": json.loads(tags),
     }

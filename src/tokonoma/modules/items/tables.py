@@ -1,4 +1,4 @@
-"""The truth about items: the items, their tags, their links, what was changed, and the current state."""
+"""The tables of items, their tags, links and history, and of the current state."""
 
 from tokonoma.core.module import Migration
 
@@ -6,8 +6,8 @@ TABLES = (
     Migration(
         "001_items",
         (
-            # `uid` is what an item is known by outside of this house: two houses count alike. `tags` is their list in
-            # order; item_tag leads from a tag to its items. `priority` counts from the most urgent.
+            # `uid` identifies an item across servers, whose numbers may be equal. `tags` is their list in order;
+            # item_tag leads from a tag to its items. `priority` counts from the most urgent.
             """create table item (
                 id {identity},
                 uid {text} not null unique,
@@ -35,7 +35,7 @@ TABLES = (
             "create index item_state on item (state, type, updated_at, id)",
             "create index item_recent on item (updated_at, id)",
             "create index item_type on item (type, updated_at, id)",
-            # Addresses in the order of their letters, as a reindex walks them.
+            # Addresses in the order of their letters: a reindex reads them so.
             "create index item_name on item ((cast(id as text)))",
             """create table item_tag (
                 tag {text} not null,
@@ -43,14 +43,14 @@ TABLES = (
                 primary key (tag, item_id)
             )""",
             "create index item_tag_item on item_tag (item_id)",
-            # Both ends have a row: whoever walks from an item finds everything in one place.
+            # Both ends have a row: all links of an item are found by its id alone.
             """create table item_link (
                 item_id {big} not null references item (id) on delete cascade,
                 other_id {big} not null references item (id) on delete cascade,
                 kind text not null,
                 primary key (item_id, other_id, kind)
             )""",
-            # Links to other modules' records. Nobody there knows of them; whether they are still there is asked.
+            # Links to other modules' records. Whether those still exist is checked when they are read.
             """create table item_reference (
                 item_id {big} not null references item (id) on delete cascade,
                 address {text} not null,
@@ -75,7 +75,7 @@ TABLES = (
                 changes text not null
             )""",
             "create index item_change_item on item_change (item_id, id)",
-            # What suggestions are made of: each place where a word begins, folded.
+            # Completions: each place where a word begins, normalized.
             """create table item_hint (
                 folded {text} not null,
                 item_id {big} not null references item (id) on delete cascade,
@@ -101,12 +101,12 @@ TABLES = (
     Migration(
         "002_numbers",
         (
-            # Whoever changes links takes its one row first: so it is known which items a change of links touches, and
-            # they can be locked in one order.
+            # A call that changes links locks its one row first: then the items that the change touches stay the same,
+            # and can be locked in one order.
             "create table item_gate (id integer primary key)",
             "insert into item_gate (id) values (1)",
         ),
-        # Items that come from elsewhere keep their numbers. SQLite counts on from the greatest by itself.
+        # Imported items keep their numbers. SQLite continues after the greatest one without help.
         postgresql=(
             """create function item_number() returns trigger language plpgsql as $body$
             declare counter regclass := pg_get_serial_sequence('item', 'id')::regclass;
@@ -127,5 +127,6 @@ COLUMNS = (
     "tags, id, uid, space, label, type, title, description, content, status, priority, state, category, start_at,"
     " end_at, version, created_at, updated_at, deleted_at, created_by, updated_by, revision"
 )
-# A list says nothing of an item's texts: they are most of it.
+COLUMN_NAMES = COLUMNS.split(", ")
+# A list shows no texts, which are most of an item.
 SUMMARY_COLUMNS = COLUMNS.replace("description, content,", "'' as description, '' as content,")

@@ -1,17 +1,12 @@
 """memory: memos in namespaces, found again by their words and their meaning, related to each other (specs/000)."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.modules.memory.export import export_memos, export_relations
-from tokonoma.modules.memory.graph import relation_graph
-from tokonoma.modules.memory.import_memos import import_memos
-from tokonoma.modules.memory.labels import reclassify
-from tokonoma.modules.memory.purge import purge_memos
-from tokonoma.modules.memory.read import get_memo, list_documents, list_memos, list_namespaces, read_record
-from tokonoma.modules.memory.relations import relation_delete, relation_list, relation_save
-from tokonoma.modules.memory.save import save_memos
-from tokonoma.modules.memory.search import search_memos
+from tokonoma.modules.memory.hooks import list_documents, list_unindexed, read_record, reclassify
+from tokonoma.modules.memory.read import get_memo, list_memos, list_namespaces, search_memos
+from tokonoma.modules.memory.relations import delete_relation, list_relations, save_relation, walk_relations
+from tokonoma.modules.memory.save import delete_memo, purge_memos, restore_memo, save_memos
 from tokonoma.modules.memory.tables import RECORDS, TABLES
-from tokonoma.modules.memory.trash import delete_memo, list_unindexed, restore_memo
+from tokonoma.modules.memory.transfer import export_memos, export_relations, import_memos
 
 MODULE = Module(
     name="memory",
@@ -24,10 +19,10 @@ MODULE = Module(
         Tool("namespaces", list_namespaces, "List namespaces"),
         Tool("delete", delete_memo, "Delete a memo", effect="destroy"),
         Tool("restore", restore_memo, "Restore a memo", effect="write"),
-        Tool("relation.save", relation_save, "Relate two memos", effect="write", idempotent=True),
-        Tool("relation.delete", relation_delete, "Delete a relation", effect="destroy"),
-        Tool("relation.list", relation_list, "List relations"),
-        Tool("relation.graph", relation_graph, "Walk relations"),
+        Tool("relation.save", save_relation, "Relate two memos", effect="write", idempotent=True),
+        Tool("relation.delete", delete_relation, "Delete a relation", effect="destroy"),
+        Tool("relation.list", list_relations, "List relations"),
+        Tool("relation.graph", walk_relations, "Walk relations"),
     ),
     tables=TABLES,
     record_tables=RECORDS,

@@ -1,26 +1,27 @@
-"""What becomes of a memo that comes from elsewhere, seen beside the one that is here. Pure.
+"""Decides what becomes of an imported memo or relation beside the stored one. Pure.
 
-Nothing that was changed here is lost to an import: the newer one wins, and where that cannot be told, what is here
-stays and the import says so.
+An import never discards a change that was made here: the newer side wins, and where neither is newer, the stored one
+stays and the import reports it.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from tokonoma.core import namespaces as spaces
+from typing_extensions import TypedDict
+
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
-from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.metadata import Metadata, encode_metadata
-from tokonoma.modules.memory.save import LATEST, check_content
+from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
+from tokonoma.modules.memory.model import LATEST, Memo, RelationRow, encode_metadata
+from tokonoma.modules.memory.save import check_content
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "skipped"]
-T = TypeVar("T")
+T = TypeVar("T", Memo, RelationRow)
 
 DIGEST_KEY = "imported_digest"
 _MARKS = frozenset({"imported_from", "imported_id", DIGEST_KEY})
@@ -28,114 +29,212 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LENGTHS = {"title": 500, "thread": 200, "namespace": 500}
 
 
+class PortableMemo(TypedDict):
+    """A memo outside of the database. Times are milliseconds."""
+
+    memo_id: str
+    namespace: str
+    title: str
+    content: str
+    metadata: dict[str, Any]
+    thread: str
+    created_at: int | None  # None: now
+    updated_at: int | None
+    expires_at: int | None
+    deleted_at: int | None
+    version: int | None  # None: it comes from a program that does not count versions
+    boundary: str
+
+
+class PortableRelation(TypedDict):
+    namespace: str
+    source: str
+    target: str
+    tag: str
+    weight: float
+    reason: str
+    created_at: int | None
+    updated_at: int | None
+    version: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class MergeOutcome(Generic[T]):
-    """`kept`: what is here stays as it is. `skipped`: what came cannot be stored. `result` is what to write."""
+    """`kept`: the stored one stays. `skipped`: what came cannot be stored. `result` is what to write."""
 
     outcome: Outcome
     why: str = ""
     result: T | None = None
 
+    def to_response(self) -> dict[str, str]:
+        return {"outcome": self.outcome, "why": self.why} if self.why else {"outcome": self.outcome}
 
-def merge_memo(carried: Mapping[str, Any], stored: Memo | None, who: Principal, at: int) -> MergeOutcome[Memo]:
+
+def merge_memo(given: PortableMemo, stored: Memo | None, who: Principal, at: int) -> MergeOutcome[Memo]:
     try:
-        new = _build_memo(carried, who, at)
+        new = _build_memo(given, who, at)
     except Invalid as error:
         return MergeOutcome("skipped", error.message)
     if stored is None:
         return MergeOutcome("saved", result=new)
-    if stored.space != new.space:
-        return MergeOutcome(
-            "kept", f"It is already here, in the namespace {spaces.format_namespace(stored.space, who)}."
-        )
-    return _merge_foreign(new, stored, at) if carried["version"] is None else _merge_own(new, stored, at)
-
-
-def _merge_own(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
-    """Of our own export: versions tell which is newer."""
+    if stored.namespace != new.namespace:
+        return MergeOutcome("kept", f"It is already here, in the namespace {format_namespace(stored.namespace, who)}.")
+    if given["version"] is None:
+        return _merge_foreign(new, stored, at)
     if _to_comparable(new) == _to_comparable(stored):
         return MergeOutcome("unchanged")
+    return _merge_versions(new, stored, at)
+
+
+def merge_relation(
+    new: RelationRow, stored: RelationRow | None, at: int, *, foreign: bool
+) -> MergeOutcome[RelationRow]:
+    if stored is None:
+        return MergeOutcome("saved", result=new)
+    # Another program's relations have no versions: the stored one may have been changed here, and stays.
+    if foreign or (new.weight, new.reason) == (stored.weight, stored.reason):
+        return MergeOutcome("unchanged")
+    return _merge_versions(new, stored, at)
+
+
+def build_relation(
+    given: PortableRelation, who: Principal, ends: Mapping[str, Memo], coming: Collection[str], at: int
+) -> RelationRow:
+    """The row of an imported relation; Invalid says what is wrong with it. `coming`: memos that will be imported."""
+    _check_relation(given)
+    namespace = resolve_namespace(given["namespace"], who)
+    strictest = 0
+    for end in (given["source"], given["target"]):
+        memo = ends.get(end)
+        if memo is None and end not in coming:
+            raise Invalid(f"There is no memo {end[:80]!r} here.")
+        if memo is not None and not is_inside(memo.namespace, namespace):
+            raise Invalid(f"The memo {end!r} does not lie in the relation's namespace {given['namespace']}.")
+        strictest = max(strictest, CLASSIFICATIONS.index(memo.classification if memo is not None else "internal"))
+    created, updated = _resolve_times(given, at)
+    return RelationRow(
+        namespace=namespace,
+        source=given["source"],
+        target=given["target"],
+        tag=given["tag"],
+        classification=CLASSIFICATIONS[strictest],
+        weight=round(given["weight"], 2),
+        reason=given["reason"],
+        created_at=created,
+        updated_at=updated,
+        revision=given["version"] or 1,
+    )
+
+
+def _merge_versions(new: T, stored: T, at: int) -> MergeOutcome[T]:
+    """Both come from this program and differ: the greater version is the newer one."""
     if new.revision > stored.revision:
         return MergeOutcome("changed", result=new)
     if new.revision < stored.revision:
         return MergeOutcome("kept", f"It is newer here: version {stored.revision}, and {new.revision} came.")
     if new.updated_at != stored.updated_at:
         return MergeOutcome("kept", f"It was changed here and there since version {stored.revision - 1}.")
-    # The same version of the same moment, and yet another text: somebody edited the exported file.
-    return MergeOutcome(
-        "changed", result=replace(new, revision=stored.revision + 1, updated_at=max(at, stored.updated_at))
-    )
+    # The same version of the same moment with another text: the exported file was edited.
+    edited = replace(new, revision=stored.revision + 1, updated_at=max(at, stored.updated_at))
+    return MergeOutcome("changed", result=edited)
 
 
 def _merge_foreign(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
-    """Of another program: the digest of what came last time tells on which side something has changed since."""
+    """From another program: the digest of the last import tells on which side something has changed since."""
     if stored.deleted_at is not None:
         return MergeOutcome("kept", "It lies in the trash here.")
-    theirs, ours, last = new.metadata[DIGEST_KEY], compute_digest(stored), stored.metadata.get(DIGEST_KEY)
+    theirs, ours, last = new.metadata[DIGEST_KEY], _compute_digest(stored), stored.metadata.get(DIGEST_KEY)
     if theirs in (last, ours):
         return MergeOutcome("unchanged")
     if ours != last:
         return MergeOutcome("kept", "It was changed here and there since the last import.")
     moment = new.updated_at if stored.updated_at < new.updated_at <= at else max(at, stored.updated_at)
-    kept = replace(new, label=stored.label, created_at=stored.created_at, updated_at=moment)
-    return MergeOutcome("changed", result=replace(kept, revision=stored.revision + 1))
+    result = replace(
+        new,
+        classification=stored.classification,
+        created_at=stored.created_at,
+        updated_at=moment,
+        revision=stored.revision + 1,
+    )
+    return MergeOutcome("changed", result=result)
 
 
-def compute_digest(memo: Memo) -> str:
-    """Of everything that a person or an agent may have changed."""
-    mine = {key: value for key, value in memo.metadata.items() if key not in _MARKS}
-    said = _to_json([memo.title, memo.content, mine, memo.thread, memo.expires_at])
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+def _compute_digest(memo: Memo) -> str:
+    """Over everything that a person or an agent may have changed."""
+    own = {key: value for key, value in memo.metadata.items() if key not in _MARKS}
+    text = _to_json([memo.title, memo.content, own, memo.thread, memo.expires_at])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _to_comparable(memo: Memo) -> str:
     # As JSON: for Python 1, 1.0 and true are equal.
-    return _to_json(
-        [memo.title, memo.content, memo.metadata, memo.thread, memo.expires_at, memo.deleted_at, memo.label]
-    )
+    texts = [memo.title, memo.content, memo.metadata, memo.thread]
+    return _to_json([*texts, memo.expires_at, memo.deleted_at, memo.classification])
 
 
 def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _build_memo(carried: Mapping[str, Any], who: Principal, at: int) -> Memo:
-    """As it would be stored; Invalid says what is wrong with it."""
-    _check_memo(carried)
-    created = carried["created_at"] if carried["created_at"] is not None else carried["updated_at"]
-    updated = carried["updated_at"] if carried["updated_at"] is not None else created
+def _build_memo(given: PortableMemo, who: Principal, at: int) -> Memo:
+    """The memo as it would be stored; Invalid says what is wrong with it."""
+    _check_memo(given)
+    created, updated = _resolve_times(given, at)
     memo = Memo(
-        id=carried["memo_id"],
-        space=spaces.resolve_namespace(carried["namespace"], who),
-        label=next(label for label in CLASSIFICATIONS if label == carried["boundary"]),
-        title=carried["title"],
-        content=carried["content"],
-        metadata=carried["metadata"],
-        thread=carried["thread"],
-        created_at=at if created is None else created,
-        updated_at=at if updated is None else updated,
-        expires_at=carried["expires_at"],
-        deleted_at=carried["deleted_at"],
-        revision=carried["version"] or 1,
+        id=given["memo_id"],
+        namespace=resolve_namespace(given["namespace"], who),
+        classification=next(each for each in CLASSIFICATIONS if each == given["boundary"]),
+        title=given["title"],
+        content=given["content"],
+        metadata=given["metadata"],
+        thread=given["thread"],
+        created_at=created,
+        updated_at=updated,
+        expires_at=given["expires_at"],
+        deleted_at=given["deleted_at"],
+        revision=given["version"] or 1,
     )
-    if carried["version"] is None:
-        marked: Metadata = {**memo.metadata, DIGEST_KEY: compute_digest(memo)}
-        memo = replace(memo, metadata=marked)
+    if given["version"] is None:
+        memo = replace(memo, metadata={**memo.metadata, DIGEST_KEY: _compute_digest(memo)})
     encode_metadata(memo.metadata)
     return memo
 
 
-def _check_memo(carried: Mapping[str, Any]) -> None:
-    if not _UUID.fullmatch(carried["memo_id"]):
-        raise Invalid(f"{carried['memo_id'][:80]!r} is no id of a memo: that is a UUID in lower case.")
-    check_content(carried["content"])
+def _resolve_times(given: PortableMemo | PortableRelation, at: int) -> tuple[int, int]:
+    """created_at and updated_at; each stands in for the other, and `at` for both."""
+    created = given["created_at"] if given["created_at"] is not None else given["updated_at"]
+    updated = given["updated_at"] if given["updated_at"] is not None else created
+    return (at if created is None else created), (at if updated is None else updated)
+
+
+def _check_memo(given: PortableMemo) -> None:
+    if not _UUID.fullmatch(given["memo_id"]):
+        raise Invalid(f"{given['memo_id'][:80]!r} is no id of a memo: that is a UUID in lower case.")
+    check_content(given["content"])
+    fields: dict[str, Any] = {**given}
     for name, most in _LENGTHS.items():
-        if len(carried[name]) > most:
+        if len(fields[name]) > most:
             raise Invalid(f"{name} has more than {most} characters.")
-    if carried["boundary"] not in CLASSIFICATIONS:
+    if given["boundary"] not in CLASSIFICATIONS:
         raise Invalid(f"boundary is one of {', '.join(CLASSIFICATIONS)}.")
-    if carried["version"] is not None and not 1 <= carried["version"] < 2**53:
+    if given["version"] is not None and not 1 <= given["version"] < 2**53:
         raise Invalid("version counts from 1.")
     for name in ("created_at", "updated_at", "expires_at", "deleted_at"):
-        if carried[name] is not None and not 0 <= carried[name] <= LATEST:
+        if fields[name] is not None and not 0 <= fields[name] <= LATEST:
             raise Invalid(f"{name} lies before 1970 or after 9999.")
+
+
+def _check_relation(given: PortableRelation) -> None:
+    if given["source"] == given["target"]:
+        raise Invalid("A memo cannot be related to itself.")
+    if not 1 <= len(given["tag"]) <= 64:
+        raise Invalid("tag has 1 to 64 characters.")
+    if not 0 <= given["weight"] <= 1:
+        raise Invalid("weight lies between 0.00 and 1.00.")
+    if len(given["reason"]) > 10_000:
+        raise Invalid("reason has more than 10000 characters.")
+    if given["version"] is not None and not 1 <= given["version"] < 2**53:
+        raise Invalid("version counts from 1.")
+    for moment in (given["created_at"], given["updated_at"]):
+        if moment is not None and not 0 <= moment <= LATEST:
+            raise Invalid("A time lies before 1970 or after 9999.")

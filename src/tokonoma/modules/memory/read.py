@@ -1,20 +1,23 @@
-"""memory.get, memory.list, memory.namespaces: reading without searching."""
+"""memory.get, memory.list, memory.namespaces and memory.search."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core import namespaces as spaces
-from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Document, Record, Rows, parse_address
-from tokonoma.core.errors import Missing
-from tokonoma.modules.memory.memo import Memo, MemoSummary, to_document, to_memo, to_record, to_summary
-from tokonoma.modules.memory.save import Namespace
-from tokonoma.modules.memory.tables import ALIVE, COLUMNS
+from tokonoma.core.desk import Desk, Rows, format_address, parse_address
+from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
+from tokonoma.core.query import Hit, Hits, Query, SearchFilter, extract_snippet
+from tokonoma.modules.memory import model
+from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace
+from tokonoma.modules.memory.tables import ALIVE, COLUMNS, INSIDE, bind_ids, bind_namespace
 
-_SHORT = 200  # characters of content in a list
+_LISTED = 200  # characters of content in a list
+_FOUND = 2000  # characters up to which a hit has its whole content
+
+PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
 
 
 class MemoDetail(MemoSummary):
@@ -45,7 +48,30 @@ class NamespaceList(TypedDict):
     next_cursor: NotRequired[str]
 
 
-PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+class MemoHit(MemoListEntry):
+    score: float
+    similarity: NotRequired[float]
+    score_details: NotRequired[dict[str, Any]]
+
+
+class MemoSearchResult(TypedDict):
+    items: list[MemoHit]
+    mode: Literal["hybrid", "text", "vector", "metadata"]
+    not_yet_embedded: NotRequired[int]
+    why_not: NotRequired[str]
+
+
+def require_memo(
+    rows: Rows, desk: Desk, memo_id: str, namespace: str | None = None, *, lock: bool = False, trash: bool = False
+) -> Memo:
+    """The living or the deleted memo with this id that the caller can see, in the namespace if one is given."""
+    state, place = ("deleted_at is not null", "in the trash") if trash else (ALIVE, "here")
+    sql = f"select {COLUMNS} from memo where id = :id and {state} and {{visible}}"  # noqa: S608 - our own
+    row = rows.row(f"{sql} {{for_update}}" if lock else sql, id=memo_id, now=desk.now())
+    memo = model.to_memo(row) if row else None
+    if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, desk.principal))):
+        raise Missing(f"There is no memo {memo_id!r} {place}.", memo_id=memo_id)
+    return memo
 
 
 def get_memo(
@@ -56,17 +82,16 @@ def get_memo(
     max_characters: Annotated[int, Field(ge=1, le=100_000)] = 20_000,
 ) -> MemoDetail:
     """One memo with its content, from `offset` on; `content_truncated` says that there is more."""
-    row = desk.row(f"select {COLUMNS} from memo where id = :id and {ALIVE} and {{visible}}", id=memo_id, now=now())  # noqa: S608
-    memo = to_memo(row) if row else None
-    if memo is None or (
-        namespace and not spaces.is_inside(memo.space, spaces.resolve_namespace(namespace, desk.principal))
-    ):
-        raise Missing(f"There is no memo {memo_id!r} here.", memo_id=memo_id)
-    piece = memo.content[offset : offset + max_characters]
-    told: MemoDetail = {**to_summary(memo, desk.principal), "content": piece, "content_length": len(memo.content)}
-    if offset + len(piece) < len(memo.content):
-        told["content_truncated"] = True
-    return told
+    memo = require_memo(desk, desk, memo_id, namespace)
+    part = memo.content[offset : offset + max_characters]
+    detail: MemoDetail = {
+        **model.to_summary(memo, desk.principal),
+        "content": part,
+        "content_length": len(memo.content),
+    }
+    if offset + len(part) < len(memo.content):
+        detail["content_truncated"] = True
+    return detail
 
 
 def list_memos(
@@ -79,24 +104,20 @@ def list_memos(
 ) -> MemoList:
     """Memos of a namespace and those below it, last changed first, with the start of their content."""
     at, last = cursors.decode("memos", cursor) if cursor else (2**62, "")
-    space = spaces.resolve_namespace(namespace, desk.principal)
-    alive = ALIVE if state == "kept" else "deleted_at is not null and :now = :now"
+    condition = ALIVE if state == "kept" else "deleted_at is not null"
     rows = desk.rows(
-        f"""select {COLUMNS} from memo where {alive} and {{visible}}
-            and (:space = '/' or space = :space or substr(space, 1, cast(:length as integer)) = :below)
+        f"""select {COLUMNS} from memo where {condition} and {{visible}} and {INSIDE}
             and (:thread = '' or thread = :thread)
             and (updated_at < :at or (updated_at = :at and id < :last))
         order by updated_at desc, id desc limit :most""",  # noqa: S608 - the columns are our own
-        space=space,
-        below=f"{space}/",
-        length=len(space) + 1,
         thread=thread or "",
-        now=now(),
+        now=desk.now(),
         at=at,
         last=last,
         most=limit + 1,
+        **bind_namespace(resolve_namespace(namespace, desk.principal)),
     )
-    memos = [to_memo(row) for row in rows[:limit]]
+    memos = [model.to_memo(row) for row in rows[:limit]]
     page: MemoList = {"items": [_to_list_entry(memo, desk) for memo in memos], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("memos", memos[-1].updated_at, memos[-1].id)
@@ -113,12 +134,12 @@ def list_namespaces(
     rows = desk.rows(
         f"""select space, count(*) from memo where {ALIVE} and {{visible}} and space > :last
         group by space order by space limit :most""",  # noqa: S608 - our own text
-        now=now(),
+        now=desk.now(),
         last=last,
         most=limit + 1,
     )
     items: list[NamespaceCount] = [
-        {"namespace": spaces.format_namespace(space, desk.principal), "memos": count} for space, count in rows[:limit]
+        {"namespace": format_namespace(namespace, desk.principal), "memos": count} for namespace, count in rows[:limit]
     ]
     page: NamespaceList = {"items": items, "has_more": len(rows) > limit}
     if len(rows) > limit:
@@ -126,25 +147,100 @@ def list_namespaces(
     return page
 
 
-def read_record(rows: Rows, address: str) -> Record | None:
-    """For the directory: any living memo by its address. The desk guards it."""
-    row = rows.row(f"select {COLUMNS} from memo where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
-    return to_record(to_memo(row)) if row else None
-
-
-def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
-    """For a reindex: the living memos in order of address, a page at a time."""
-    found = rows.rows(
-        f"select {COLUMNS} from memo where {ALIVE} and id > :after order by id limit :most",  # noqa: S608 - our own
-        now=now(),
-        after=parse_address(after)[1] if after else "",
-        most=limit,
+def search_memos(
+    desk: Desk,
+    query: Annotated[str | None, Field(max_length=20_000, description="words or a question, in any language")] = None,
+    namespace: Namespace = None,
+    metadata_filter: Annotated[
+        dict[str, Any] | None,
+        Field(description='{"a.b": value} exact, or {"contains"|"prefix"|"in"|"gte"|"lte"|"exists": …}'),
+    ] = None,
+    k: Annotated[int, Field(ge=1, le=100, description="how many")] = 10,
+    mode: Annotated[Literal["hybrid", "text", "vector"], Field(description="words, meaning, or both")] = "hybrid",
+    minimum_similarity: Annotated[float | None, Field(ge=-1, le=1, description="cosine only; means vector")] = None,
+    pivot_memo_id: Annotated[str | None, Field(description="search by this memo's meaning instead of a query")] = None,
+    distance_metric: Literal["cosine", "l2"] = "cosine",
+    exclude_pivot: bool = True,
+    half_life_days: Annotated[float | None, Field(gt=0, le=36_500, description="older memos count less")] = None,
+    explain: Annotated[bool, Field(description="say how each score came about")] = False,
+    expect_memo_id: Annotated[str | None, Field(description="say why this memo did not come")] = None,
+) -> MemoSearchResult:
+    """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without
+    query and pivot: by metadata_filter alone, newest first. Long contents come as a snippet with content_truncated;
+    memory.get reads the rest."""
+    _check_arguments(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
+    inside = resolve_namespace(namespace, desk.principal)
+    where = SearchFilter((model.MODULE_NAME,), inside, model.build_conditions(metadata_filter or {}))
+    if pivot_memo_id is not None:
+        require_memo(desk, desk, pivot_memo_id, namespace or ".")
+    vector = minimum_similarity is not None or distance_metric == "l2" or pivot_memo_id is not None
+    request = Query(
+        text=(query or "").strip(),
+        pivot=format_address(model.MODULE_NAME, pivot_memo_id) if pivot_memo_id else None,
+        mode="vector" if vector else mode,
+        metric=distance_metric,
+        limit=k + (1 if pivot_memo_id and exclude_pivot else 0),
+        min_similarity=minimum_similarity,
+        boost_dates=True,
+        half_life=half_life_days,
+        explain=explain,
+        expect=format_address(model.MODULE_NAME, expect_memo_id) if expect_memo_id else None,
     )
-    return [to_document(to_memo(row)) for row in found]
+    hits = desk.find(request, where)
+    left_out = request.pivot if exclude_pivot else None
+    return _to_response(desk, hits, request, [hit for hit in hits.items if hit.address != left_out][:k])
+
+
+def _check_arguments(query: str | None, pivot: str | None, minimum: float | None, metric: str, mode: str) -> None:
+    if query is not None and pivot is not None:
+        raise Invalid("Give query or pivot_memo_id, not both.", fields=["query", "pivot_memo_id"])
+    if minimum is not None and metric == "l2":
+        raise Invalid("minimum_similarity is for cosine; leave it out with l2.", field="minimum_similarity")
+    if minimum is not None and query is None and pivot is None:
+        raise Invalid("minimum_similarity needs a query or a pivot_memo_id.", field="minimum_similarity")
+    if mode == "text" and (pivot is not None or minimum is not None or metric == "l2"):
+        raise Invalid(
+            'mode "text" compares no vectors: leave out pivot_memo_id, minimum_similarity and l2.', field="mode"
+        )
+
+
+def _to_response(desk: Desk, hits: Hits, request: Query, chosen: list[Hit]) -> MemoSearchResult:
+    memos = _fetch_memos(desk, [parse_address(hit.address)[1] for hit in chosen])
+    searched = bool(request.text or request.pivot)
+    response: MemoSearchResult = {
+        "items": [_to_hit(desk, memos[hit.address], hit, request) for hit in chosen if hit.address in memos],
+        "mode": hits.mode if searched else "metadata",
+    }
+    if hits.pending_vectors and searched:
+        response["not_yet_embedded"] = hits.pending_vectors
+    if hits.why_not is not None:
+        response["why_not"] = hits.why_not
+    return response
+
+
+def _fetch_memos(desk: Desk, ids: list[str]) -> dict[str, Memo]:
+    """The hits' own rows by address. A memo that was deleted since it was found is left out."""
+    if not ids:
+        return {}
+    listed, params = bind_ids(ids)
+    sql = f"select {COLUMNS} from memo where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
+    return {memo.address: memo for memo in map(model.to_memo, desk.rows(sql, now=desk.now(), **params))}
 
 
 def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
-    told: MemoListEntry = {**to_summary(memo, desk.principal), "content": memo.content[:_SHORT]}
-    if len(memo.content) > _SHORT:
-        told["content_truncated"] = True
-    return told
+    entry: MemoListEntry = {**model.to_summary(memo, desk.principal), "content": memo.content[:_LISTED]}
+    if len(memo.content) > _LISTED:
+        entry["content_truncated"] = True
+    return entry
+
+
+def _to_hit(desk: Desk, memo: Memo, hit: Hit, request: Query) -> MemoHit:
+    snippet, is_cut = extract_snippet(memo.content, request.text, _FOUND)
+    response: MemoHit = {**model.to_summary(memo, desk.principal), "content": snippet, "score": round(hit.score, 6)}
+    if is_cut:
+        response["content_truncated"] = True
+    if hit.similarity is not None:
+        response["similarity"] = round(hit.similarity, 6)
+    if request.explain:
+        response["score_details"] = dict(hit.score_parts)
+    return response

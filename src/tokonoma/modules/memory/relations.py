@@ -1,28 +1,57 @@
-"""memory.relation.save, .delete, .list: tagged, weighted links between memos of one namespace."""
+"""memory.relation.save, .delete, .list and .graph: tagged, weighted links between memos of one namespace."""
 
-from typing import Annotated, NotRequired
+import json
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core import namespaces as spaces
-from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Row, Tx
+from tokonoma.core.call import Principal
+from tokonoma.core.clock import format_time
+from tokonoma.core.desk import CLASSIFICATIONS, Desk, Row, Rows
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.ids import Opaque
-from tokonoma.modules.memory.memo import Memo
-from tokonoma.modules.memory.read import PageCursor
-from tokonoma.modules.memory.save import Namespace, Version, require_memo
-from tokonoma.modules.memory.tables import ALIVE
+from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
+from tokonoma.modules.memory.model import Namespace, RelationRow, Version
+from tokonoma.modules.memory.read import PageCursor, require_memo
+from tokonoma.modules.memory.tables import ALIVE, INSIDE, RELATION_COLUMNS, bind_ids, bind_namespace
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, description="what kind of relation, such as causes")]
 Weight = Annotated[float | None, Field(ge=0, le=1, description="how sure, 0.00 to 1.00; 1.00 for a new one")]
 Reason = Annotated[str | None, Field(max_length=10_000)]
 
-COLUMNS = "space, source, target, tag, weight, reason, created_at, updated_at, revision"
-BOTH_ALIVE = f"""source in (select id from memo where {ALIVE} and {{visible}})
-    and target in (select id from memo where {ALIVE} and {{visible}})"""  # noqa: S608 - our own text
+_KEY = "space = :space and source = :source and target = :target and tag = :tag and {visible}"
+_BOTH_ALIVE = f"""source in (select id from memo m where {ALIVE} and {{visible:m}})
+    and target in (select id from memo m where {ALIVE} and {{visible:m}})"""  # noqa: S608 - our own text
+# A relation that was made at the same moment by another call counts as the version before.
+_SAVE = f"""insert into memo_relation ({RELATION_COLUMNS})
+values (:space, :source, :target, :tag, :label, :weight, :reason, :at, :at, 1)
+on conflict (space, source, target, tag) do update set label = excluded.label, weight = excluded.weight,
+    reason = excluded.reason, updated_at = excluded.updated_at, revision = memo_relation.revision + 1"""  # noqa: S608
+# Each step lengthens a path by one edge whose far end is not yet on it. Paths are JSON text on both databases.
+_WALK = f"""
+with recursive edge as (
+    select {RELATION_COLUMNS} from memo_relation r
+    where {{visible:r}} and {INSIDE} and (:tag = '' or tag = :tag) and {_BOTH_ALIVE}
+),
+arc as (
+    select *, source as near, target as far, 'forward' as walked from edge where :forward = 1
+    union all
+    select *, target as near, source as far, 'backward' as walked from edge where :backward = 1
+),
+walk ({RELATION_COLUMNS}, walked, depth, far, trail) as (
+    select {RELATION_COLUMNS}, walked, 1, far, '["' || near || '","' || far || '"]'
+    from arc where near = :start and far <> :start
+    union all
+    select {", ".join(f"a.{name}" for name in RELATION_COLUMNS.split(", "))}, a.walked,
+        w.depth + 1, a.far, substr(w.trail, 1, length(w.trail) - 1) || ',"' || a.far || '"]'
+    from walk w join arc a on a.near = w.far
+    where w.depth < :deepest and w.trail not like '%"' || a.far || '"%'
+)
+select * from (select * from walk limit :steps) walked
+order by depth, weight desc, source, target, tag, trail limit :most
+"""  # noqa: S608 - our own text
 
 
 class MemoRelation(TypedDict):
@@ -56,7 +85,19 @@ class RelationList(TypedDict):
     next_cursor: NotRequired[str]
 
 
-def relation_save(
+class RelationPathEdge(MemoRelation):
+    depth: int
+    direction: Literal["forward", "backward"]
+    path: list[str]
+
+
+class RelationGraph(TypedDict):
+    edges: list[RelationPathEdge]
+    nodes: list[RelatedMemo]
+    has_more: bool
+
+
+def save_relation(
     desk: Desk,
     sourceMemoId: str,
     targetMemoId: str,
@@ -70,25 +111,33 @@ def relation_save(
     below it."""
     if sourceMemoId == targetMemoId:
         raise Invalid("A memo cannot be related to itself.", field="targetMemoId")
-    space = spaces.resolve_namespace(namespace, desk.principal)
-    rounded = None if weight is None else round(weight, 2)
+    who = desk.principal
+    key = _build_key(who, namespace, sourceMemoId, targetMemoId, tag)
     with desk.write() as tx:
-        ends = [require_memo(desk, tx, memo, None) for memo in (sourceMemoId, targetMemoId)]
-        _require_inside(space, ends)
-        old = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
-        if expected_version is not None and expected_version != (old[8] if old else 0):
+        ends = [require_memo(tx, desk, memo_id) for memo_id in (sourceMemoId, targetMemoId)]
+        for memo in ends:
+            if not is_inside(memo.namespace, key["space"]):
+                raise Missing(f"There is no memo {memo.id!r} in the relation's namespace.", memo_id=memo.id)
+        old = find_relation(tx, key, lock=True)
+        version = old.revision if old else 0
+        if expected_version is not None and expected_version != version:
             raise Conflict(
-                f"The relation is at version {old[8] if old else 0}, not {expected_version}. Nothing was changed.",
-                current_version=old[8] if old else 0,
+                f"The relation is at version {version}, not {expected_version}. Nothing was changed.",
+                current_version=version,
             )
-        if old is None or _differs(old, rounded, reason):
-            _upsert_relation(tx, space, ends, tag, rounded, reason, old)
-        row = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag)
-    assert row is not None
-    return to_relation(row, desk)
+        # A new relation has full weight by default; a changed one keeps what is not given.
+        weight = round(weight, 2) if weight is not None else old.weight if old else 1.0
+        reason = reason if reason is not None else old.reason if old else ""
+        if old is None or (weight, reason) != (old.weight, old.reason):
+            strictest = max(CLASSIFICATIONS.index(memo.classification) for memo in ends)
+            label = tx.classify(CLASSIFICATIONS[strictest], key["space"], reason, tag)
+            tx.run(_SAVE, **key, label=label, weight=weight, reason=reason, at=desk.now())
+        saved = find_relation(tx, key)
+    assert saved is not None
+    return _to_relation(saved, who)
 
 
-def relation_delete(
+def delete_relation(
     desk: Desk,
     sourceMemoId: str,
     targetMemoId: str,
@@ -96,25 +145,18 @@ def relation_delete(
     namespace: Namespace = None,
 ) -> DeletedRelation:
     """Delete one relation; the answer holds what it was."""
-    space = spaces.resolve_namespace(namespace, desk.principal)
+    key = _build_key(desk.principal, namespace, sourceMemoId, targetMemoId, tag)
     with desk.write() as tx:
-        row = _fetch_relation(tx, space, sourceMemoId, targetMemoId, tag, lock=True)
-        if row is None:
+        relation = find_relation(tx, key, lock=True)
+        if relation is None:
             raise Missing(
                 "There is no such relation here.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag
             )
-        tx.run(
-            """delete from memo_relation where space = :space and source = :source and target = :target and tag = :tag
-            and {visible}""",
-            space=space,
-            source=sourceMemoId,
-            target=targetMemoId,
-            tag=tag,
-        )
-    return {"deleted": True, "relation": to_relation(row, desk)}
+        tx.run(f"delete from memo_relation where {_KEY}", **key)  # noqa: S608 - our own text
+    return {"deleted": True, "relation": _to_relation(relation, desk.principal)}
 
 
-def relation_list(
+def list_relations(
     desk: Desk,
     namespace: Namespace = None,
     sourceMemoId: Annotated[str | None, Field(description="only from this memo")] = None,
@@ -124,123 +166,114 @@ def relation_list(
     cursor: PageCursor = None,
 ) -> RelationList:
     """Relations of a namespace and those below it, as edges and the memos that they join."""
-    last = cursors.decode("relations", cursor) if cursor else ["", "", "", ""]
-    space = spaces.resolve_namespace(namespace, desk.principal)
+    last = cursors.decode("relations", cursor) if cursor else [""] * 4
     rows = desk.rows(
-        f"""select {COLUMNS} from memo_relation r where {{visible:r}} and {BOTH_ALIVE}
-            and (:space = '/' or space = :space or substr(space, 1, cast(:length as integer)) = :below)
+        f"""select {RELATION_COLUMNS} from memo_relation r where {{visible:r}} and {_BOTH_ALIVE} and {INSIDE}
             and (:source = '' or source = :source) and (:target = '' or target = :target) and (:tag = '' or tag = :tag)
             and (space, source, target, tag) > (:last_space, :last_source, :last_target, :last_tag)
         order by space, source, target, tag limit :most""",  # noqa: S608 - the columns are our own
-        space=space,
-        below=f"{space}/",
-        length=len(space) + 1,
         source=sourceMemoId or "",
         target=targetMemoId or "",
         tag=tag or "",
-        now=now(),
-        last_space=last[0],
-        last_source=last[1],
-        last_target=last[2],
-        last_tag=last[3],
+        now=desk.now(),
         most=limit + 1,
+        **dict(zip(("last_space", "last_source", "last_target", "last_tag"), last, strict=True)),
+        **bind_namespace(resolve_namespace(namespace, desk.principal)),
     )
-    shown_rows = rows[:limit]
-    told: RelationList = {
-        "edges": [to_relation(row, desk) for row in shown_rows],
-        "nodes": fetch_related_memos(desk, {end for row in shown_rows for end in (row[1], row[2])}),
+    relations = [RelationRow(*row) for row in rows[:limit]]
+    page: RelationList = {
+        "edges": [_to_relation(each, desk.principal) for each in relations],
+        "nodes": _fetch_related_memos(desk, {end for each in relations for end in (each.source, each.target)}),
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
-        told["next_cursor"] = cursors.encode("relations", *shown_rows[-1][:4])
-    return told
+        page["next_cursor"] = cursors.encode("relations", *rows[limit - 1][:4])
+    return page
 
 
-def to_relation(row: Row, desk: Desk) -> MemoRelation:
-    space, source, target, tag, weight, reason, created_at, updated_at, revision = row[:9]
-    told: MemoRelation = {
-        "namespace": spaces.format_namespace(space, desk.principal),
-        "sourceMemoId": source,
-        "targetMemoId": target,
-        "tag": tag,
-        "weight": weight,
-        "created_at": format_time(created_at),
-        "updated_at": format_time(updated_at),
-        "version": revision,
+def walk_relations(
+    desk: Desk,
+    startMemoId: str,
+    namespace: Namespace = None,
+    direction: Literal["forward", "backward", "both"] = "forward",
+    maxDepth: Annotated[int, Field(ge=1, le=10)] = 3,
+    tag: Annotated[str | None, Field(max_length=64)] = None,
+    limit: Annotated[int, Field(ge=1, le=1000)] = 200,
+) -> RelationGraph:
+    """Walk relations from a memo, nearest first. `path` lists memo ids from the start; `direction` tells how each edge
+    was walked; loops are cut."""
+    inside = resolve_namespace(namespace, desk.principal)
+    require_memo(desk, desk, startMemoId, namespace or ".")
+    rows = desk.rows(
+        _WALK,
+        start=startMemoId,
+        now=desk.now(),
+        tag=tag or "",
+        forward=int(direction in ("forward", "both")),
+        backward=int(direction in ("backward", "both")),
+        deepest=maxDepth,
+        most=limit + 1,
+        # Cut loops leave a tree, but a dense graph has very many paths: the walk itself is bounded.
+        steps=50 * (limit + 1),
+        **bind_namespace(inside),
+    )
+    edges = [_to_path_edge(row, desk.principal) for row in rows[:limit]]
+    ends = {startMemoId} | {end for row in rows[:limit] for end in (row[1], row[2])}
+    return {"edges": edges, "nodes": _fetch_related_memos(desk, ends), "has_more": len(rows) > limit}
+
+
+def find_relation(rows: Rows, key: dict[str, str], *, lock: bool = False) -> RelationRow | None:
+    """`key` holds space, source, target and tag."""
+    sql = f"select {RELATION_COLUMNS} from memo_relation where {_KEY}"  # noqa: S608 - the columns are our own
+    row = rows.row(f"{sql} {{for_update}}" if lock else sql, **key)
+    return RelationRow(*row) if row else None
+
+
+def _build_key(who: Principal, namespace: str | None, source: str, target: str, tag: str) -> dict[str, str]:
+    return {"space": resolve_namespace(namespace, who), "source": source, "target": target, "tag": tag}
+
+
+def _to_relation(relation: RelationRow, who: Principal) -> MemoRelation:
+    response: MemoRelation = {
+        "namespace": format_namespace(relation.namespace, who),
+        "sourceMemoId": relation.source,
+        "targetMemoId": relation.target,
+        "tag": relation.tag,
+        "weight": relation.weight,
+        "created_at": format_time(relation.created_at),
+        "updated_at": format_time(relation.updated_at),
+        "version": relation.revision,
     }
-    if reason:
-        told["reason"] = reason
-    return told
+    if relation.reason:
+        response["reason"] = relation.reason
+    return response
 
 
-def fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
+def _to_path_edge(row: Row, who: Principal) -> RelationPathEdge:
+    *relation, walked, depth, _, trail = row
+    direction: Any = walked
+    return {
+        **_to_relation(RelationRow(*relation), who), "depth": depth, "direction": direction, "path": json.loads(trail),
+    }  # fmt: skip
+
+
+def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     """The memos at the ends of edges, in order of id, with the start of their content."""
     if not ids:
         return []
-    names = {f"id{number}": memo_id for number, memo_id in enumerate(sorted(ids))}
+    listed, params = bind_ids(sorted(ids))
     rows = desk.rows(
         f"""select id, space, title, substr(content, 1, 200) from memo
-        where id in ({", ".join(f":{name}" for name in names)}) and {ALIVE} and {{visible}} order by id""",  # noqa: S608
-        now=now(),
-        **names,
+        where id in ({listed}) and {ALIVE} and {{visible}} order by id""",  # noqa: S608 - parameters
+        now=desk.now(),
+        **params,
     )
-    return [_to_related_memo(row, desk) for row in rows]
+    return [_to_related_memo(row, desk.principal) for row in rows]
 
 
-def _to_related_memo(row: Row, desk: Desk) -> RelatedMemo:
-    memo_id, space, title, content = row
-    told: RelatedMemo = {
-        "memo_id": memo_id,
-        "namespace": spaces.format_namespace(space, desk.principal),
-        "content": content,
-    }
+def _to_related_memo(row: Row, who: Principal) -> RelatedMemo:
+    memo_id, namespace, title, content = row
+    memo: RelatedMemo = {"memo_id": memo_id, "namespace": format_namespace(namespace, who), "content": content}
     if title:
-        told["title"] = title
-    return told
-
-
-def _fetch_relation(tx: Tx, space: str, source: str, target: str, tag: str, *, lock: bool = False) -> Row | None:
-    return tx.row(
-        f"""select {COLUMNS} from memo_relation where space = :space and source = :source and target = :target
-        and tag = :tag and {{visible}} {"{for_update}" if lock else ""}""",  # noqa: S608 - the columns are our own
-        space=space,
-        source=source,
-        target=target,
-        tag=tag,
-    )
-
-
-def _differs(old: Row, weight: float | None, reason: str | None) -> bool:
-    return (weight is not None and weight != old[4]) or (reason is not None and reason != old[5])
-
-
-def _upsert_relation(
-    tx: Tx, space: str, ends: list[Memo], tag: str, weight: float | None, reason: str | None, old: Row | None
-) -> None:
-    """A new relation counts fully unless told otherwise; a changed one keeps what was not named."""
-    at = now()
-    tx.run(
-        """insert into memo_relation
-            (space, source, target, tag, label, weight, reason, created_at, updated_at, revision)
-        values (:space, :source, :target, :tag, :label, :weight, :reason, :at, :at, 1)
-        on conflict (space, source, target, tag) do update set label = excluded.label, weight = excluded.weight,
-            reason = excluded.reason, updated_at = excluded.updated_at, revision = memo_relation.revision + 1""",
-        space=space,
-        source=ends[0].id,
-        target=ends[1].id,
-        tag=tag,
-        label=tx.classify(_find_strictest(ends), space, reason if reason is not None else (old[5] if old else ""), tag),
-        weight=weight if weight is not None else old[4] if old else 1.0,
-        reason=reason if reason is not None else old[5] if old else "",
-        at=at,
-    )
-
-
-def _find_strictest(ends: list[Memo]) -> Classification:
-    return CLASSIFICATIONS[max(CLASSIFICATIONS.index(memo.label) for memo in ends)]
-
-
-def _require_inside(space: str, ends: list[Memo]) -> None:
-    for memo in ends:
-        if not spaces.is_inside(memo.space, space):
-            raise Missing(f"There is no memo {memo.id!r} in the relation's namespace.", memo_id=memo.id)
+        memo["title"] = title
+    return memo

@@ -1,76 +1,76 @@
-"""memory.save: one memo or many, new or changed, all or nothing."""
+"""memory.save, memory.delete and memory.restore; and memory.purge for the owner's `tokonoma purge`."""
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, NotRequired, cast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import namespaces as spaces
-from tokonoma.core.clock import now, parse_time
-from tokonoma.core.desk import Desk, Tx
-from tokonoma.core.errors import Conflict, Invalid, Missing
+from tokonoma.core.clock import parse_time
+from tokonoma.core.desk import Desk, Tx, format_address
+from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import uuid7
-from tokonoma.modules.memory.memo import Memo, MemoSummary, to_document, to_memo, to_summary
-from tokonoma.modules.memory.metadata import encode_metadata, merge_metadata
-from tokonoma.modules.memory.tables import ALIVE, COLUMNS
+from tokonoma.core.namespaces import resolve_namespace
+from tokonoma.modules.memory import model
+from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace, Version
+from tokonoma.modules.memory.read import require_memo
+from tokonoma.modules.memory.tables import PUT_MEMO, bind_ids
 
-MAX_CONTENT_BYTES = 1024 * 1024  # bytes
+MAX_CONTENT_BYTES = 1024 * 1024
 MAX_MEMOS = 1000
-LATEST = 253402300799999  # the year 9999
 _DIFF_LINES = 12
+_DAY = 86_400_000
+_PURGE_PAGE = 500  # memos in one transaction: other writers wait no longer than that takes
+_PURGEABLE = "(deleted_at <= :before or (expires_at is not null and expires_at <= :before)) and {visible}"
 
 Content = Annotated[str, Field(description="what to remember, up to 1 MiB")]
 Title = Annotated[str | None, Field(max_length=500)]
-Namespace = Annotated[
-    str | None, Field(max_length=500, description="like a folder: notes/today; default: your own; /x from your root")
-]
 Thread = Annotated[
     str | None, Field(max_length=200, description="conversation or document that it belongs to, in order of saving")
 ]
 Mode = Annotated[Literal["merge", "replace"], Field(description="merge: null deletes a key")]
 Seconds = Annotated[int | None, Field(ge=1, le=10**10, description="forget it after so many seconds")]
 Until = Annotated[str | None, Field(description="forget it at this time (RFC 3339)")]
-Version = Annotated[int | None, Field(ge=1, description="refuse if the memo is not at this version any more")]
 
 
-class NewMemo(TypedDict):
-    content: NotRequired[Content]
-    namespace: NotRequired[Namespace]
-    title: NotRequired[Title]
-    metadata: NotRequired[dict[str, Any] | None]
-    metadata_mode: NotRequired[Mode]
-    memo_id: NotRequired[str | None]
-    expected_version: NotRequired[Version]
-    thread: NotRequired[Thread]
-    ttl_seconds: NotRequired[Seconds]
-    expires_at: NotRequired[Until]
+class NewMemo(TypedDict, total=False):
+    content: Content
+    namespace: Namespace
+    title: Title
+    metadata: dict[str, Any] | None
+    metadata_mode: Mode
+    memo_id: str | None
+    expected_version: Version
+    thread: Thread
+    ttl_seconds: Seconds
+    expires_at: Until
 
 
-class SavedMemos(TypedDict):
-    memo_id: NotRequired[str]
-    namespace: NotRequired[str]
-    title: NotRequired[str]
-    metadata: NotRequired[dict[str, Any]]
-    thread: NotRequired[str]
-    created_at: NotRequired[str]
-    updated_at: NotRequired[str]
-    expires_at: NotRequired[str]
-    version: NotRequired[int]
-    items: NotRequired[list[MemoSummary]]
+class SavedMemos(TypedDict, total=False):
+    memo_id: str
+    namespace: str
+    title: str
+    metadata: dict[str, Any]
+    thread: str
+    created_at: str
+    updated_at: str
+    expires_at: str
+    version: int
+    items: list[MemoSummary]
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldPlace:
-    """Where in the call a memo stands, for what is said of it."""
+class DeletedMemo(TypedDict):
+    deleted: bool
+    memo_id: str
+    version: int
 
-    name: str
 
-    def field(self, field: str) -> str:
-        return f"{self.name}.{field}" if self.name else field
+class MemoPurge(TypedDict):
+    deleted: int
+    expired: int
 
 
 def save_memos(
@@ -94,136 +94,90 @@ def save_memos(
 ) -> SavedMemos:
     """Save a memo, or change one. Found by its words at once, and by its meaning shortly after. With `memos`, each has
     the same fields and the answer holds `items` in their order."""
-    one = {
+    single = {
         "content": content, "title": title, "metadata": metadata, "memo_id": memo_id, "expires_at": expires_at,
         "expected_version": expected_version, "thread": thread, "ttl_seconds": ttl_seconds,
     }  # fmt: skip
     if memos is None:
-        new = cast("NewMemo", {**one, "namespace": namespace, "metadata_mode": metadata_mode})
+        new = cast("NewMemo", {**single, "namespace": namespace, "metadata_mode": metadata_mode})
         with desk.write() as tx:
-            kept = _save_memo(desk, tx, new, _FieldPlace(""))
-        return cast("SavedMemos", to_summary(kept, desk.principal))
-    extra = [name for name, value in one.items() if value is not None]
+            memo = _save_memo(desk, tx, new)
+        return cast("SavedMemos", model.to_summary(memo, desk.principal))
+    extra = [name for name, value in single.items() if value is not None]
     if extra:
         raise Invalid(f"With `memos`, {', '.join(extra)} belongs into each memo, not beside them.", fields=extra)
     with desk.write() as tx:
-        _lock_memos(tx, [named for new in memos if (named := new.get("memo_id"))])
-        many = [
-            _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), _FieldPlace(f"memos[{number}]"))
+        _lock_memos(tx, [memo_id for new in memos if (memo_id := new.get("memo_id"))])
+        saved = [
+            _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), f"memos[{number}].")
             for number, new in enumerate(memos)
         ]
-    return {"items": [to_summary(memo, desk.principal) for memo in many]}
+    return {"items": [model.to_summary(memo, desk.principal) for memo in saved]}
 
 
-def _lock_memos(tx: Tx, ids: Sequence[str]) -> None:
-    """All in one order, whatever the caller's is: two calls that share memos wait for each other, and not in a ring."""
-    if len(ids) > 1:
-        names = {f"id{number}": each for number, each in enumerate(ids)}
-        listed = ", ".join(f":{name}" for name in names)
-        tx.rows(f"select id from memo where id in ({listed}) and {{visible}} order by id {{for_update}}", **names)  # noqa: S608
+def delete_memo(
+    desk: Desk,
+    memo_id: str,
+    namespace: Namespace = None,
+    expected_version: Annotated[Version, Field()] = None,
+) -> DeletedMemo:
+    """Put a memo into the trash: no longer found, its relations hidden. memory.restore brings both back."""
+    with desk.write() as tx:
+        memo = require_memo(tx, desk, memo_id, namespace, lock=True)
+        if expected_version is not None and expected_version != memo.revision:
+            raise Conflict(
+                f"The memo is at version {memo.revision}, not {expected_version}. Nothing was deleted.",
+                memo_id=memo_id,
+                current_version=memo.revision,
+            )
+        tx.run(
+            "update memo set deleted_at = :at, revision = revision + 1 where id = :id and {visible}",
+            at=desk.now(),
+            id=memo_id,
+        )
+        tx.drop(memo.address)
+    return {"deleted": True, "memo_id": memo_id, "version": memo.revision + 1}
 
 
-def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: _FieldPlace) -> Memo:
-    content = new.get("content")
-    if content is not None:
-        check_content(content, place.field("content"))
-    memo_id = new.get("memo_id")
-    memo = _build_changed(desk, tx, new, memo_id, place) if memo_id else _build_memo(desk, new, place)
-    text = encode_metadata(memo.metadata, place.field("metadata"))
-    row = {
-        "id": memo.id, "space": memo.space, "label": memo.label, "title": memo.title, "content": memo.content,
-        "metadata": text, "thread": memo.thread, "created_at": memo.created_at, "updated_at": memo.updated_at,
-        "expires_at": memo.expires_at, "revision": memo.revision,
-    }  # fmt: skip
-    tx.run(_UPDATE if memo_id else _INSERT, **row)
-    tx.put(to_document(memo))
-    return memo
+def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:
+    """Take a memo out of the trash, with its relations."""
+    with desk.write() as tx:
+        memo = require_memo(tx, desk, memo_id, namespace, lock=True, trash=True)
+        # An expired memo would disappear again at once: a restored one stays.
+        expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > desk.now() else None
+        tx.run(
+            """update memo set deleted_at = null, expires_at = :expires_at, revision = revision + 1
+            where id = :id and {visible}""",
+            id=memo_id,
+            expires_at=expires_at,
+        )
+        memo = replace(memo, deleted_at=None, expires_at=expires_at, revision=memo.revision + 1)
+        tx.put(model.to_document(memo))
+    return model.to_summary(memo, desk.principal)
 
 
-_INSERT = """insert into memo (id, space, label, title, content, metadata, thread, created_at, updated_at, expires_at,
-    revision) values (:id, :space, :label, :title, :content, :metadata, :thread, :created_at, :updated_at, :expires_at,
-    :revision)"""
-_UPDATE = """update memo set space = :space, label = :label, title = :title, content = :content, metadata = :metadata,
-    thread = :thread, created_at = :created_at, updated_at = :updated_at, expires_at = :expires_at, revision = :revision
-    where id = :id and {visible}"""
-
-
-def _build_memo(desk: Desk, new: NewMemo, place: _FieldPlace) -> Memo:
-    content = new.get("content")
-    if content is None:
-        raise Invalid(f"{place.field('content')} is required for a new memo.", field=place.field("content"))
-    if new.get("expected_version") is not None:
-        raise Invalid("expected_version goes with memo_id: a new memo has no version.", field="expected_version")
-    at = now()
-    return Memo(
-        id=uuid7(),
-        space=spaces.resolve_namespace(new.get("namespace"), desk.principal),
-        label="internal",
-        title=new.get("title") or "",
-        content=content,
-        metadata=merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
-        thread=new.get("thread") or "",
-        created_at=at,
-        updated_at=at,
-        expires_at=_parse_expiry(new, at, place),
-        deleted_at=None,
-        revision=1,
-    )
-
-
-def _build_changed(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: _FieldPlace) -> Memo:
-    old = require_memo(desk, tx, memo_id, new.get("namespace"), lock=True)
-    expected = new.get("expected_version")
-    if expected is not None and expected != old.revision:
-        raise _build_stale_error(old, new, expected)
-    at = max(now(), old.updated_at)
-    given: Mapping[str, Any] = {key: value for key, value in new.items() if value is not None}
-    return replace(
-        old,
-        title=given.get("title", old.title),
-        content=given.get("content", old.content),
-        metadata=merge_metadata(old.metadata, given.get("metadata") or {}, new.get("metadata_mode", "merge"))
-        if "metadata" in given
-        else old.metadata,
-        thread=given.get("thread", old.thread),
-        updated_at=at,
-        expires_at=_parse_expiry(new, at, place) if {"ttl_seconds", "expires_at"} & given.keys() else old.expires_at,
-        revision=old.revision + 1,
-    )
-
-
-def require_memo(desk: Desk, tx: Tx, memo_id: str, namespace: str | None, *, lock: bool = False) -> Memo:
-    """The living memo with this id that the caller can see, in the namespace if one is named."""
-    row = tx.row(
-        f"select {COLUMNS} from memo where id = :id and {ALIVE} and {{visible}} {'{for_update}' if lock else ''}",  # noqa: S608
-        id=memo_id,
-        now=now(),
-    )
-    memo = to_memo(row) if row else None
-    if memo is None or (
-        namespace and not spaces.is_inside(memo.space, spaces.resolve_namespace(namespace, desk.principal))
-    ):
-        raise Missing(f"There is no memo {memo_id!r} here.", memo_id=memo_id)
-    return memo
-
-
-def _parse_expiry(new: NewMemo, at: int, place: _FieldPlace) -> int | None:
-    seconds, until = new.get("ttl_seconds"), new.get("expires_at")
-    if seconds is not None and until is not None:
-        raise Invalid("Give ttl_seconds or expires_at, not both.", field=place.field("ttl_seconds"))
-    if seconds is not None:
-        return min(at + seconds * 1000, LATEST)
-    if until is None:
-        return None
-    try:
-        moment = parse_time(until)
-    except ValueError:
-        raise Invalid(
-            f"{place.field('expires_at')} must be a time like 2027-01-31T09:00:00Z.", field=place.field("expires_at")
-        ) from None
-    if moment <= at:
-        raise Invalid(f"{place.field('expires_at')} lies in the past.", field=place.field("expires_at"))
-    return moment
+def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
+    """Remove a page of the memos that were deleted, or had expired, so many days ago, with their relations. With
+    `dry_run` say how many there are in all."""
+    before = desk.now() - days * _DAY
+    if dry_run:
+        row = desk.row(
+            f"select count(deleted_at), count(*) - count(deleted_at) from memo where {_PURGEABLE}",  # noqa: S608 - our own
+            before=before,
+        )
+        assert row is not None
+        return {"deleted": row[0], "expired": row[1]}
+    with desk.write() as tx:
+        # Locked: a memo that is restored at this moment stays.
+        found = tx.rows(
+            f"select id, deleted_at from memo where {_PURGEABLE} order by id limit {_PURGE_PAGE} {{for_update}}",  # noqa: S608
+            before=before,
+        )
+        for memo_id, _ in found:
+            tx.drop(format_address(model.MODULE_NAME, memo_id))
+            tx.run("delete from memo where id = :id and {visible}", id=memo_id)  # relations go with it
+    deleted = sum(at is not None for _, at in found)
+    return {"deleted": deleted, "expired": len(found) - deleted}
 
 
 def check_content(content: str, field: str = "content") -> None:
@@ -235,6 +189,81 @@ def check_content(content: str, field: str = "content") -> None:
             field=field,
             limit=MAX_CONTENT_BYTES,
         )
+
+
+def _lock_memos(tx: Tx, ids: Sequence[str]) -> None:
+    """In order of id, not in the caller's order: two calls that share memos must not deadlock."""
+    if len(ids) > 1:
+        listed, params = bind_ids(ids)
+        tx.rows(f"select id from memo where id in ({listed}) and {{visible}} order by id {{for_update}}", **params)  # noqa: S608
+
+
+def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: str = "") -> Memo:
+    """`place` stands before the names of fields in errors."""
+    content = new.get("content")
+    if content is not None:
+        check_content(content, f"{place}content")
+    memo_id = new.get("memo_id")
+    memo = _change_memo(desk, tx, new, memo_id, place) if memo_id else _build_memo(desk, new, place)
+    tx.run(PUT_MEMO, **model.to_row(memo, f"{place}metadata"))
+    tx.put(model.to_document(memo))
+    return memo
+
+
+def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
+    content = new.get("content")
+    if content is None:
+        raise Invalid(f"{place}content is required for a new memo.", field=f"{place}content")
+    if new.get("expected_version") is not None:
+        raise Invalid("expected_version goes with memo_id: a new memo has no version.", field="expected_version")
+    at = desk.now()
+    return Memo(
+        id=uuid7(),
+        namespace=resolve_namespace(new.get("namespace"), desk.principal),
+        classification="internal",
+        title=new.get("title") or "",
+        content=content,
+        metadata=model.merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
+        thread=new.get("thread") or "",
+        created_at=at,
+        updated_at=at,
+        expires_at=_parse_expiry(new, at, place),
+        deleted_at=None,
+        revision=1,
+    )
+
+
+def _change_memo(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: str) -> Memo:
+    old = require_memo(tx, desk, memo_id, new.get("namespace"), lock=True)
+    expected = new.get("expected_version")
+    if expected is not None and expected != old.revision:
+        raise _build_stale_error(old, new, expected)
+    at = max(desk.now(), old.updated_at)
+    given: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
+    changes = {name: given[name] for name in ("title", "content", "thread") if name in given}
+    if "metadata" in given:
+        changes["metadata"] = model.merge_metadata(old.metadata, given["metadata"], new.get("metadata_mode", "merge"))
+    if {"ttl_seconds", "expires_at"} & given.keys():
+        changes["expires_at"] = _parse_expiry(new, at, place)
+    return replace(old, updated_at=at, revision=old.revision + 1, **changes)
+
+
+def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
+    seconds, until = new.get("ttl_seconds"), new.get("expires_at")
+    if seconds is not None and until is not None:
+        raise Invalid("Give ttl_seconds or expires_at, not both.", field=f"{place}ttl_seconds")
+    if seconds is not None:
+        return min(at + seconds * 1000, model.LATEST)
+    if until is None:
+        return None
+    field = f"{place}expires_at"
+    try:
+        moment = parse_time(until)
+    except ValueError:
+        raise Invalid(f"{field} must be a time like 2027-01-31T09:00:00Z.", field=field) from None
+    if moment <= at:
+        raise Invalid(f"{field} lies in the past.", field=field)
+    return moment
 
 
 def _build_stale_error(old: Memo, new: NewMemo, expected: int) -> Conflict:

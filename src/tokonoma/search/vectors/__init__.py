@@ -1,1 +1,1 @@
-"""Searching by vectors."""
+"""Search by vectors."""

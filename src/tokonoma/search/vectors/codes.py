@@ -1,12 +1,13 @@
 """One-bit codes: what a vector is reduced to in memory, and how the nearest are proposed from it. Pure.
 
 A vector is moved by the model's centre, spread by a fixed rotation over all bits alike (two rounds of random signs and
-a Hadamard transform), and its signs are kept, with two numbers that mend the worst of the loss. Codes are searched in
-two steps: by the number of bits that differ, over all; then, for the few thousand nearest, by the product of the code
-with the question in full. What is left is compared exactly by whoever holds the vectors.
+a Hadamard transform), and its signs are stored, with two numbers that correct the worst of the loss. Codes are searched
+in two steps: by the number of bits that differ, over all; then, for the few thousand nearest, by the product of the
+code with the full query. The caller compares the rest exactly, with the stored vectors.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,16 +20,19 @@ BitWords = NDArray[np.uint64]
 RowNumbers = NDArray[np.int64]
 
 CODE_FORMAT = 1
-"""Of the codes. Another number, and those that are stored are made anew."""
+"""With another number, stored codes are computed again."""
 
-_CHUNK = 65_536  # rows at a time: what is computed of them stays in the processor's cache
+BLOCK = 16_384
+"""Rows of a block."""
+
+_CHUNK = 65_536  # rows at a time: the intermediate results stay in the processor's cache
 _FAR = np.uint16(65_535)
 _SAMPLE = 8_192
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Bits as columns of 64, one row a word: what is compared at once lies side by side."""
+    """Bits in words of 64, one array per word: what is compared at once lies side by side."""
 
     words: BitWords  # (words, rows)
     scales: Floats
@@ -38,9 +42,93 @@ class Codes:
         return self.words.shape[1]
 
 
+class CodeColumns:
+    """Growing columns: codes beside their ids, documents and locations. A row is added behind the rows that other
+    threads look at; when there is no room, into larger copies."""
+
+    def __init__(self, bits: int) -> None:
+        self.count = 0
+        self.blank = 0  # rows whose vector has gone
+        self.dirty: set[int] = set()  # numbers of blocks that differ from what is stored
+        self._words = np.empty((bits // 64, 0), np.uint64)
+        self._scales: Floats = np.empty(0, np.float32)
+        self._shifts: Floats = np.empty(0, np.float32)
+        self._ids: RowNumbers = np.empty(0, np.int64)
+        self._documents: RowNumbers = np.empty(0, np.int64)
+        self._locations: NDArray[np.uint32] = np.empty(0, np.uint32)
+
+    def codes(self) -> Codes:
+        count = self.count
+        return Codes(self._words[:, :count], self._scales[:count], self._shifts[:count])
+
+    def ids(self) -> RowNumbers:
+        return self._ids[: self.count]
+
+    def documents(self) -> RowNumbers:
+        return self._documents[: self.count]
+
+    def locations(self) -> NDArray[np.uint32]:
+        return self._locations[: self.count]
+
+    def measure_memory(self) -> int:
+        return sum(each.nbytes for each in self._list_columns()) + self._words.nbytes
+
+    def add(self, ids: Any, documents: Any, locations: Any, codes: Codes) -> None:
+        start, end = self.count, self.count + len(codes)
+        if end > self._words.shape[1]:
+            self.reserve(max(end, self._words.shape[1] * 5 // 4, 1024))
+        self._words[:, start:end] = codes.words
+        added = (codes.scales, codes.shifts, ids, documents, locations)
+        for column, values in zip(self._list_columns(), added, strict=True):
+            column[start:end] = values
+        self.count = end
+        self.blank += int(np.count_nonzero(self._locations[start:end] == 0))
+        self.dirty.update(range(start // BLOCK, (end - 1) // BLOCK + 1))
+
+    def set_location(self, at: int, location: int) -> None:
+        """Give a row another location; 0 blanks it."""
+        before = int(self._locations[at])
+        if before != location:
+            self.blank += (location == 0) - (before == 0)
+            self._locations[at] = location
+            self.dirty.add(at // BLOCK)
+
+    def export_block(self, number: int) -> tuple[int, list[int], bytes]:
+        """How many rows, the locations that occur in them, and all of it as bytes."""
+        part = slice(number * BLOCK, min((number + 1) * BLOCK, self.count))
+        used, locations = np.unique(self._locations[part], return_inverse=True)
+        parts = [column[part] for column in self._list_columns()[:-1]]
+        parts += [locations.astype(np.uint32), self._words[:, part]]
+        return part.stop - part.start, used.tolist(), b"".join(each.tobytes() for each in parts)
+
+    def import_block(self, count: int, data: bytes, numbers: Sequence[int]) -> None:
+        """Add what `export_block` returned; `numbers` are the locations that occur in it."""
+        values: list[Any] = []
+        at = 0
+        for column in self._list_columns():
+            values.append(np.frombuffer(data, column.dtype, count, at))
+            at += values[-1].nbytes
+        words = np.frombuffer(data, np.uint64, offset=at).reshape(-1, count)
+        scales, shifts, ids, documents, locations = values
+        clean = set(self.dirty)
+        self.add(ids, documents, np.asarray(numbers, np.uint32)[locations], Codes(words, scales, shifts))
+        self.dirty = clean
+
+    def _list_columns(self) -> tuple[NDArray[Any], ...]:
+        return self._scales, self._shifts, self._ids, self._documents, self._locations
+
+    def reserve(self, room: int) -> None:
+        """Make room for that many rows in all."""
+        more = room - self._words.shape[1]
+        self._words = np.concatenate([self._words, np.empty((self._words.shape[0], more), np.uint64)], axis=1)
+        self._scales, self._shifts, self._ids, self._documents, self._locations = (
+            np.concatenate([column, np.empty(more, column.dtype)]) for column in self._list_columns()
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class CodeQuery:
-    """A vector as the codes of its model are asked with it."""
+    """The vector of a query, prepared for comparison with codes."""
 
     bits: BitWords
     table: Floats  # (bytes, 256): what each byte of a code adds to the product
@@ -52,25 +140,25 @@ class BinaryCoder:
 
     def __init__(self, dimension: int, centre: Floats | None) -> None:
         self.bits = 512 if dimension <= 512 else 1024
-        self._turn = _build_rotation(dimension, self.bits)
+        self._rotation = _build_rotation(dimension, self.bits)
         self._centre = np.zeros(dimension, np.float32) if centre is None else centre
 
     def encode(self, vectors: Floats) -> Codes:
-        turned = (vectors - self._centre) @ self._turn
-        packed: Any = np.packbits(turned > 0, axis=1).view(np.uint64)
-        sizes = np.abs(turned).sum(1)
-        scales = np.einsum("ij,ij->i", turned, turned) / np.maximum(sizes, 1e-12)
+        rotated = (vectors - self._centre) @ self._rotation
+        packed: Any = np.packbits(rotated > 0, axis=1).view(np.uint64)
+        sizes = np.abs(rotated).sum(1)
+        scales = np.einsum("ij,ij->i", rotated, rotated) / np.maximum(sizes, 1e-12)
         return Codes(np.ascontiguousarray(packed.T), scales, vectors @ self._centre)
 
     def encode_query(self, vector: Floats) -> CodeQuery:
-        turned = (vector - self._centre) @ self._turn
-        bits: Any = np.packbits(turned > 0).view(np.uint64)
-        table = turned.reshape(-1, 8) @ _build_byte_bits()
-        return CodeQuery(bits, np.ascontiguousarray(table, dtype=np.float32), float(turned.sum()))
+        rotated = (vector - self._centre) @ self._rotation
+        bits: Any = np.packbits(rotated > 0).view(np.uint64)
+        table = rotated.reshape(-1, 8) @ _build_byte_bits()
+        return CodeQuery(bits, np.ascontiguousarray(table, dtype=np.float32), float(rotated.sum()))
 
 
 def count_differing_bits(words: BitWords, bits: BitWords) -> NDArray[np.uint16]:
-    """In how many bits each code differs from the question's."""
+    """In how many bits each code differs from the query's."""
     count = words.shape[1]
     found = np.empty(count, np.uint16)
     mixed, ones = np.empty(min(count, _CHUNK), np.uint64), np.empty(min(count, _CHUNK), np.uint8)
@@ -102,28 +190,28 @@ def select_nearest(found: NDArray[np.uint16], most: int) -> RowNumbers:
     return near
 
 
-def propose_rows(codes: Codes, asked: CodeQuery, blocked: NDArray[np.bool_] | None, most: int) -> RowNumbers:
+def propose_rows(codes: Codes, query: CodeQuery, blocked: NDArray[np.bool_] | None, most: int) -> RowNumbers:
     """Places that may well hold the nearest, the most promising first; none that is blocked."""
-    open_places: RowNumbers | None = None
+    open_rows: RowNumbers | None = None
     words = codes.words
     if blocked is not None:
         allowed = len(blocked) - int(np.count_nonzero(blocked))
         if allowed <= most:
-            return rank_rows(codes, asked, np.flatnonzero(~blocked))
+            return rank_rows(codes, query, np.flatnonzero(~blocked))
         if allowed < len(blocked) // 8:  # copying these is cheaper than looking at all
-            open_places = np.flatnonzero(~blocked)
-            words, blocked = words[:, open_places], None
-    found = count_differing_bits(words, asked.bits)
+            open_rows = np.flatnonzero(~blocked)
+            words, blocked = words[:, open_rows], None
+    found = count_differing_bits(words, query.bits)
     if blocked is not None:
         np.copyto(found, _FAR, where=blocked)
     near = select_nearest(found, most)
-    return rank_rows(codes, asked, near if open_places is None else open_places[near])
+    return rank_rows(codes, query, near if open_rows is None else open_rows[near])
 
 
-def rank_rows(codes: Codes, asked: CodeQuery, places: RowNumbers) -> RowNumbers:
-    """By the product of code and question, which knows more than the bits that differ."""
-    products = np.full(len(places), -asked.base, np.float32)
-    for word, rows in zip(codes.words, asked.table.reshape(-1, 8, 256), strict=True):
+def rank_rows(codes: Codes, query: CodeQuery, places: RowNumbers) -> RowNumbers:
+    """By the product of code and query, which knows more than the bits that differ."""
+    products = np.full(len(places), -query.base, np.float32)
+    for word, rows in zip(codes.words, query.table.reshape(-1, 8, 256), strict=True):
         octets: Any = word[places].view(np.uint8).reshape(-1, 8)
         for octet, row in zip(octets.T, rows, strict=True):
             products += row.take(octet)
@@ -153,7 +241,7 @@ def _build_bit_counts() -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=4)
 def _build_rotation(dimension: int, bits: int) -> Floats:
-    """(dimension, bits). Made of nothing but additions, so that it is the same on every machine."""
+    """(dimension, bits). Computed by additions alone, so that it is the same on every machine."""
     size = 1 << max(dimension - 1, bits - 1).bit_length()
     turn = np.eye(dimension, size, dtype=np.float32)
     for seed in (b"tokonoma 1", b"tokonoma 2"):

@@ -1,8 +1,14 @@
-"""The codes of one model in memory, and how they follow what is stored. SQLite alone."""
+"""The codes of one model in memory, how they follow the stored vectors, and how they are stored. SQLite only.
 
+Codes are stored in blocks, now and then, so that a new process need not compute them. `sealed` of a model is the change
+up to which its blocks are complete; later changes are applied from there, and earlier ones are deleted. A process that
+has missed some of those reads the blocks again.
+"""
+
+import json
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -11,18 +17,29 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from tokonoma.core.desk import Row, Rows
+from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.namespaces import is_inside
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.vectors.codes import BinaryCoder, CodeQuery, Codes, RowNumbers, propose_rows, rank_rows
-from tokonoma.search.vectors.columns import CodeColumns
+from tokonoma.search.tuning import TUNING
+from tokonoma.search.vectors.codes import (
+    BLOCK,
+    CODE_FORMAT,
+    BinaryCoder,
+    CodeColumns,
+    CodeQuery,
+    Codes,
+    RowNumbers,
+    propose_rows,
+    rank_rows,
+)
+from tokonoma.store.database import Database
 
 Location = tuple[str, str, str]
-"""Module, space and class of a document: what most filters ask for."""
+"""Module, namespace and class of a document: what most filters ask for."""
 
 _PAGE = 2_000  # documents that are read at once
-_MOMENT = 120.0  # seconds; nobody reads from one state for longer
-# What is in the blocks is no longer among the changes.
+_LONGEST_READ = 120.0  # seconds that a read transaction lasts at most
+# Changes that are in the blocks are deleted.
 _NEWEST = """select max(coalesce((select max(seq) from embedding_change), 0), sealed), sealed
 from embedding_model where id = :model"""
 _CHANGED = """select distinct document_id from embedding_change where seq > :seq and seq <= :newest
@@ -37,7 +54,7 @@ join document d on d.id = e.document_id where e.id > :after and e.model = :model
 
 @dataclass(frozen=True, slots=True)
 class CodeView:
-    """What a search looks at while others may add to it."""
+    """What a search looks at while other threads may add rows."""
 
     codes: Codes
     ids: RowNumbers
@@ -45,46 +62,46 @@ class CodeView:
     blocked: NDArray[np.bool_] | None
 
     @property
-    def count_open(self) -> int:
+    def open_count(self) -> int:
         """Rows that a search may propose."""
         return len(self.ids) - (0 if self.blocked is None else int(np.count_nonzero(self.blocked)))
 
-    def propose_ids(self, asked: CodeQuery, wanted: int) -> RowNumbers:
+    def propose_ids(self, query: CodeQuery, wanted: int) -> RowNumbers:
         """Ids of vectors, the most promising first: many times as many as are wanted."""
-        return self.ids[self._propose_rows(asked, wanted)]
+        return self.ids[self._propose_rows(query, wanted)]
 
-    def propose_documents(self, asked: CodeQuery, wanted: int) -> list[int]:
+    def propose_documents(self, query: CodeQuery, wanted: int) -> list[int]:
         """Documents, the most promising first."""
-        places = self._propose_rows(asked, wanted)
+        rows = self._propose_rows(query, wanted)
         # A document may have several vectors: if they leave too few documents, there were few to begin with.
-        return [*islice(dict.fromkeys(self.documents[places].tolist()), wanted)]
+        return [*islice(dict.fromkeys(self.documents[rows].tolist()), wanted)]
 
-    def _propose_rows(self, asked: CodeQuery, wanted: int) -> RowNumbers:
-        most = max(1_000, 8 * wanted, len(self.codes) // 400)
-        return propose_rows(self.codes, asked, self.blocked, most)
+    def _propose_rows(self, query: CodeQuery, wanted: int) -> RowNumbers:
+        most = max(TUNING.coded, 8 * wanted, len(self.codes) // TUNING.coded_one_in)
+        return propose_rows(self.codes, query, self.blocked, most)
 
-    def rank_documents(self, asked: CodeQuery, documents: Sequence[int]) -> RowNumbers:
+    def rank_documents(self, query: CodeQuery, documents: Sequence[int]) -> RowNumbers:
         """The same, of these documents alone."""
         among = np.isin(self.documents, np.asarray(documents, np.int64))
         if self.blocked is not None:
             among &= ~self.blocked
-        return self.ids[rank_rows(self.codes, asked, np.flatnonzero(among))]
+        return self.ids[rank_rows(self.codes, query, np.flatnonzero(among))]
 
 
 class CodeMemory:
-    """Rows are only ever added and blanked, so whoever looks at the first `count` of them is never disturbed."""
+    """Rows are only added and blanked, so a search that looks at the first `count` of them is not disturbed."""
 
     def __init__(self, model: int, dimension: int, centre: bytes | None) -> None:
         self.model, self.dimension, self.centre = model, dimension, centre
         self.coder = BinaryCoder(dimension, None if centre is None else np.frombuffer(centre, np.float32))
         self.columns = CodeColumns(self.coder.bits)
-        self.locations: list[Location | None] = [None]  # what a row's `place` stands for; 0: the row is blank
-        self.seq = 0  # the last change that was followed
+        self.locations: list[Location | None] = [None]  # of the rows, by number; 0: the row is blank
+        self.seq = 0  # the last change that was applied
         self.base = -1  # up to which change the stored blocks had it when they were read or written,
         self.stored_rows = 0  # and how many rows they had
         self._numbers: dict[Location, int] = {}
         self._allowed: dict[Any, NDArray[np.bool_]] = {}
-        self._followed = 0.0
+        self._applied_at = 0.0
         self._guard = threading.RLock()
 
     def build_view(self, filter: IndexFilter) -> CodeView:
@@ -93,14 +110,14 @@ class CodeMemory:
             return CodeView(columns.codes(), columns.ids(), columns.documents(), self._find_blocked(filter))
 
     def catch_up(self, rows: Rows) -> bool:
-        """Take over what has changed. False: too much was missed, and the codes must be read or made anew."""
+        """Apply what has changed. False: changes were missed, and the codes must be read or computed again."""
         with self._guard:
             newest, sealed = rows.rows(_NEWEST, model=self.model)[0]
             if newest == self.seq:
                 return True
             if newest < self.seq:
-                # The caller looks at a state from a moment ago; or for good, after a backup was restored.
-                return time.monotonic() - self._followed < _MOMENT
+                # The caller's snapshot is a little older; or older for good, after a backup was restored.
+                return time.monotonic() - self._applied_at < _LONGEST_READ
             if self.seq < sealed:
                 return False
             changed = [row[0] for row in rows.rows(_CHANGED, seq=self.seq, newest=newest, model=self.model)]
@@ -110,10 +127,10 @@ class CodeMemory:
             return True
 
     def set_position(self, seq: int) -> None:
-        self.seq, self._followed = seq, time.monotonic()
+        self.seq, self._applied_at = seq, time.monotonic()
 
     def build(self, rows: Rows) -> None:
-        """From the vectors themselves: the slow way, when no blocks are stored."""
+        """Compute the codes from the vectors: slow, needed when no blocks are stored."""
         newest, sealed = rows.rows(_NEWEST, model=self.model)[0]
         after = 0
         while found := rows.rows(_ALL, after=after, model=self.model, limit=_PAGE):
@@ -122,33 +139,29 @@ class CodeMemory:
         self.set_position(newest)
         self.base = sealed
 
-    def number_location(self, place: Location) -> int:
-        known = self._numbers.get(place)
-        if known is None:
-            known = self._numbers[place] = len(self.locations)
-            self.locations.append(place)
-        return known
-
-    def measure_memory(self) -> int:
-        """Bytes."""
-        return self.columns.measure_memory()
+    def number_location(self, location: Location) -> int:
+        number = self._numbers.get(location)
+        if number is None:
+            number = self._numbers[location] = len(self.locations)
+            self.locations.append(location)
+        return number
 
     def _apply_changes(self, rows: Rows, documents: list[int]) -> None:
         found = rows.rows(_OF_DOCUMENTS, documents=_to_json(documents), model=self.model)
         columns = self.columns
         old = np.flatnonzero(np.isin(columns.documents(), np.asarray(documents, np.int64)))
-        there = {int(columns.ids()[at]): int(at) for at in old}
-        places = {there[row[0]]: self.number_location((row[2], row[3], row[4])) for row in found if row[0] in there}
+        known = {int(columns.ids()[at]): int(at) for at in old}
+        locations = {known[row[0]]: self.number_location((row[2], row[3], row[4])) for row in found if row[0] in known}
         for at in old:
-            columns.set_location(int(at), places.get(int(at), 0))
-        new = [row for row in found if row[0] not in there]
+            columns.set_location(int(at), locations.get(int(at), 0))
+        new = [row for row in found if row[0] not in known]
         if new:
             self._add(new, [row[0] for row in rows.rows(_DATA, ids=_to_json([row[0] for row in new]))])
 
     def _add(self, found: Sequence[Row], data: Sequence[bytes]) -> None:
         vectors = np.frombuffer(b"".join(data), np.float32).reshape(len(data), self.dimension)
-        places = [self.number_location((row[2], row[3], row[4])) for row in found]
-        self.columns.add([row[0] for row in found], [row[1] for row in found], places, self.coder.encode(vectors))
+        locations = [self.number_location((row[2], row[3], row[4])) for row in found]
+        self.columns.add([row[0] for row in found], [row[1] for row in found], locations, self.coder.encode(vectors))
 
     def _find_blocked(self, filter: IndexFilter) -> NDArray[np.bool_] | None:
         """Rows that lie outside the simple part of the filter, or are blank; None: there are none."""
@@ -158,11 +171,11 @@ class CodeMemory:
         return ~allowed[self.columns.locations()]
 
     def _find_allowed(self, filter: IndexFilter) -> NDArray[np.bool_]:
-        """By the number of the place. Kept, for callers ask with the same few filters; places are only ever added."""
+        """By the number of the location. Cached, for most searches use the same few filters."""
         key = (filter.modules, filter.namespaces, filter.classifications)
         known = self._allowed.pop(key, np.zeros(1, np.bool_))
         if len(known) < len(self.locations):
-            more = [_matches_filter(place, filter) for place in self.locations[len(known) :]]
+            more = [_matches_filter(each, filter) for each in self.locations[len(known) :]]
             known = np.concatenate([known, np.asarray(more, np.bool_)])
         self._allowed[key] = known
         if len(self._allowed) > 64:
@@ -174,15 +187,111 @@ def _to_json(ids: Sequence[int]) -> str:
     return orjson.dumps(ids).decode()
 
 
-def _matches_filter(place: Location | None, filter: IndexFilter) -> bool:
-    assert place is not None
-    module, space, label = place
+def _matches_filter(location: Location | None, filter: IndexFilter) -> bool:
+    assert location is not None
+    module, namespace, classification = location
     return (
-        _is_allowed(module, filter.modules)
-        and _is_allowed(label, filter.classifications)
-        and all(is_inside(space, tree) for tree in filter.namespaces)
+        (filter.modules is None or module in filter.modules)
+        and (filter.classifications is None or classification in filter.classifications)
+        and all(is_inside(namespace, tree) for tree in filter.namespaces)
     )
 
 
-def _is_allowed(word: str, allowed: Collection[str] | None) -> bool:
-    return allowed is None or word in allowed
+# Blocks
+
+FIRST, LATEST = 1_024, 16_384
+"""Changes after which blocks are written: the first time, and at the latest; between them, a quarter of the rows."""
+
+CENTRES = (1_024, 32_768)
+"""Rows from which it is worth to compute the centre of all vectors, and to compute it again."""
+
+_MODEL = "select dimension, centre, sealed from embedding_model where id = :model"
+_COUNTS = "select number, count from embedding_block where model = :model and form = :form order by number"
+_BLOCK = "select names, data from embedding_block where model = :model and number = :number"
+_CHANGES = """select coalesce((select max(seq) from embedding_change), 0) - sealed from embedding_model
+where id = :model"""
+_WRITE = """insert into embedding_block (model, number, form, count, names, data)
+values (:model, :number, :form, :count, :names, :data) on conflict (model, number) do update set
+form = excluded.form, count = excluded.count, names = excluded.names, data = excluded.data"""
+_DELETE_OLD = "delete from embedding_block where model = :model and (number >= :blocks or form <> :form)"
+_SEAL = "update embedding_model set sealed = :seq, centre = :centre where id = :model"
+_SAMPLE = "select data from embedding where model = :model order by id limit :limit"
+
+
+def load_codes(rows: Rows, model: int) -> CodeMemory:
+    """From the blocks, and what has changed since; without blocks, from the vectors."""
+    dimension, centre, sealed = rows.rows(_MODEL, model=model)[0]
+    memory = CodeMemory(model, dimension, centre)
+    counts = rows.rows(_COUNTS, model=model, form=CODE_FORMAT)
+    if not counts or [number for number, _ in counts] != list(range(len(counts))):
+        memory.build(rows)
+        return memory
+    total = sum(count for _, count in counts)
+    memory.columns.reserve(total + total // 8)
+    for number, count in counts:
+        names, data = rows.rows(_BLOCK, model=model, number=number)[0]
+        locations: list[Any] = json.loads(names)
+        numbers = [0 if each is None else memory.number_location((each[0], each[1], each[2])) for each in locations]
+        memory.columns.import_block(count, data, numbers)
+    memory.base, memory.stored_rows = sealed, memory.columns.count
+    memory.set_position(sealed)
+    memory.catch_up(rows)
+    return memory
+
+
+def is_save_due(rows: Rows, memory: CodeMemory | None, model: int) -> bool:
+    """Whether enough has changed. Called often: it costs next to nothing."""
+    found = rows.row(_CHANGES, model=model)
+    changes = int(found[0]) if found is not None else 0
+    if changes < FIRST:
+        return False
+    return changes >= LATEST or memory is None or changes * 4 >= memory.columns.count
+
+
+def save_blocks(database: Database, memory: CodeMemory) -> CodeMemory | None:
+    """Write the blocks that have changed. Returns the memory that they were written from; None if another process wrote
+    them first."""
+    with database.reading() as rows:
+        if not memory.catch_up(rows):
+            return None
+        centre = _recompute_centre(rows, memory)
+        if centre is not None or memory.columns.blank * 4 > memory.columns.count:
+            memory = CodeMemory(memory.model, memory.dimension, centre or memory.centre)
+            memory.build(rows)
+    written: set[int] = set()
+    try:
+        with database.writing() as statements:
+            sealed = statements.rows(_MODEL, model=memory.model)[0][2]
+            # From here on no other process writes, so no search finds more changes to apply.
+            if sealed != memory.base or not memory.catch_up(statements):
+                return None
+            seq, count = memory.seq, memory.columns.count
+            written, memory.columns.dirty = memory.columns.dirty, set()
+            _write_blocks(statements, memory, sorted(written))
+    except BaseException:
+        memory.columns.dirty |= written
+        raise
+    memory.base, memory.stored_rows = seq, count
+    return memory
+
+
+def _write_blocks(statements: Statements, memory: CodeMemory, numbers: list[int]) -> None:
+    columns, model = memory.columns, memory.model
+    for number in numbers:
+        count, used, data = columns.export_block(number)
+        names = json.dumps([memory.locations[each] for each in used], ensure_ascii=False)
+        statements.run(_WRITE, model=model, number=number, form=CODE_FORMAT, count=count, names=names, data=data)
+    statements.run(_DELETE_OLD, model=model, blocks=-(-columns.count // BLOCK), form=CODE_FORMAT)
+    statements.run(_SEAL, seq=memory.seq, centre=memory.centre, model=model)
+    statements.run("delete from embedding_change where seq <= (select min(sealed) from embedding_model)")
+
+
+def _recompute_centre(rows: Rows, memory: CodeMemory) -> bytes | None:
+    """The mean of all vectors, when there are enough of them for the first time, and once more."""
+    count = memory.columns.count
+    wanted = [limit for limit in CENTRES if count >= limit]
+    if not wanted or (memory.centre is not None and memory.stored_rows >= wanted[-1]):
+        return None
+    found = rows.rows(_SAMPLE, model=memory.model, limit=CENTRES[-1])
+    vectors = np.frombuffer(b"".join(row[0] for row in found), np.float32).reshape(len(found), -1)
+    return vectors.mean(0, dtype=np.float64).astype(np.float32).tobytes()

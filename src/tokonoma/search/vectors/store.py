@@ -1,13 +1,13 @@
-"""Models and their vectors as rows, the same on both databases but for how a vector is written."""
+"""Models and their vectors as rows, the same on both databases except for how a vector is encoded."""
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Row, Rows, Statements
-from tokonoma.search.vector_leg import VectorMatch
 from tokonoma.store.dialect import DatabaseKind
+from tokonoma.store.migrate import quote_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,14 +21,12 @@ _MODELS = "select id, name, dimension, recipe, anchor, current, filled, sealed f
 _ADOPT = """insert into embedding_model (name, recipe, dimension, anchor, current, filled, sealed)
 values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
-_LACKING = """select d.id from document d where d.id > :after
+_MISSING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
 _STORE = """insert into embedding (document_id, model, piece, data, language)
 values (:document_id, :model, :piece, :data, :language)"""
-_RESTING = "select id from document where id in ({numbers}) {for_update_free}"
-_STAYING = "select id from document where id in ({numbers}) {for_stay_free}"
-_FORGET_SOME = """delete from embedding where id in
-(select id from embedding where model = :model order by id limit :limit {for_update_free})"""
+_LOCK_FOR_CHANGE = "select id from document where id in ({numbers}) {for_update_free}"
+_LOCK_AGAINST_DELETE = "select id from document where id in ({numbers}) {for_stay_free}"
 TITLE_PIECE = -1
 """The number of the piece that is the title by itself."""
 
@@ -53,35 +51,43 @@ class StoredModel:
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A question's vector, and whose it is."""
+    """The vector of a query, and the model that made it."""
 
     model: int
     vector: "Floats"
     language: str = ""
 
 
+class VectorMatch(NamedTuple):
+    """How near a document is to a query."""
+
+    similarity: float  # of its nearest piece: cosine; or 1 / (1 + distance)
+    language: str = ""  # of that piece; empty: unknown
+    title: float | None = None  # the similarity of its title by itself, if it has one
+
+
 def list_models(rows: Rows) -> list[StoredModel]:
     return [_to_model(row) for row in rows.rows(_MODELS)]
 
 
-def adopt(statements: Statements, name: str, recipe: str, anchor: "Floats") -> None:
-    """From now on new vectors are of this model, and every document is to have one."""
+def adopt(statements: Statements, name: str, config: str, anchor: "Floats") -> None:
+    """Make this the current model: new vectors are of this model, and every document is to have one."""
     statements.run("update embedding_model set current = 0 where current = 1")
-    statements.run(_ADOPT, name=name, recipe=recipe, dimension=anchor.shape[0], anchor=anchor.tobytes())
+    statements.run(_ADOPT, name=name, recipe=config, dimension=anchor.shape[0], anchor=anchor.tobytes())
 
 
 def list_missing(rows: Rows, model: int, after: int, limit: int) -> list[int]:
-    return [row[0] for row in rows.rows(_LACKING, model=model, after=after, limit=limit)]
+    return [row[0] for row in rows.rows(_MISSING, model=model, after=after, limit=limit)]
 
 
 def lock_for_change(statements: Statements, document_ids: Sequence[int]) -> set[int]:
-    """Those that nobody is changing just now; nobody will until the transaction ends."""
-    return {row[0] for row in statements.rows(_RESTING, numbers=json.dumps(list(document_ids)))}
+    """Lock the documents that no other transaction is changing, and return these."""
+    return {row[0] for row in statements.rows(_LOCK_FOR_CHANGE, numbers=json.dumps(list(document_ids)))}
 
 
 def lock_against_delete(statements: Statements, document_ids: Sequence[int]) -> set[int]:
-    """Those that nobody is deleting just now; nobody will until the transaction ends."""
-    return {row[0] for row in statements.rows(_STAYING, numbers=json.dumps(list(document_ids)))}
+    """Lock the documents that no other transaction is deleting against being deleted, and return these."""
+    return {row[0] for row in statements.rows(_LOCK_AGAINST_DELETE, numbers=json.dumps(list(document_ids)))}
 
 
 def save_backfill(statements: Statements, model: int, upto: int | None) -> None:
@@ -97,56 +103,18 @@ def store_vectors(
     languages: Sequence[str],
     first: int = 0,
 ) -> None:
-    """In place of those that the document had of this model. `first`: the number of the first piece."""
-    statements.run(
-        "delete from embedding where document_id = :document_id and model = :model",
-        document_id=document_id,
-        model=model,
-    )
-    statements.run_many(
-        _STORE,
-        [
-            {
-                "document_id": document_id,
-                "model": model,
-                "piece": piece,
-                "data": encode_vector(kind, vector),
-                "language": said,
-            }
-            for piece, (vector, said) in enumerate(zip(vectors, languages, strict=True), first)
-        ],
-    )
-
-
-def delete_vectors(statements: Statements, document_id: int) -> None:
-    """The text has changed: until it is embedded again, it has no vector."""
-    statements.run("delete from embedding where document_id = :document_id", document_id=document_id)
-
-
-def delete_some_vectors(statements: Statements, model: int, limit: int) -> int:
-    """Vectors of a model that nobody asks any more; how many were deleted."""
-    return statements.run(_FORGET_SOME, model=model, limit=limit)
-
-
-def has_any_vector(rows: Rows, model: int) -> bool:
-    return rows.row("select 1 from embedding where model = :model limit 1", model=model) is not None
-
-
-def delete_model(statements: Statements, model: int) -> None:
-    statements.run("delete from embedding_model where id = :model", model=model)
-
-
-def has_vector(rows: Rows, model: int, document_id: int) -> bool:
-    found = rows.row(
-        "select 1 from embedding where document_id = :document_id and model = :model limit 1",
-        document_id=document_id,
-        model=model,
-    )
-    return found is not None
+    """Replace the document's vectors of this model. `first`: the number of the first piece."""
+    key = {"document_id": document_id, "model": model}
+    statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
+    rows = [
+        {**key, "piece": piece, "data": encode_vector(kind, vector), "language": language}
+        for piece, (vector, language) in enumerate(zip(vectors, languages, strict=True), first)
+    ]
+    statements.run_many(_STORE, rows)
 
 
 def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int) -> QueryVector | None:
-    """A document's own vector: the middle of those of its pieces."""
+    """A document's own vector: the mean of those of its pieces."""
     import numpy as np
 
     found = rows.rows(
@@ -157,25 +125,33 @@ def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int
     )
     if not found:
         return None
-    middle = decode_vectors(kind, [row[0] for row in found]).mean(0, dtype=np.float64)
-    length = float(np.linalg.norm(middle))
-    # Pieces that point in opposite directions have no middle; the first one is then as good as any.
-    vector = (middle / length).astype(np.float32) if length > 1e-6 else decode_vectors(kind, [found[0][0]])[0]
+    mean = decode_vectors(kind, [row[0] for row in found]).mean(0, dtype=np.float64)
+    length = float(np.linalg.norm(mean))
+    # Pieces that point in opposite directions have no mean direction; the first one is then as good as any.
+    vector = (mean / length).astype(np.float32) if length > 1e-6 else decode_vectors(kind, [found[0][0]])[0]
     return QueryVector(model, vector, found[0][1])
 
 
 def select_best(found: Iterable[tuple[int, int, str, float]]) -> dict[int, VectorMatch]:
-    """Of (document, piece, language, cosine) for each document its best piece, and its title."""
-    kept: dict[int, VectorMatch] = {}
+    """For each document of (document, piece, language, cosine) its best piece, and its title."""
+    best: dict[int, VectorMatch] = {}
     for document, piece, language, cosine in found:
-        this = VectorMatch(cosine, language, cosine if piece == TITLE_PIECE else None)
-        known = kept.get(document)
-        kept[document] = this if known is None else merge_matches(known, this)
-    return kept
+        match = VectorMatch(cosine, language, cosine if piece == TITLE_PIECE else None)
+        known = best.get(document)
+        best[document] = match if known is None else merge_matches(known, match)
+    return best
+
+
+def compare_pieces(kind: DatabaseKind, rows: Sequence[Row], vector: "Floats") -> dict[int, VectorMatch]:
+    """The same for rows of (document, piece, language, data)."""
+    if not rows:
+        return {}
+    cosines = (decode_vectors(kind, [row[3] for row in rows]) @ vector).clip(-1.0, 1.0).tolist()
+    return select_best((*row[:3], cosine) for row, cosine in zip(rows, cosines, strict=True))
 
 
 def merge_matches(one: VectorMatch, other: VectorMatch) -> VectorMatch:
-    """What two looks at one document have found."""
+    """The better of two matches of one document, with its title."""
     nearer = one if one.similarity >= other.similarity else other
     return VectorMatch(nearer.similarity, nearer.language, one.title if other.title is None else other.title)
 
@@ -202,3 +178,51 @@ def encode_vector(kind: DatabaseKind, vector: "Floats") -> Any:
 
 def _to_model(row: Row) -> StoredModel:
     return StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
+
+
+# pgvector
+
+FULL_PRECISION, _HALF_PRECISION = 2_000, 4_000
+"""Dimensions up to which an index can hold full and half precision."""
+
+_INSTALLED = """select n.nspname, split_part(e.extversion, '.', 1)::int * 1000 + split_part(e.extversion, '.', 2)::int
+from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"""
+_OFFERED = "select 1 from pg_available_extensions where name = 'vector'"
+
+
+@dataclass(frozen=True, slots=True)
+class PgvectorExtension:
+    """pgvector in this database."""
+
+    schema: str
+    version: int  # major * 1000 + minor
+
+    def build_distance_sql(self, dimension: int) -> str:
+        """The expression that is indexed, and by which the nearest are sorted: the negative product."""
+        schema = quote_name(self.schema)
+        kind = "halfvec" if FULL_PRECISION < dimension <= _HALF_PRECISION else "vector"
+        typed = f"{schema}.{kind}({dimension})"
+        return f"(cast(e.data as {typed}) operator({schema}.<#>) cast(cast(:vector as text) as {typed}))"
+
+    def build_index_sql(self, model: StoredModel) -> str | None:
+        """None: so many dimensions cannot be indexed."""
+        if model.dimension > _HALF_PRECISION:
+            return None
+        schema, kind = quote_name(self.schema), "halfvec" if model.dimension > FULL_PRECISION else "vector"
+        return (
+            f"create index if not exists {build_index_name(model)} on embedding using hnsw"
+            f" ((cast(data as {schema}.{kind}({model.dimension}))) {schema}.{kind}_ip_ops)"
+            f" with (m = 16, ef_construction = 100) where model = {model.id:d}"
+        )
+
+
+def find_extension(rows: Rows) -> PgvectorExtension | Literal["offered", "missing"]:
+    """pgvector in this database, or whether its server could have it."""
+    found = rows.row(_INSTALLED)
+    if found is not None:
+        return PgvectorExtension(found[0], found[1])
+    return "offered" if rows.row(_OFFERED) else "missing"
+
+
+def build_index_name(model: StoredModel) -> str:
+    return f"embedding_near_{model.id:d}"

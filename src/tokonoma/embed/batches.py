@@ -1,0 +1,233 @@
+"""Batches of the queue: claim documents, split and embed their texts, store the vectors that are still wanted.
+
+A long text is split into pieces that overlap, each with a vector of its own; the best piece counts. When a batch fails,
+it is halved until the texts that fail are found, or until it shows that the provider fails.
+"""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from tokonoma.core.clock import now
+from tokonoma.core.errors import Refusal
+from tokonoma.core.log import log
+from tokonoma.embed import queue
+from tokonoma.embed.embedder import Embedder, EmbeddingModel, UnusableAnswer, VectorStore
+from tokonoma.embed.queue import QueueClaim
+from tokonoma.store.database import Database
+
+if TYPE_CHECKING:
+    from tokonoma.embed.embedder import Vectors
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_FIRST, _MOST = 8, 512  # documents of a batch: few at first, more as long as the provider is quick
+_QUICK, _SLOW = 1.0, 5.0  # seconds of a batch
+_LATER, _LATEST = 30_000, 6 * 3_600_000  # milliseconds until a text that fails is tried again
+_ENOUGH = 3  # texts that fail alone before any succeeds: no more are tried
+
+MAX_CHUNKS = 64
+"""Pieces of one text. The rest of it is found by text search only."""
+
+_OVERLAP = 0.1
+_ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[。．！？!?]|\.\s|\n"), re.compile(r"[\s、，,;；]"))
+"""Where a text may be split, best first: between paragraphs, sentences, words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _BatchItem:
+    claim: QueueClaim
+    pieces: list[str]
+    titled: bool = False  # the first piece is the title by itself
+
+
+class BatchRunner:
+    def __init__(
+        self, database: Database, embedder: Embedder, store: VectorStore, lease: float, closing: Callable[[], bool]
+    ) -> None:
+        self._database, self._embedder, self._store = database, embedder, store
+        self._lease = int(lease * 1000)
+        self._closing = closing
+        self._size = _FIRST
+
+    def run_batch(self, model: EmbeddingModel) -> int:
+        """Returns how many documents left the queue. Fails with ProviderUnavailable or UnusableAnswer if the provider
+        is the reason that none did."""
+        with self._database.reading() as rows:
+            if not queue.has_ready(rows):
+                return 0
+        begin = time.monotonic()
+        with self._database.writing() as statements:
+            claims = queue.claim(statements, now() + self._lease, self._size)
+        try:
+            finished = self._process_claims(model, claims)
+        except BaseException:
+            with suppress(Refusal):  # the database may be what failed; the lease ends by itself
+                self._release(claims)
+            raise
+        self._adapt_size(time.monotonic() - begin, len(claims))
+        return finished
+
+    def _process_claims(self, model: EmbeddingModel, claims: list[QueueClaim]) -> int:
+        items = self._read_items(claims)
+        finished, renew_at = 0, now() + self._lease // 3
+        while items:
+            if self._closing():
+                self._release([item.claim for item in items])
+                break
+            group = _take_group(items, self._embedder.batch_size)
+            del items[: len(group)]
+            finished += self._process_group(model, group)
+            if items and now() > renew_at:
+                with self._database.writing() as statements:
+                    queue.renew(statements, [item.claim for item in items], now() + self._lease)
+                renew_at = now() + self._lease // 3
+        return finished
+
+    def _read_items(self, claims: list[QueueClaim]) -> list[_BatchItem]:
+        try:
+            texts = self._read_texts(claims)
+        except Exception:  # one record that cannot be read must not stop the others
+            texts = self._read_texts_singly(claims)
+        found = [each for each in claims if each.document_id in texts]
+        return [_build_item(each, *texts[each.document_id], self._embedder.chunk_length) for each in found]
+
+    def _read_texts(self, claims: Sequence[QueueClaim]) -> dict[int, tuple[str, str]]:
+        with self._database.reading() as rows:
+            found = self._store.read_texts(rows, [claim.document_id for claim in claims])
+        return {claim.document_id: found.get(claim.document_id, ("", "")) for claim in claims}
+
+    def _read_texts_singly(self, claims: Sequence[QueueClaim]) -> dict[int, tuple[str, str]]:
+        """Records that cannot be read are left out, and tried again much later."""
+        texts: dict[int, tuple[str, str]] = {}
+        for claim in claims:
+            try:
+                texts |= self._read_texts([claim])
+            except Exception as error:
+                reason = error.message if isinstance(error, Refusal) else f"({type(error).__name__})"
+                with self._database.writing() as statements:
+                    self._postpone(statements, claim, f"The record cannot be read: {reason}", guilty=True)
+        return texts
+
+    def _process_group(self, model: EmbeddingModel, group: list[_BatchItem]) -> int:
+        sent = [item for item in group if item.pieces]
+        good, bad = bisect_failures(sent, lambda part: self._embed_group(model, part))
+        with self._database.writing() as statements:
+            # A document that is being changed comes again with its new text, or is deleted.
+            free = queue.lock_claims(statements, [item.claim for item in group])
+            existing = self._store.lock_against_delete(statements, [claim.document_id for claim in free])
+            ours = {claim for claim in free if claim.document_id in existing}
+            for item in group:
+                if not item.pieces and item.claim in ours:  # blank or deleted: there is nothing to embed
+                    queue.finish(statements, item.claim)
+            for item, vectors in good:
+                if item.claim in ours and queue.finish(statements, item.claim):
+                    self._store.store_vectors(
+                        statements, model.id, item.claim.document_id, vectors, item.pieces, item.titled
+                    )
+            for item, error in [each for each in bad if each[0].claim in ours]:
+                self._postpone(statements, item.claim, error.message, guilty=bool(good))
+        if sent and not good:
+            raise bad[-1][1]
+        return len(group) - len(bad)
+
+    def _embed_group(self, model: EmbeddingModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
+        vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")
+        if vectors.shape[1] != model.dimension:
+            raise UnusableAnswer(
+                f"The vectors have {vectors.shape[1]} numbers; those of {model.name} have {model.dimension}."
+            )
+        found: list[Vectors] = []
+        at = 0
+        for item in part:
+            found.append(vectors[at : at + len(item.pieces)])
+            at += len(item.pieces)
+        return found
+
+    def _postpone(self, statements: queue.Statements, claim: QueueClaim, problem: str, *, guilty: bool) -> None:
+        """A text that failed while others did not waits long (`guilty`); else it only goes behind the others."""
+        wait = min(_LATER * 2 ** min(claim.tries, 20), _LATEST) if guilty else 0
+        tries = claim.tries + 1 if guilty else claim.tries
+        queue.postpone(statements, claim, now() + wait, tries, problem)
+        if guilty:
+            log("warning", "embed.text", document=claim.document_id, tries=tries, says=problem)
+
+    def _release(self, claims: Sequence[QueueClaim]) -> None:
+        with self._database.writing() as statements:
+            queue.renew(statements, claims, 0)
+
+    def _adapt_size(self, spent: float, count: int) -> None:
+        if spent > _SLOW:
+            self._size = max(self._size // 2, 1)
+        elif spent < _QUICK and count == self._size:
+            self._size = min(self._size * 2, _MOST)
+
+
+def _build_item(claim: QueueClaim, title: str, text: str, chunk_length: int) -> _BatchItem:
+    """The texts that are embedded: the pieces of the title and the text together; and the title by itself, by which a
+    query in another language finds the document."""
+    title = title.strip()
+    if not title or not text.strip():
+        return _BatchItem(claim, split_text(title or text, chunk_length))
+    return _BatchItem(claim, [title[:chunk_length], *split_text(f"{title}\n{text}", chunk_length)], titled=True)
+
+
+def _take_group(items: list[_BatchItem], batch: int) -> list[_BatchItem]:
+    """As many of the first as fit into one batch; at least one."""
+    count, texts = 1, len(items[0].pieces)
+    while count < len(items) and texts + len(items[count].pieces) <= batch:
+        texts += len(items[count].pieces)
+        count += 1
+    return items[:count]
+
+
+def bisect_failures(
+    items: list[Item], embed: Callable[[list[Item]], list[Result]]
+) -> tuple[list[tuple[Item, Result]], list[tuple[Item, UnusableAnswer]]]:
+    """The items that could be embedded, and those that could not. If there are none of the first kind, the provider may
+    be the reason, and items may be missing from both."""
+    good: list[tuple[Item, Result]] = []
+    bad: list[tuple[Item, UnusableAnswer]] = []
+    left = [items] if items else []
+    while left and (good or len(bad) < _ENOUGH):
+        part = left.pop()
+        try:
+            good += zip(part, embed(part), strict=True)
+        except UnusableAnswer as error:
+            if len(part) == 1:
+                bad.append((part[0], error))
+            else:
+                middle = len(part) // 2
+                left += [part[middle:], part[:middle]]
+    return good, bad
+
+
+def split_text(text: str, chunk_length: int) -> list[str]:
+    """The text itself, if it is short enough; nothing, if it is blank."""
+    text = text.strip()
+    found: list[str] = []
+    start = 0
+    while start < len(text) and len(found) < MAX_CHUNKS:
+        end = _find_end(text, start, chunk_length)
+        found.append(text[start:end].strip())
+        if end >= len(text):
+            break
+        start = max(end - int(chunk_length * _OVERLAP), start + 1)
+    return [piece for piece in found if piece]
+
+
+def _find_end(text: str, start: int, chunk_length: int) -> int:
+    """The best place to split within the last third that fits."""
+    most = start + chunk_length
+    if most >= len(text):
+        return len(text)
+    least = start + max(chunk_length * 2 // 3, 1)
+    for mark in _ENDS:
+        places = [found.end() for found in mark.finditer(text, least, most)]
+        if places:
+            return places[-1]
+    return most

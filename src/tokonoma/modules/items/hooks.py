@@ -1,0 +1,61 @@
+"""How the server reads, indexes and reclassifies items, and versions of the current state."""
+
+from collections.abc import Mapping
+
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements, format_address, parse_address
+from tokonoma.modules.items.model import MODULE_NAME, to_document, to_item, to_record
+from tokonoma.modules.items.tables import COLUMNS
+
+_STATE = "state-"  # no address leads to a current state; this name is for its classification only
+_ONE = f"select {COLUMNS} from item where id = :id and state >= 0"  # noqa: S608 - our own columns
+_PAGE = """select {columns} from {table} where {condition} and cast(id as text) > :after
+order by cast(id as text) limit :most"""
+_LIVING = _PAGE.format(columns=COLUMNS, table="item", condition="state >= 0")
+_TRASH = _PAGE.format(columns=COLUMNS, table="item", condition="deleted_at is not null")
+_STATES = _PAGE.format(
+    columns="id, space, label, content, updated_by, related, tags", table="current_state", condition="1 = 1"
+)
+
+
+def read_record(rows: Rows, address: str) -> Record | None:
+    """Any living item by its address. The desk checks whether the caller may see it."""
+    name = parse_address(address)[1]
+    row = rows.row(_ONE, id=int(name)) if name.isascii() and name.isdigit() and len(name) < 19 else None
+    return to_record(to_item(row)) if row else None
+
+
+def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """For a reindex: a page of the living items in order of address."""
+    found = rows.rows(_LIVING, after=parse_address(after)[1] if after else "", most=limit)
+    return [to_document(to_item(row)) for row in found]
+
+
+def list_unindexed(rows: Rows, after: str | None, limit: int) -> list[Document]:
+    """What the index does not hold: the trash, then every version of the current state."""
+    name = parse_address(after)[1] if after else ""
+    trash: list[Document] = []
+    if not name.startswith(_STATE):
+        trash = [to_document(to_item(row)) for row in rows.rows(_TRASH, after=name, most=limit)]
+        name = ""
+    left = limit - len(trash)
+    states = rows.rows(_STATES, after=name.removeprefix(_STATE), most=left) if left else []
+    return [*trash, *(_to_state_document(*row) for row in states)]
+
+
+def _to_state_document(id: int, namespace: str, classification: Classification, *texts: str) -> Document:
+    address = format_address(MODULE_NAME, f"{_STATE}{id}")
+    return Document(address, namespace, "\n".join(texts), classification=classification)
+
+
+def reclassify(statements: Statements, classifications: Mapping[str, Classification]) -> None:
+    """Set the classifications of items and of versions of the current state by address."""
+    items: list[dict[str, int | str]] = []
+    states: list[dict[str, int | str]] = []
+    for address, classification in classifications.items():
+        name = parse_address(address)[1]
+        rows = states if name.startswith(_STATE) else items
+        rows.append({"id": int(name.removeprefix(_STATE)), "label": classification})
+    if items:
+        statements.run_many("update item set label = :label where id = :id", items)
+    if states:
+        statements.run_many("update current_state set label = :label where id = :id", states)

@@ -1,0 +1,192 @@
+"""The rows of items: finding and locking them, and writing one together with its history, tags, hints and document."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tokonoma.core.desk import Desk, Rows, Tx
+from tokonoma.modules.items.errors import item_not_found
+from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
+from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS
+
+MAX_HINT_LENGTH = 64  # characters
+_MAX_TITLE_HINTS = 24
+_MAX_WORD_HINTS = 20  # of a title and a description
+_MAX_ID = 2**63
+
+_ITEM = f"select {COLUMNS} from item where id = :id and state >= :least and {{visible}}"  # noqa: S608 - our own columns
+_ALIAS = "select 1 from item_alias where item_id = :id and type = :type"
+_LOCK = "select id from item where id in ({numbers}) and {visible} order by id {for_update}"
+_NEW = [name for name in COLUMN_NAMES if name != "id"]
+_INSERT = f"""insert into item ({", ".join(_NEW)}) values ({", ".join(f":{name}" for name in _NEW)})
+returning id"""  # noqa: S608 - our own columns
+_MUTABLE = [name for name in _NEW if name not in ("uid", "space", "label", "created_at", "created_by")]
+_UPDATE = f"""update item set {", ".join(f"{name} = :{name}" for name in _MUTABLE)}
+where id = :id and {{visible}}"""  # noqa: S608 - our own columns
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _NEW if name != "uid")
+_PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name in COLUMN_NAMES)})
+on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
+_CHANGE = """insert into item_change (item_id, revision, at, action, principal, transport, tool, request_id, changes)
+values (:id, :revision, :at, :action, :principal, :transport, :tool, :request_id, :changes)"""
+
+_KATAKANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+_KANJI = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Where words are not set apart, one begins where the script changes; hiragana after kanji mostly ends a word.
+_WORD = re.compile(
+    rf"[{_KANJI}]+|[\u30a1-\u30fa\u30fc]+|[\uac00-\ud7a3]+|[\u3041-\u3096\u30fc]{{3,}}|[^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+(?:[-_.'][^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+)*"
+)
+_READING = re.compile(rf"([{_KANJI}][{_KANJI}\u3041-\u30fc]*)[（(]([\u3041-\u30fc・ ]{{2,40}})[）)]")
+
+
+class Hint(NamedTuple):
+    """A text that a query can be completed to, and the normalized beginning that leads to it."""
+
+    folded: str
+    kind: str  # title, tag, word
+    shown: str
+
+
+def find_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item | None:
+    """The item, if it has this type or once had it; `items` is any type. `least` TRASH finds deleted ones, too."""
+    row = rows.row(_ITEM + (" {for_update}" if lock else ""), id=id, least=least) if 0 < id < _MAX_ID else None
+    item = to_item(row) if row else None
+    if item is None or item.type == type or type == MODULE_NAME:
+        return item
+    return item if "\0" not in type and rows.row(_ALIAS, id=id, type=type) else None
+
+
+def require_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item:
+    item = find_item(rows, type, id, lock=lock, least=least)
+    if item is None:
+        raise item_not_found(type, id)
+    return item
+
+
+def lock_links(tx: Tx) -> None:
+    """Before links are read to be changed: no other call changes links until this transaction ends."""
+    tx.rows("select id from item_gate {for_update}")
+
+
+def lock_items(tx: Tx, ids: Iterable[int]) -> None:
+    """In order of id: two calls that link the same items must not deadlock."""
+    tx.rows(_LOCK, numbers=json.dumps(sorted(ids)))
+
+
+def insert_item(tx: Tx, item: Item) -> Item:
+    """A new row; its number is the next one."""
+    row = tx.row(_INSERT, **to_row(item))
+    assert row is not None
+    item = item._replace(id=row[0])
+    update_derived(tx, item, None, is_new=True)
+    return item
+
+
+def put_item(tx: Tx, desk: Desk, item: Item, aliases: Iterable[str]) -> None:
+    """Write an imported item under its own number, over the one with the same uid if there is one."""
+    tx.run(_PUT, **to_row(item))
+    for type in aliases:
+        add_alias(tx, item.id, type)
+    record_change(tx, desk, item.id, item.revision, desk.now(), "imported")
+    update_derived(tx, item, None)
+    if item.state == TRASH:
+        drop_derived(tx, item)
+
+
+def add_alias(tx: Tx, id: int, type: str) -> None:
+    """The item is also found under this type."""
+    tx.run("insert into item_alias (item_id, type) values (:id, :type) on conflict do nothing", id=id, type=type)
+
+
+def save_change(tx: Tx, desk: Desk, item: Item, action: str, changes: Mapping[str, Any] | None = None) -> Item:
+    """Write a changed item as its next revision, with the change in its history."""
+    item = item._replace(
+        updated_at=max(desk.now(), item.updated_at), updated_by=desk.principal.name, revision=item.revision + 1
+    )
+    tx.run(_UPDATE, **to_row(item))
+    record_change(tx, desk, item.id, item.revision, item.updated_at, action, changes)
+    return item
+
+
+def record_change(
+    tx: Tx, desk: Desk, id: int, revision: int, at: int, action: str, changes: Mapping[str, Any] | None = None
+) -> None:
+    call = desk.call
+    tx.run(
+        _CHANGE,
+        id=id,
+        revision=revision,
+        at=at,
+        action=action,
+        principal=desk.principal.name,
+        transport=call.caller.transport,
+        tool=call.tool,
+        request_id=call.request_id,
+        changes=json.dumps(changes or {}, ensure_ascii=False, separators=(",", ":")),
+    )
+
+
+def increment_revisions(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes: Mapping[str, Any]) -> None:
+    """The other ends of links: what they are related to has changed, so they count a revision."""
+    numbers = json.dumps(sorted(ids))
+    if numbers == "[]":
+        return
+    tx.run("update item set revision = revision + 1 where id in ({numbers}) and {visible}", numbers=numbers)
+    rows = tx.rows("select id, revision from item where id in ({numbers}) and {visible} order by id", numbers=numbers)
+    for id, revision in rows:
+        record_change(tx, desk, id, revision, at, "linked", changes)
+
+
+def update_derived(tx: Tx, new: Item, old: Item | None, *, is_new: bool = False) -> None:
+    """What is derived from an item's row: the index of tags, the hints, and its document."""
+    if old is None or old.tags != new.tags:
+        if not is_new:
+            tx.run("delete from item_tag where item_id = :id", id=new.id)
+        if new.tags:
+            tags = [{"tag": tag, "id": new.id} for tag in new.tags]
+            tx.run_many("insert into item_tag (tag, item_id) values (:tag, :id)", tags)
+    if old is None or (old.title, old.description, old.tags) != (new.title, new.description, new.tags):
+        if not is_new:
+            tx.run("delete from item_hint where item_id = :id", id=new.id)
+        hints = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
+        if hints:
+            tx.run_many(
+                "insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints
+            )
+    tx.put(to_document(new))
+
+
+def drop_derived(tx: Tx, item: Item) -> None:
+    """An item in the trash is neither found nor suggested; its tags stay with it."""
+    tx.drop(item.uri)
+    tx.run("delete from item_hint where item_id = :id", id=item.id)
+
+
+def normalize_hint(text: str) -> str:
+    """By width, case and sound: トコノマ, とこのま and ﾄｺﾉﾏ are one."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_KATAKANA).split())
+
+
+def build_hints(title: str, description: str, tags: Iterable[str]) -> list[Hint]:
+    """Every place in a title, a tag or a description where a word begins, each once. Where a text tells how kanji are
+    read, as 床の間（とこのま） does, the reading leads to them too."""
+    words: dict[str, str] = {}
+    for text in (title, description[:4000]):
+        for word in _WORD.findall(text):
+            if 2 <= len(word) <= MAX_HINT_LENGTH and not word.isdigit():
+                words.setdefault(normalize_hint(word), word)
+                if len(words) == _MAX_WORD_HINTS:
+                    break
+    starts = [0, *(word.start() for word in islice(_WORD.finditer(title), _MAX_TITLE_HINTS))]
+    hints = [
+        *(Hint(normalize_hint(tag)[:MAX_HINT_LENGTH], "tag", tag) for tag in tags),
+        *(Hint(normalize_hint(title[start:])[:MAX_HINT_LENGTH], "title", title) for start in starts),
+        *(Hint(folded, "word", word) for folded, word in words.items()),
+        *(
+            Hint(normalize_hint(reading)[:MAX_HINT_LENGTH], "word", written)
+            for written, reading in _READING.findall(f"{title}\n{description}"[:4000])
+        ),
+    ]
+    return list(dict.fromkeys(hint for hint in hints if hint.folded))

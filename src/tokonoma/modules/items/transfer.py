@@ -1,0 +1,290 @@
+"""items.export, items.import and items.import.links: whole items, with their numbers, times and revisions.
+
+They stand in no catalogue: an agent must not choose numbers or set clocks back. An import writes the items first and
+then, when all of them exist, their links.
+"""
+
+import json
+from typing import Any, Literal, NotRequired, cast
+
+from typing_extensions import TypedDict
+
+from tokonoma.core.desk import Desk, Rows, Tx
+from tokonoma.core.errors import Invalid
+from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.modules.items import model
+from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
+from tokonoma.modules.items.model import Item
+from tokonoma.modules.items.relations import add_link, find_types, remove_link, target_exists
+from tokonoma.modules.items.rows import increment_revisions, lock_links, put_item
+from tokonoma.modules.items.tables import COLUMNS
+from tokonoma.modules.items.write import build_blank
+
+_PAGE = 100
+_ITEMS = f"""select {COLUMNS} from item
+where id > :after and (:type = '' or type = :type) and {{visible}} order by id limit :most"""  # noqa: S608 - our own
+_LINKED = """select l.item_id, l.kind, i.uid, i.type, i.id from item_link l join item i on i.id = l.other_id
+where l.item_id in ({numbers}) and {visible:i} order by l.item_id, i.id, l.kind"""
+_REFERENCES = "select item_id, address from item_reference where item_id in ({numbers}) order by item_id, address"
+_ALIASES = "select item_id, type from item_alias where item_id in ({numbers}) order by item_id, type"
+_STORED = f"select {COLUMNS} from item where uid = :uid and {{visible}}"  # noqa: S608 - our own columns
+_ID = "select id from item where uid = :uid and {visible}"
+_OTHERS = "select other_id, kind from item_link where item_id = :id"
+_REFER = "insert into item_reference (item_id, address) values (:id, :address)"
+
+Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
+# What an item says; the other fields tell where it comes from.
+_CONTENT: dict[str, Any] = {
+    "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
+    "start_at": None, "end_at": None, "version": "", "tags": [],
+}  # fmt: skip
+
+
+class PortableLink(TypedDict):
+    to: str  # an address, as people read it
+    uid: NotRequired[str]  # of an item: on another server, the address may be that of another item
+    kind: NotRequired[str]
+
+
+class PortableItem(TypedDict):
+    """Times are milliseconds. `uid`, `id` and `revision` are missing in a file that was written by hand."""
+
+    uid: NotRequired[str]
+    id: NotRequired[int]
+    namespace: NotRequired[str]
+    type: str
+    title: str
+    description: NotRequired[str]
+    content: NotRequired[str]
+    status: NotRequired[str]
+    priority: NotRequired[str]
+    category: NotRequired[str]
+    start_at: NotRequired[int | None]
+    end_at: NotRequired[int | None]
+    version: NotRequired[str]
+    tags: NotRequired[list[str]]
+    links: NotRequired[list[PortableLink]]
+    aliases: NotRequired[list[str]]
+    created_at: NotRequired[int]
+    updated_at: NotRequired[int]
+    deleted_at: NotRequired[int | None]
+    created_by: NotRequired[str]
+    updated_by: NotRequired[str]
+    revision: NotRequired[int]
+    edited: NotRequired[bool]  # changed by hand since it was exported
+
+
+class ItemExportPage(TypedDict):
+    items: list[PortableItem]
+    next: NotRequired[int]
+
+
+class ItemImportOutcome(TypedDict):
+    outcome: str
+    address: NotRequired[str]
+    uid: NotRequired[str]
+    why: NotRequired[str]
+
+
+class ItemLinks(TypedDict):
+    uid: str
+    links: list[PortableLink]
+
+
+class LinkImportResult(TypedDict):
+    linked: int
+    unlinked: int
+    lost: list[dict[str, str]]  # uid, to
+
+
+def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
+    """A page of items in the order of their numbers."""
+    rows = desk.rows(_ITEMS, after=after, type=type, most=_PAGE + 1)
+    items = [model.to_item(row) for row in rows[:_PAGE]]
+    page: ItemExportPage = {"items": _to_portable(desk, desk, items)}
+    if len(rows) > _PAGE:
+        page["next"] = items[-1].id
+    return page
+
+
+def import_items(
+    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
+) -> dict[str, list[ItemImportOutcome]]:
+    """Items as they were elsewhere, without their links; what becomes of each is told. One whose number is taken gets
+    another, beyond those that the rest of the import will want."""
+    if dry_run:
+        return {"items": [_import_item(desk, desk, given) for given in items]}
+    with desk.write() as tx:
+        return {"items": [_import_item(tx, desk, given, tx, beyond) for given in items]}
+
+
+def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> LinkImportResult:
+    """Make the links of each item what its file says. `accepted` names all items that this import has written: on the
+    others a new link counts a revision, as it does in every other case."""
+    result: LinkImportResult = {"linked": 0, "unlinked": 0, "lost": []}
+    with desk.write() as tx:
+        lock_links(tx)
+        imported = {row[0] for uid in accepted if (row := tx.row(_ID, uid=uid)) is not None}
+        for each in items:
+            row = tx.row(_ID, uid=each["uid"])
+            if row is None:
+                continue
+            links = [(link, _resolve_link(tx, link, row[0])) for link in each["links"]]
+            result["lost"] += [{"uid": each["uid"], "to": link["to"]} for link, other in links if other is None]
+            wanted = {(other, link.get("kind", "related")) for link, other in links if isinstance(other, int)}
+            linked = {(other, kind) for other, kind in tx.rows(_OTHERS, id=row[0])}
+            for other, kind in sorted(linked - wanted):
+                remove_link(tx, row[0], other, kind)
+            for other, kind in sorted(wanted - linked):
+                add_link(tx, row[0], other, kind)
+            # Whether a record of another module exists is not checked: it may come with another import.
+            tx.run("delete from item_reference where item_id = :id", id=row[0])
+            for address in sorted({other for _, other in links if isinstance(other, str)}):
+                tx.run(_REFER, id=row[0], address=address)
+            added, removed = ({other for other, _ in ends} for ends in (wanted - linked, linked - wanted))
+            result["linked"] += len(added)
+            result["unlinked"] += len(removed)
+            increment_revisions(tx, desk, (added | removed) - imported, desk.now(), {"related": {"imported": True}})
+    return result
+
+
+def merge_item(new: PortableItem, stored: PortableItem | None) -> tuple[Outcome, str]:
+    """What becomes of an imported item beside the stored one, and why. Pure.
+
+    An import never discards a change that was made here. A file that was not edited since its export is only older or
+    newer; an edited one counts if the item is still at the revision of the export, and is a conflict otherwise.
+    """
+    if stored is None:
+        return "saved", ""
+    if _to_comparable(new) == _to_comparable(stored):
+        return "unchanged", ""
+    theirs, ours = new.get("revision", 0), stored.get("revision", 0)
+    edited = new.get("edited", True)
+    if stored.get("deleted_at") is not None and new.get("deleted_at") is None:
+        return "conflict" if edited else "kept", "It is in the trash here; restore_item brings it back."
+    if edited:
+        if theirs == ours:
+            return "changed", ""
+        return "conflict", f"The file was edited at revision {theirs}, and here it is at {ours}."
+    if theirs > ours:
+        return "changed", ""
+    if theirs < ours:
+        return "kept", f"It is newer here: revision {ours}, and {theirs} came."
+    return "conflict", f"It was changed here and there since revision {ours - 1}."
+
+
+def _to_comparable(item: PortableItem) -> tuple[dict[str, Any], set[tuple[str, str]], bool]:
+    """What an item says, its links by what does not change (a uid or another module's address), and its state."""
+    links = {(link.get("uid") or link["to"], link.get("kind", "related")) for link in item.get("links", ())}
+    return _fill_content(item), links, item.get("deleted_at") is not None
+
+
+def _fill_content(item: PortableItem) -> dict[str, Any]:
+    """The fields of the content, with defaults for what is left out."""
+    return {name: item.get(name, default) for name, default in _CONTENT.items()}
+
+
+def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem]:
+    numbers = json.dumps([item.id for item in items])
+    links: dict[int, list[PortableLink]] = {}
+    for item_id, kind, uid, type, id in rows.rows(_LINKED, numbers=numbers):
+        links.setdefault(item_id, []).append({"to": model.format_short_address(type, id), "uid": uid, "kind": kind})
+    for item_id, address in rows.rows(_REFERENCES, numbers=numbers):
+        links.setdefault(item_id, []).append({"to": address, "kind": "related"})
+    aliases: dict[int, list[str]] = {}
+    for item_id, type in rows.rows(_ALIASES, numbers=numbers):
+        aliases.setdefault(item_id, []).append(type)
+    portable: list[PortableItem] = []
+    for item in items:
+        fields = {
+            **item._asdict(),
+            "namespace": format_namespace(item.namespace, desk.principal),
+            "priority": model.PRIORITIES[item.priority],
+            "tags": list(item.tags),
+            "links": links.get(item.id, []),
+            "aliases": aliases.get(item.id, []),
+        }
+        portable.append(
+            cast("PortableItem", {name: fields[name] for name in PortableItem.__annotations__ if name in fields})
+        )
+    return portable
+
+
+def _import_item(
+    rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = None, beyond: int = 0
+) -> ItemImportOutcome:
+    """What becomes of it. Written as well if there is a transaction."""
+    row = rows.row(_STORED, uid=given.get("uid")) if given.get("uid") else None
+    old = model.to_item(row) if row else None
+    merged, why = merge_item(given, _to_portable(rows, desk, [old])[0] if old else None)
+    outcome: ItemImportOutcome = {"outcome": merged}
+    if why:
+        outcome["why"] = why
+    if old is not None:
+        outcome["address"], outcome["uid"] = old.address, old.uid
+    if merged not in ("saved", "changed"):
+        return outcome
+    try:
+        item = _build_item(desk, given, old)
+    except Invalid as error:
+        return {"outcome": "skipped", "why": error.message.removesuffix(" Nothing was changed.")}
+    return outcome if tx is None else _write_item(tx, desk, given, item, {"outcome": merged, "uid": item.uid}, beyond)
+
+
+def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
+    """The item as it would be stored; Invalid says what is wrong with it."""
+    problems, who, fields = ItemProblems(), desk.principal, cast("dict[str, Any]", given)
+    content = _fill_content(given)
+    type, start, end = content.pop("type"), content.pop("start_at"), content.pop("end_at")
+    check_type("type", type, problems)
+    columns = parse_fields(content, problems)
+    check_dates(start, end, None, problems)
+    for name in ("start_at", "end_at", "created_at", "updated_at", "deleted_at"):
+        if fields.get(name) is not None and not EARLIEST <= fields[name] <= LATEST:
+            problems.add(name, fields[name], "Its year must lie between 1000 and 9999")
+    problems.raise_if_any()
+    kept = ("uid", "created_at", "updated_at", "deleted_at", "created_by", "updated_by")
+    id, is_deleted = given.get("id", 0), given.get("deleted_at") is not None
+    item = build_blank(desk, type)._replace(
+        **{name: fields[name] for name in kept if fields.get(name) not in (None, "")},
+        **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end},
+        id=id if 0 < id < 2**62 else 0,
+        state=model.TRASH if is_deleted else model.compute_state(columns["status"]),
+        revision=max(1, given.get("revision", 1)),
+    )
+    if old is None:
+        return item._replace(namespace=resolve_namespace(given.get("namespace"), who))
+    if given.get("edited", True):  # by hand, here and now
+        item = item._replace(updated_at=max(desk.now(), old.updated_at), updated_by=who.name, revision=old.revision + 1)
+    same = ("id", "namespace", "classification", "created_at", "created_by")
+    return item._replace(**{name: getattr(old, name) for name in same})
+
+
+def _write_item(
+    tx: Tx, desk: Desk, given: PortableItem, item: Item, outcome: ItemImportOutcome, beyond: int
+) -> ItemImportOutcome:
+    taken = tx.row("select uid from item where id = :id and {visible}", id=item.id) if item.id else None
+    if not item.id or (taken is not None and taken[0] != item.uid):
+        greatest = tx.row("select coalesce(max(id), 0) from item where {visible}")
+        assert greatest is not None
+        number = max(greatest[0], beyond) + 1
+        if item.id:
+            outcome["why"] = f"{item.address} is another item here; it became {item.type}-{number}."
+        item = item._replace(id=number)
+    put_item(tx, desk, item, given.get("aliases", ()))
+    return {**outcome, "address": item.address}
+
+
+def _resolve_link(tx: Tx, link: PortableLink, itself: int) -> int | str | None:
+    """The number of another item, or the address of another module's record; None if it leads nowhere."""
+    if link.get("kind", "related") not in model.LINK_KINDS:
+        return None
+    target = model.parse_target(link["to"])
+    if link.get("uid"):
+        row = tx.row(_ID, uid=link.get("uid"))
+        other = row[0] if row else None
+    elif target is None or target.address:
+        return target.address if target else None
+    else:
+        other = target.item if target_exists(target, find_types(tx, [target.item or 0])) else None
+    return None if other == itself else other

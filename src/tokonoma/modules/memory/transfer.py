@@ -1,0 +1,192 @@
+"""memory.import, memory.export and memory.export.relations: whole memos and relations, for the owner's commands.
+
+They stand in no catalogue. An agent must not choose ids or set clocks back, nor be given pages of whole memos. The
+owner's `tokonoma import` and `tokonoma export` may, and go through the same pipeline as every other call.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NotRequired, cast
+
+from typing_extensions import TypedDict
+
+from tokonoma.core.call import Principal
+from tokonoma.core.desk import Desk, Row, Rows, Tx
+from tokonoma.core.errors import Invalid
+from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.modules.memory import merge, tables
+from tokonoma.modules.memory.merge import MergeOutcome, PortableMemo, PortableRelation
+from tokonoma.modules.memory.model import Memo, RelationRow, to_document, to_memo, to_row
+from tokonoma.modules.memory.relations import find_relation
+
+_MEMO_PAGE = 500
+_PAGE_LENGTH = 4 * 1024 * 1024  # characters of content in a page, unless one memo alone has more
+_RELATION_PAGE = 1000
+_IDS_PER_QUERY = 500
+
+
+class ExportedRelation(PortableRelation):
+    target_title: str
+
+
+class MemoExportPage(TypedDict):
+    memos: list[PortableMemo]
+    next: NotRequired[str]
+
+
+class RelationExportPage(TypedDict):
+    relations: list[ExportedRelation]
+    next: NotRequired[list[str]]
+
+
+def export_memos(desk: Desk, namespace: str | None = None, trash: bool = False, after: str = "") -> MemoExportPage:
+    """The memos of a namespace and those below it, whole, in order of id; with `trash` also those that were deleted or
+    have expired."""
+    where = f"id > :after and {{visible}} and {tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
+    params = {"after": after, "now": desk.now(), **_bind_inside(desk, namespace)}
+    sizes = desk.rows(f"select id, length(content) from memo where {where} order by id limit {_MEMO_PAGE}", **params)  # noqa: S608
+    if not sizes:
+        return {"memos": []}
+    last = _find_page_end(sizes)
+    rows = desk.rows(
+        f"select {tables.COLUMNS} from memo where {where} and id <= :last order by id limit {_MEMO_PAGE}",  # noqa: S608
+        last=last,
+        **params,
+    )
+    page: MemoExportPage = {"memos": [cast("PortableMemo", _to_portable(to_memo(row), desk.principal)) for row in rows]}
+    if len(sizes) == _MEMO_PAGE or last != sizes[-1][0]:
+        page["next"] = last
+    return page
+
+
+def export_relations(
+    desk: Desk,
+    namespace: str | None = None,
+    trash: bool = False,
+    after: list[str] | None = None,
+    sources: list[str] | None = None,
+) -> RelationExportPage:
+    """The relations whose two memos would be handed out, in order; with `sources` only those that start there."""
+    listed, params = tables.bind_ids(sources or ())
+    started = f"and source in ({listed})" if listed else ""
+    # Each end is looked up by its id: a page must not scan all memos.
+    inside = f"{tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
+    end = f"exists (select 1 from memo m where {{visible:m}} and {inside} and m.id ="  # noqa: S608
+    rows = desk.rows(
+        f"""select {tables.RELATION_COLUMNS}, (select title from memo t where t.id = r.target and {{visible:t}})
+        from memo_relation r where {{visible:r}} {started} and {end} r.source) and {end} r.target)
+            and (source, target, tag, space) > (:source, :target, :tag, :last)
+        order by source, target, tag, space limit {_RELATION_PAGE + 1}""",  # noqa: S608 - parameters, our own text
+        now=desk.now(),
+        **dict(zip(("source", "target", "tag", "last"), after or [""] * 4, strict=True)),
+        **_bind_inside(desk, namespace),
+        **params,
+    )
+    page: RelationExportPage = {
+        "relations": [_to_exported_relation(row, desk.principal) for row in rows[:_RELATION_PAGE]]
+    }
+    if len(rows) > _RELATION_PAGE:
+        space, *key = rows[_RELATION_PAGE - 1][:4]
+        page["next"] = [*key, space]
+    return page
+
+
+def import_memos(
+    desk: Desk,
+    memos: list[PortableMemo],
+    relations: list[PortableRelation],
+    dry_run: bool = False,
+    coming: list[str] | None = None,
+) -> dict[str, list[dict[str, str]]]:
+    """Memos and relations as they were elsewhere. What is here and newer stays as it is. With `dry_run` nothing is
+    written; `coming` names the memos that a real run would have saved before."""
+    merged = _merge_all(desk, desk, memos, relations, coming or ())
+    if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
+        with desk.write() as tx:
+            merged = _merge_all(tx, desk, memos, relations, (), tx)
+    return {
+        "memos": [each.to_response() for each in merged[0]],
+        "relations": [each.to_response() for each in merged[1]],
+    }
+
+
+def _merge_all(
+    rows: Rows,
+    desk: Desk,
+    memos: Sequence[PortableMemo],
+    relations: Sequence[PortableRelation],
+    coming: Sequence[str],
+    tx: Tx | None = None,
+) -> tuple[list[MergeOutcome[Memo]], list[MergeOutcome[RelationRow]]]:
+    """What becomes of each. Written as well if there is a transaction."""
+    at, who = desk.now(), desk.principal
+    merged: list[MergeOutcome[Memo]] = []
+    merged_relations: list[MergeOutcome[RelationRow]] = []
+    stored = _fetch_stored(rows, [each["memo_id"] for each in memos], lock=tx is not None)
+    for given in memos:
+        outcome = merge.merge_memo(given, stored.get(given["memo_id"]), who, at)
+        merged.append(outcome)
+        if outcome.result is not None:
+            stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
+            if tx is not None:
+                _write_memo(tx, outcome.result, at)
+    ends = {**_fetch_stored(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
+    for given in relations:
+        try:
+            new = merge.build_relation(given, who, ends, frozenset(coming), at)
+        except Invalid as error:
+            merged_relations.append(MergeOutcome("skipped", error.message))
+            continue
+        key = {"space": new.namespace, "source": new.source, "target": new.target, "tag": new.tag}
+        outcome = merge.merge_relation(new, find_relation(rows, key), at, foreign=given["version"] is None)
+        merged_relations.append(outcome)
+        if tx is not None and outcome.result is not None:
+            tx.run(tables.PUT_RELATION, **to_row(outcome.result))
+    return merged, merged_relations
+
+
+def _fetch_stored(rows: Rows, ids: Sequence[str], *, lock: bool = False) -> dict[str, Memo]:
+    """The stored memos of these ids, the trash included."""
+    found: dict[str, Memo] = {}
+    wanted = sorted({each for each in ids if "\0" not in each})  # in order of id: two imports must not deadlock
+    for start in range(0, len(wanted), _IDS_PER_QUERY):
+        listed, params = tables.bind_ids(wanted[start : start + _IDS_PER_QUERY])
+        sql = f"select {tables.COLUMNS} from memo where id in ({listed}) and {{visible}} order by id"  # noqa: S608 - parameters
+        found |= {memo.id: memo for memo in map(to_memo, rows.rows(sql + (" {for_update}" if lock else ""), **params))}
+    return found
+
+
+def _write_memo(tx: Tx, memo: Memo, at: int) -> None:
+    tx.run(tables.PUT_MEMO, **to_row(memo))
+    if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
+        tx.put(to_document(memo))
+    else:
+        tx.drop(memo.address)
+
+
+def _bind_inside(desk: Desk, namespace: str | None) -> dict[str, str | int]:
+    return tables.bind_namespace(resolve_namespace(namespace or "/", desk.principal))
+
+
+def _find_page_end(sizes: list[Row]) -> str:
+    """The last memo up to which a page is not too large; at least one is taken."""
+    last, length = "", 0
+    for memo_id, size in sizes:
+        length += size
+        if last and length > _PAGE_LENGTH:
+            break
+        last = memo_id
+    return last
+
+
+def _to_portable(record: Memo | RelationRow, who: Principal) -> dict[str, Any]:
+    names = {"id": "memo_id", "classification": "boundary", "revision": "version"}
+    values = {names.get(each.name, each.name): getattr(record, each.name) for each in fields(record)}
+    return {**values, "namespace": format_namespace(record.namespace, who)}
+
+
+def _to_exported_relation(row: Row, who: Principal) -> ExportedRelation:
+    *columns, title = row
+    relation = _to_portable(RelationRow(*columns), who)
+    del relation["boundary"]  # it follows from the memos
+    return cast("ExportedRelation", {**relation, "target_title": title or ""})

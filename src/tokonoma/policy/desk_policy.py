@@ -1,0 +1,111 @@
+"""The policy that a desk offers to tools: the one in force for one call, and the way to change it."""
+
+import difflib
+from collections.abc import Callable, Collection
+from itertools import islice
+
+from tokonoma.core import policy as api
+from tokonoma.core.call import Call
+from tokonoma.core.desk import Classification, Statements, Tx
+from tokonoma.core.errors import Denied
+from tokonoma.policy import versions as store
+from tokonoma.policy.current import CurrentPolicy
+from tokonoma.policy.rules import find_tags_not_held
+
+_DIFF_LINES = 200
+_RECLASSIFY_SECONDS = 5.0  # half of the time limit of the tool
+
+
+class CallDeskPolicy:
+    """`reclassify` works on a transition for so many seconds; `unfiltered` gives the statements of a desk's
+    transaction without the row filter."""
+
+    def __init__(
+        self,
+        current: CurrentPolicy,
+        reclassify: Callable[[float], object],
+        unfiltered: Callable[[Tx], Statements],
+        call: Call,
+    ) -> None:
+        self._current, self._reclassify, self._unfiltered, self._call = current, reclassify, unfiltered, call
+        self._policy = current.get_active()
+
+    @property
+    def version(self) -> str:
+        return self._policy.version
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self._call.granted_view.tags
+
+    @property
+    def retrieval(self) -> api.RetrievalSettings:
+        return self._policy.rules.retrieval
+
+    def layer_rule(self, layer: api.Layer) -> api.LayerRule:
+        return self._policy.rules.layers[layer]
+
+    def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
+        return find_tags_not_held(self.tags, tags)
+
+    def decide(
+        self, tags: Collection[str], label: str, scope: api.Layer | None = None, effect: api.AccessEffect = "read"
+    ) -> api.Decision:
+        return self._policy.decide(tags, label, scope, effect)
+
+    def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
+        return self._policy.redact(text)
+
+    def check(self, yaml: str) -> str:
+        from tokonoma.policy.parse import parse_policy
+
+        return parse_policy(yaml).version
+
+    def preview(self, proposal: api.PolicyProposal) -> api.PolicyPreview:
+        version, policy, changes = self._current.preview(proposal)
+        before = self._policy.view_for_tags(self.tags).classifications
+        after = policy.view_for(self._call.principal).classifications
+        texts = (self._current.current_version().yaml.splitlines(), proposal.yaml.splitlines())
+        diff = difflib.unified_diff(*texts, "in force", "proposed", lineterm="", n=1)
+        moves = {f"{old} → {new}": count for (old, new), count in sorted(changes.items()) if old != new}
+        return api.PolicyPreview(
+            version,
+            list(islice(diff, _DIFF_LINES)),
+            changes.total(),
+            moves,
+            appear=sum(count for (old, new), count in changes.items() if old not in before and new in after),
+            vanish=sum(count for (old, new), count in changes.items() if old in before and new not in after),
+        )
+
+    def prepare(self) -> None:
+        self._current.prepare()
+
+    def apply(self, tx: Tx, proposal: api.PolicyProposal) -> api.PolicyVersion:
+        return self._current.apply(self._unfiltered(tx), proposal, self._require_owner())
+
+    def rollback(self, tx: Tx, version: str, expected: str | None) -> api.PolicyVersion:
+        return self._current.rollback(self._unfiltered(tx), version, expected, self._require_owner())
+
+    def reclassify_records(self) -> api.ReclassifyProgress | None:
+        self._reclassify(_RECLASSIFY_SECONDS)
+        return self._current.progress()
+
+    def progress(self) -> api.ReclassifyProgress | None:
+        return self._current.progress()
+
+    def current_version(self) -> api.PolicyVersion:
+        return self._current.current_version()
+
+    def find_version(self, version: str) -> api.PolicyVersion:
+        with self._current.reading() as rows:
+            return store.find_version(rows, version)
+
+    def list_versions(self, limit: int, before: int | None) -> list[api.PolicyVersion]:
+        with self._current.reading() as rows:
+            return store.list_versions(rows, limit, before)
+
+    def _require_owner(self) -> str:
+        """The name of the caller; Denied unless it is the owner."""
+        if self._call.principal.kind != "owner":
+            raise Denied("Only the owner of the server changes its policy.", reason="owner")
+        return self._call.principal.name

@@ -1,0 +1,1 @@
+"""Search by text: tokens, the term index, scores."""

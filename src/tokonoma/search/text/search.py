@@ -1,0 +1,231 @@
+"""Search by text: the rarest terms propose documents, these are scored exactly, and threads add weight.
+
+A filter that lets few documents through needs no proposals: all of them are scored.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import nlargest
+from itertools import islice
+from typing import Any
+
+from tokonoma.search.candidates import (
+    CandidatePool,
+    SearchCandidate,
+    ThreadPosition,
+    assign_partial_positions,
+    assign_positions,
+)
+from tokonoma.search.text.score import (
+    NEIGHBOUR_OFFSETS,
+    TermMatch,
+    TextScore,
+    WeightedQuery,
+    lift_threads,
+    match_terms,
+    match_terms_many,
+    score_document,
+    weigh_query,
+)
+from tokonoma.search.text.term_index import Corpus, TermFrequencies, TermIndex, TermProposal, build_filter_tags
+from tokonoma.search.text.tokenize import WeightedTerm, hash_term, parse_query_terms
+from tokonoma.search.tuning import TUNING
+
+_SINGLY = 8  # documents; more are matched sooner together, where numpy is loaded
+_REACH = NEIGHBOUR_OFFSETS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """The terms of a query, with what the index knows about them."""
+
+    terms: Sequence[WeightedTerm]
+    frequencies: dict[str, int]
+    weighted: WeightedQuery
+    corpus: Corpus
+
+
+@dataclass(slots=True)
+class TextSearch:
+    """What the terms of a query have found so far."""
+
+    query: TextQuery
+    pool: CandidatePool
+    batched: bool = False  # numpy is loaded anyway: documents are matched many at a time
+    candidates: dict[int, SearchCandidate] = field(default_factory=dict[int, SearchCandidate])
+    matches: dict[int, TermMatch] = field(default_factory=dict[int, TermMatch])
+    positions: dict[int, ThreadPosition] = field(default_factory=dict[int, ThreadPosition])
+    scores: dict[int, TextScore] = field(default_factory=dict[int, TextScore])
+
+    def score_documents(self, ids: Collection[int]) -> int:
+        """Score these documents, too, as far as they lie inside the filter. Returns how many of them were new."""
+        fetched = self._fetch(ids)
+        for number in fetched:
+            self._score(number, ())
+        return len(fetched)
+
+    def find_threshold(self, limit: int) -> float:
+        """The score of the last document among the best `limit`; 0 while there are fewer."""
+        if len(self.scores) < limit:
+            return 0.0
+        return sorted([each.score for each in self.scores.values()])[-limit]
+
+    def apply_neighbours(self, *, whole: bool) -> None:
+        """Score the best documents and those around them again, each with its neighbours in the thread. `whole`: all
+        documents of the filter are here, so the order of each thread is known without asking the database."""
+        best = nlargest(TUNING.thread_hits, self.scores.values(), key=lambda each: each.score)
+        threaded = [each.key for each in best if self.candidates[each.key].thread is not None]
+        if not threaded:
+            return
+        # Twice as far: those around a hit have neighbours of their own.
+        if whole:
+            self.positions = assign_positions(self.candidates.values())
+            beside = self._index_positions()
+            near = {number for key in threaded for number in _list_around(beside, self.positions[key], 2 * _REACH)}
+        else:
+            rows = self.pool.find_neighbours(threaded, 2 * _REACH)
+            near = {number for row in rows for number in row}
+            self._fetch(near)
+            self.positions = assign_partial_positions(rows, self.candidates)
+            beside = self._index_positions()
+        for number in near & self.positions.keys():
+            thread, position = self.positions[number]
+            keys = [beside.get((thread, position + offset)) for offset in NEIGHBOUR_OFFSETS]
+            self._score(number, [self.matches[key] for key in keys if key is not None])
+        threads = {key: each.thread for key, each in self.candidates.items() if each.thread is not None}
+        self.scores |= lift_threads(self.query.weighted, self.scores, threads)
+
+    def explain(self, number: int) -> dict[str, Any]:
+        """Every number of a document's text score: see score.py for how they are combined. `terms` is what each term
+        adds, neighbours included; their sum is `words`."""
+        score, around = self.scores[number], self._list_with_neighbours(number)
+        return {
+            "level": score.level,
+            "score": score.score,
+            "total": self.query.weighted.total,
+            "words": score.words,
+            "coverage": score.coverage,
+            "title": score.title,
+            "asks": score.asks,
+            "thread": score.thread,
+            "terms": self._explain_terms(number, around),
+            "neighbours": len(around) - 1,
+        }
+
+    def _explain_terms(self, number: int, around: Sequence[int]) -> dict[str, float]:
+        query, added = self.query.weighted, dict[str, float]()
+        for term in self.query.terms:
+            key = hash_term(term.text)
+            if key in query.gains:
+                alone = replace(query, gains={key: query.gains[key]}, ascending=[key], wanted=frozenset((key,)))
+                own, *near = (match_terms(alone, self.candidates[each].data) for each in around)
+                score = score_document(alone, number, own, near)
+                added[term.text] = score.words if score is not None else 0.0
+        return {text: round(value, 6) for text, value in added.items() if value}
+
+    def _list_with_neighbours(self, number: int) -> list[int]:
+        """A document, then its neighbours."""
+        if number not in self.positions:
+            return [number]
+        around = _list_around(self._index_positions(), self.positions[number], _REACH)
+        return [number, *(each for each in around if each != number)]
+
+    def _index_positions(self) -> dict[ThreadPosition, int]:
+        return {position: number for number, position in self.positions.items()}
+
+    def _score(self, number: int, near: Sequence[TermMatch]) -> None:
+        score = score_document(self.query.weighted, number, self.matches[number], near)
+        if score is not None:
+            self.scores[number] = score
+
+    def _fetch(self, ids: Collection[int]) -> list[int]:
+        """Those of them that lie inside the filter and are new."""
+        fetched = self.pool.fetch([number for number in ids if number not in self.candidates])
+        query = self.query.weighted
+        if self.batched and len(fetched) > _SINGLY:
+            matches = match_terms_many(query, [each.data for each in fetched])
+        else:
+            matches = [match_terms(query, each.data) for each in fetched]
+        for each, match in zip(fetched, matches, strict=True):
+            self.candidates[each.id] = each
+            self.matches[each.id] = match
+        return [each.id for each in fetched]
+
+
+def prepare_text_query(pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies) -> TextQuery:
+    terms = parse_query_terms(text)[: TUNING.looked_up_terms]
+    wanted = [term.text for term in terms if term.weight > 0]
+    counted = frequencies.look_up(pool.rows, [*wanted, *build_filter_tags(pool.filter)], corpus)
+    return TextQuery(terms, counted, weigh_query(terms, counted, corpus.documents, corpus.average), corpus)
+
+
+def search_text(
+    term_index: TermIndex,
+    pool: CandidatePool,
+    query: TextQuery,
+    limit: int,
+    *,
+    neighbours: bool,
+    others: Collection[int] = (),
+    batched: bool = False,
+) -> TextSearch:
+    """`others` were found in another way, and are scored as well. `batched`: numpy is loaded already."""
+    search = TextSearch(query, pool, batched)
+    is_known = any(query.frequencies[term.text] for term in query.terms if term.weight > 0)
+    few = pool.list_few() if is_known else []
+    if few is not None:
+        search.score_documents({*few, *others})
+    else:
+        proposal = _plan_proposal(pool, query, limit)
+        _score_proposed(search, term_index.propose(pool.rows, proposal, pool.filter), proposal.most, limit)
+        search.score_documents(others)
+    if neighbours:
+        search.apply_neighbours(whole=few is not None)
+    return search
+
+
+def plan_terms(frequencies: Iterable[tuple[str, int]], documents: int) -> list[str]:
+    """The terms that propose: the rarest, until their postings reach a tenth of the index; at least one that occurs.
+
+    `frequencies`: each term with the number of documents that hold it."""
+    room = max(TUNING.min_postings, TUNING.posting_share * documents)
+    planned: list[str] = []
+    postings = 0
+    for frequency, term in sorted((frequency, term) for term, frequency in frequencies if frequency > 0):
+        if planned and postings + frequency > room:
+            break
+        planned.append(term)
+        postings += frequency
+    return planned
+
+
+def _plan_proposal(pool: CandidatePool, query: TextQuery, limit: int) -> TermProposal:
+    documents, counted, gains = query.corpus.documents, query.frequencies, query.weighted.gains
+    worth = {term.text: gains[hash_term(term.text)] for term in query.terms if hash_term(term.text) in gains}
+    tags = [tag for tag in build_filter_tags(pool.filter) if counted[tag] <= TUNING.tag_share * documents]
+    # Only those of a term's documents are read that carry the tags: no more than carry the rarest tag. The cached
+    # count of a tag may be old; that the filter lets more than a few through was asked just now.
+    most = max(TUNING.few_documents, min((counted[tag] for tag in tags), default=documents))
+    rarest = plan_terms(((text, min(counted[text], most)) for text in worth), documents)
+    proposed = max(TUNING.max_proposed, TUNING.proposed_per_hit * limit)
+    return TermProposal({text: worth[text] for text in rarest}, tags, proposed)
+
+
+def _score_proposed(search: TextSearch, proposed: Iterable[int], most: int, limit: int) -> None:
+    """Score some at a time, until there are enough and the last ones have changed nothing among the best."""
+    ids, usual = iter(proposed), max(TUNING.next_batch, limit)
+    scored, step, threshold = 0, max(TUNING.first_batch, 2 * limit), 0.0
+    while some := [*islice(ids, step)]:
+        new = search.score_documents(some)
+        scored += new
+        before, threshold = threshold, search.find_threshold(limit)
+        if scored >= most or (before == threshold > 0.0 and scored >= 2 * limit):
+            return
+        # If the filter lets few of them through, more are looked at together.
+        step = usual if 2 * new >= len(some) else min(2 * step, TUNING.widest_batch)
+
+
+def _list_around(beside: dict[ThreadPosition, int], position: ThreadPosition, reach: int) -> list[int]:
+    thread, place = position
+    keys = (beside.get((thread, place + offset)) for offset in range(-reach, reach + 1))
+    return [key for key in keys if key is not None]

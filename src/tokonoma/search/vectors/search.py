@@ -1,0 +1,234 @@
+"""Search by vectors: which model answers, which documents are nearest, and what still waits for its vector.
+
+Two models are never mixed. A query is embedded with the current model as soon as nearly all documents have its vectors;
+until then with the one before it, if that can still be used; else with the current model and the vectors it has.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from tokonoma.core.desk import Record, Rows, Statements
+from tokonoma.core.errors import Unavailable
+from tokonoma.core.log import log
+from tokonoma.core.query import Metric
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.fusion import detect_language
+from tokonoma.search.vectors import store
+from tokonoma.search.vectors.store import QueryVector, StoredModel, VectorMatch
+from tokonoma.store.database import Database
+
+if TYPE_CHECKING:
+    from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend
+    from tokonoma.search.vectors.store import Floats
+
+_NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
+_LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
+_DELETED = 500  # vectors of a model that is no longer in use, deleted at once
+_DELETE_SOME = """delete from embedding where id in
+(select id from embedding where model = :model order by id limit :limit {for_update_free})"""
+
+EmbeddingState = Literal["embedded", "waiting", "none"]
+"""Of one document: it has a vector, it waits for one, or it will not get one."""
+
+ReadTexts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
+"""What to embed of each document: its title and its text."""
+
+EmbedWithModel = Callable[[StoredModel, str], "Floats | None"]
+"""The vector of a query by a model; None if that model is not available now."""
+
+
+class EmbeddingQueue(Protocol):
+    """Implemented by the package that embeds."""
+
+    def enqueue(self, statements: Statements, document_id: int) -> None: ...
+    def count_waiting(self, rows: Rows) -> int: ...
+    def get_problem(self, rows: Rows, document_id: int) -> str | None: ...
+
+
+class VectorSearch:
+    """One per process. `embed` is None where no model is configured: stored vectors can still be compared."""
+
+    def __init__(
+        self, database: Database, queue: EmbeddingQueue, read_texts: ReadTexts, embed: EmbedWithModel | None
+    ) -> None:
+        self.read_texts = read_texts
+        self._database, self._queue, self._embed = database, queue, embed
+        self._backend: SqliteVectorBackend | PostgresVectorBackend | None = None
+        self._waiting, self._counted_at = 0, float("-inf")
+
+    # Searching
+
+    def embed_query(self, text: str) -> QueryVector | None:
+        """The vector of a query; None if it is not available now."""
+        if self._embed is None or not text.strip():
+            return None
+        with self._database.reading() as rows:
+            models = self._list_preferred(rows)
+        for model in models:
+            vector = self._embed(model, text)
+            if vector is not None:
+                return QueryVector(model.id, vector, detect_language(text))
+        return None
+
+    def find_nearest(
+        self, rows: Rows, query: QueryVector | int, filter: IndexFilter, metric: Metric, limit: int
+    ) -> list[tuple[int, VectorMatch]]:
+        """The nearest documents, best first, all inside the filter. `query` is a vector, or the id of a document whose
+        own vector is meant."""
+        resolved = self._resolve_query(rows, query)
+        if resolved is None:
+            return []
+        found = self._get_backend().find_nearest(rows, *resolved, filter, limit)
+        best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
+        return [(document, _apply_metric(match, metric)) for document, match in best]
+
+    def propose(self, rows: Rows, query: QueryVector, filter: IndexFilter, limit: int) -> Sequence[int]:
+        """So many documents that may well be the nearest, found in the cheapest way. The caller checks whether they lie
+        inside the filter, and how near they are."""
+        resolved = self._resolve_query(rows, query)
+        return [] if resolved is None else self._get_backend().propose(rows, *resolved, filter, limit)
+
+    def compare(
+        self, rows: Rows, query: QueryVector | int, documents: Sequence[int], metric: Metric
+    ) -> dict[int, VectorMatch]:
+        """Of these documents, those that have vectors. The caller has checked that they lie inside the filter."""
+        resolved = self._resolve_query(rows, query)
+        if resolved is None:
+            return {}
+        found = self._get_backend().compare(rows, *resolved, documents)
+        return {document: _apply_metric(match, metric) for document, match in found.items()}
+
+    def count_waiting(self, rows: Rows) -> int:
+        """Documents whose vector is still to be made."""
+        if self._embed is None:
+            return 0
+        if time.monotonic() - self._counted_at > _REMEMBER or self._waiting < _LONG:
+            self._waiting, self._counted_at = self._queue.count_waiting(rows), time.monotonic()
+        return self._waiting
+
+    def get_state(self, rows: Rows, document_id: int) -> EmbeddingState:
+        if rows.row("select 1 from embedding where document_id = :id limit 1", id=document_id) is not None:
+            return "embedded"
+        is_waiting = self._embed is not None and self._queue.get_problem(rows, document_id) is not None
+        return "waiting" if is_waiting else "none"
+
+    # Writing, and what the embedding worker needs
+
+    list_models = staticmethod(store.list_models)
+    adopt = staticmethod(store.adopt)
+    list_missing = staticmethod(store.list_missing)
+    lock_for_change = staticmethod(store.lock_for_change)
+    lock_against_delete = staticmethod(store.lock_against_delete)
+    save_backfill = staticmethod(store.save_backfill)
+
+    def mark_changed(self, statements: Statements, document_id: int) -> None:
+        """The document is new, or its text is: until it is embedded, it has no vector."""
+        self._queue.enqueue(statements, document_id)  # first: its row in the queue also locks its vectors
+        statements.run("delete from embedding where document_id = :id", id=document_id)
+
+    def store_vectors(
+        self,
+        statements: Statements,
+        model: int,
+        document_id: int,
+        vectors: "Floats",
+        texts: Sequence[str],
+        titled: bool = False,
+    ) -> None:
+        languages = [detect_language(text) for text in texts]
+        if titled:  # the title "NHK" over a Japanese text is not English
+            languages[0] = languages[1]
+        first = store.TITLE_PIECE if titled else 0
+        store.store_vectors(statements, self._database.kind, model, document_id, vectors, languages, first)
+
+    def maintain(self, model: int) -> None:
+        with self._database.reading() as rows:
+            models = [each for each in store.list_models(rows) if each.id == model]
+        for each in models:
+            self._get_backend().maintain(self._database, each)
+
+    def retire(self, model: int) -> bool:
+        """Delete some of the vectors of other models, once every document has a vector of this one."""
+        with self._database.reading() as rows:
+            models = store.list_models(rows)
+            is_complete = any(each.id == model and each.current and each.backfilled_to is None for each in models)
+            others = [each for each in models if not each.current]
+            if not is_complete or not others or self._queue.count_waiting(rows):
+                return False
+        with self._database.writing() as statements:
+            if statements.run(_DELETE_SOME, model=others[0].id, limit=_DELETED):
+                return True
+            if statements.row("select 1 from embedding where model = :model limit 1", model=others[0].id) is not None:
+                return False  # the rest goes with documents that are being deleted
+            self._get_backend().drop_model(statements, others[0])
+            statements.run("delete from embedding_model where id = :model", model=others[0].id)
+        log("info", "search.model_retired", model=others[0].name)
+        return True
+
+    def measure_memory(self) -> int:
+        """Bytes that codes take in this process."""
+        return 0 if self._backend is None else self._backend.measure_memory()
+
+    def _get_backend(self) -> "SqliteVectorBackend | PostgresVectorBackend":
+        if self._backend is None:
+            # Imported late, because it loads numpy.
+            from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend
+
+            self._backend = SqliteVectorBackend() if self._database.kind == "sqlite" else PostgresVectorBackend()
+        return self._backend
+
+    def _resolve_query(self, rows: Rows, query: QueryVector | int) -> tuple[StoredModel, QueryVector] | None:
+        """None: the model that the query was embedded with has just been retired."""
+        models = self._list_preferred(rows)
+        if isinstance(query, QueryVector):
+            return next(((model, query) for model in models if model.id == query.model), None)
+        for model in models:
+            own = store.read_own_vector(rows, self._database.kind, model.id, query)
+            if own is not None:
+                return model, own
+        raise Unavailable("This record has no vector yet. Try again in a moment.", reason="not_embedded")
+
+    def _list_preferred(self, rows: Rows) -> list[StoredModel]:
+        """The models that have vectors, the one to use first."""
+        models = store.list_models(rows)
+        current = [model for model in models if model.current]
+        others = [model for model in reversed(models) if not model.current]
+        if not others or not current or self._is_nearly_complete(rows, current[0]):
+            return current + others
+        return others + current
+
+    def _is_nearly_complete(self, rows: Rows, model: StoredModel) -> bool:
+        """Whether so many documents have a vector of the new model that it can be used."""
+        if model.backfilled_to is not None:
+            return False
+        found = rows.row("select count(*) from document")
+        return found is None or self._queue.count_waiting(rows) * _NEARLY_ALL <= int(found[0])
+
+
+def build_text_reader(read_record: Callable[[Rows, str], Record | None]) -> ReadTexts:
+    """From the records of the modules: the index stores no text."""
+
+    def read_texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
+        for document_id in document_ids:
+            row = rows.row("select address from document where id = :id", id=document_id)
+            record = None if row is None else read_record(rows, row[0])
+            if record is not None:
+                found[document_id] = record.title, record.text
+        return found
+
+    return read_texts
+
+
+def _apply_metric(match: VectorMatch, metric: Metric) -> VectorMatch:
+    """Vectors have length 1, so that either metric follows from the cosine and gives the same order."""
+    if metric == "cosine":
+        return match
+    title = None if match.title is None else _to_nearness(match.title)
+    return VectorMatch(_to_nearness(match.similarity), match.language, title)
+
+
+def _to_nearness(cosine: float) -> float:
+    """1 / (1 + distance) of two vectors of length 1."""
+    return 1.0 / (1.0 + (2.0 - 2.0 * cosine) ** 0.5)

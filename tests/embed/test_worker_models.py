@@ -1,0 +1,162 @@
+"""Another model: what is stored goes on being searched until the new vectors are there, and the two are never mixed."""
+
+import json
+from collections.abc import Generator
+
+import numpy as np
+import pytest
+from embed.fixture import EmbedFixture, Open
+from embed.server import EmbeddingServer
+
+from tokonoma.embed.embedder import UnusableAnswer
+from tokonoma.search.filters import IndexFilter
+
+NOTES = {"cat": "the cat sleeps", "dog": "the dog barks", "law": "articles of a contract"}
+
+
+@pytest.fixture
+def small() -> Generator[EmbeddingServer]:
+    made = EmbeddingServer(dimension=16, seed=1)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def large() -> Generator[EmbeddingServer]:
+    made = EmbeddingServer(dimension=24, seed=2)
+    yield made
+    made.close()
+
+
+def filled(houses: Open, server: EmbeddingServer) -> EmbedFixture:
+    house = houses([server.url], "small")
+    for name, body in NOTES.items():
+        house.save(name, body)
+    house.work()
+    return house
+
+
+def models(house: EmbedFixture) -> dict[str, int]:
+    sql = "select m.name, count(e.id) from embedding_model m left join embedding e on e.model = m.id group by m.name"
+    return dict(house.rows(sql))
+
+
+def test_a_new_model_embeds_everything_again_and_the_old_vectors_go(houses: Open, small, large) -> None:
+    filled(houses, small)
+    house = houses([large.url], "large")
+    house.save("new", "a new note about a cat")
+    house.work()
+    assert models(house) == {"openai:large": 4}
+    assert house.waiting() == 0
+    assert house.near("the cat sleeps")[0][0] == "cat"
+    assert house.rows("select dimension from embedding_model") == [(24,)]
+
+
+def test_searches_go_on_with_the_old_model_meanwhile(houses: Open, small, large) -> None:
+    filled(houses, small)
+    # Both models at one address, as most providers have it: the old one can still be asked.
+    both = Both(small, large)
+    house = houses([both.url], "large")
+    house.worker.run_batch()  # adopted, and all are asked for; one portion is done
+    for number in range(30):
+        house.save(f"n{number}", f"note {number}")
+    assert set(models(house)) == {"openai:small", "openai:large"}
+    asked = house.vectors.embed_query("the cat sleeps")
+    assert asked is not None
+    assert asked.vector.shape == (16,)
+    assert house.near("the cat sleeps")[0][0] == "cat"
+    house.work()
+    asked = house.vectors.embed_query("the cat sleeps")
+    assert asked is not None
+    assert asked.vector.shape == (24,)
+    assert models(house) == {"openai:large": 33}
+    both.close()
+
+
+def test_a_question_by_a_model_that_has_gone_finds_nothing_rather_than_mixing(houses: Open, small, large) -> None:
+    old = filled(houses, small)
+    asked = old.vectors.embed_query("the cat sleeps")
+    assert asked is not None
+    houses([large.url], "large").work()
+    with old.database.reading() as rows:
+        assert old.vectors.find_nearest(rows, asked, IndexFilter(), "cosine", 10) == []
+        assert old.vectors.compare(rows, asked, [old.id("cat")], "cosine") == {}
+
+
+def test_if_the_old_model_cannot_be_asked_the_new_one_is_with_what_it_has(houses: Open, small, large) -> None:
+    filled(houses, small)
+    house = houses([large.url], "large")
+    house.worker.run_batch()
+    for number in range(30):
+        house.save(f"n{number}", f"note {number}")
+    asked = house.vectors.embed_query("the cat sleeps")  # the old one answers with vectors of another model: refused
+    assert asked is not None
+    assert asked.vector.shape == (24,)
+
+
+def test_another_model_under_the_same_name_is_refused(houses: Open, small) -> None:
+    filled(houses, small)
+    small.seed = 7
+    house = houses([small.url], "small")
+    house.save("more", "another note")
+    with pytest.raises(UnusableAnswer, match="not the model that made the stored vectors"):
+        house.work()
+    assert house.vectors.embed_query("the cat sleeps") is None
+    assert models(house) == {"openai:small": 3}
+
+
+def test_a_model_that_is_exchanged_while_the_worker_runs_is_noticed(houses: Open, small) -> None:
+    house = filled(houses, small)
+    small.seed = 7
+    house.save("more", "another note")
+    with pytest.raises(UnusableAnswer):
+        house.work()
+    assert models(house) == {"openai:small": 3}
+    small.seed = 1
+    house.worker._model = None  # as the thread does after a failure
+    with pytest.raises(UnusableAnswer):
+        house.work()  # the endpoint has changed its model once more
+    house.work()
+    assert models(house) == {"openai:small": 4}
+
+
+def test_going_back_to_a_model_that_is_still_there_embeds_only_what_is_missing(houses: Open, small, large) -> None:
+    filled(houses, small)
+    both = Both(small, large)
+    other = houses([both.url], "large")
+    other.worker.run_batch()
+    other.save("new", "a new note")
+    back = houses([both.url], "small")
+    before = len(small.texts())
+    back.work()
+    assert set(small.texts()[before:]) >= {"a new note"}
+    assert not set(small.texts()[before:]) & set(NOTES.values())
+    assert models(back) == {"openai:small": 4}
+    both.close()
+
+
+def test_the_recipe_is_kept_without_keys_or_addresses(houses: Open, small) -> None:
+    house = houses([small.url], "small", keys=("sk-secret",))
+    house.work()
+    (recipe,) = house.rows("select recipe from embedding_model")[0]
+    assert json.loads(recipe)["model"] == "small"
+    assert "127.0.0.1" not in recipe
+    assert "secret" not in recipe
+
+
+class Both(EmbeddingServer):
+    """One address, two models."""
+
+    def __init__(self, small: EmbeddingServer, large: EmbeddingServer) -> None:
+        self._by_name = {"small": small, "large": large}
+        super().__init__()
+
+    def _answer(self, path, body):
+        return self._by_name[body["model"]]._answer(path, body)
+
+
+def test_both_answers_as_either(small: EmbeddingServer, large: EmbeddingServer) -> None:
+    both = Both(small, large)
+    _, _, text = both._answer("/v1/embeddings", {"model": "large", "input": ["a"]})
+    assert np.asarray(json.loads(text)["data"][0]["embedding"]).shape == (24,)
+    both.close()
