@@ -17,7 +17,7 @@ from typing import Any
 
 from tokonoma.app import App
 from tokonoma.cli import GC_THRESHOLDS
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 from tokonoma.core.call import Caller
 from tokonoma.core.ids import uuid7
 from tokonoma.server.mcp.session import StdioSession

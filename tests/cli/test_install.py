@@ -15,12 +15,14 @@ from tokonoma.cli.install.clients import (
     CLIENTS,
     Machine,
     ServerAddress,
+    add_server,
     build_claude_command,
     build_entry,
     build_inputs,
     find_config_file,
+    format_config,
+    parse_config,
 )
-from tokonoma.cli.install.merge import add_server, format_config, parse_config
 from tokonoma.core.errors import Invalid
 
 SECTIONS = {"claude-code": "mcpServers", "claude-desktop": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}

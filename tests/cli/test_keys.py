@@ -23,7 +23,7 @@ def app(home):
 
 
 def caller(key: str | None) -> Caller:
-    return Caller("http", key, "127.0.0.1")
+    return Caller("http", key, remote="127.0.0.1")
 
 
 def test_a_key_is_printed_alone_and_carries_what_it_was_given(run, app):
@@ -57,6 +57,18 @@ def test_a_revoked_key_is_refused_and_its_name_is_free_again(run, value, app):
     assert run("keys", "create", "laptop").exit_code == 0
     states = [(each["name"].split()[0], each["state"]) for each in value("keys", "list", "--json")]
     assert sorted(states) == [("laptop", "active"), ("laptop", "revoked")]
+
+
+def test_a_key_is_changed_and_stays_the_same_key(run, value, app):
+    key = value("keys", "create", "team", "--root", "/team", "--modules", "system,memory", "--json")["key"]
+    assert run("keys", "set", "team", "--mask", "memory:write", "--expires", "90d").exit_code == 0
+    who = app().identify(caller(key))
+    assert (who.reach.root, who.reach.modules, who.reach.mask) == ("/team", {"system", "memory"}, {"memory:write"})
+    changed = run("keys", "set", "team", "--root", "/", "--modules", "all", "--mask", "", "--expires", "never")
+    assert changed.exit_code == 0, changed.output
+    who = app().identify(caller(key))
+    assert (who.reach.root, who.reach.default, who.reach.modules, who.reach.mask) == ("/", "/", None, frozenset())
+    assert run("keys", "set", "nobody", "--root", "/x").exit_code == 1
 
 
 def test_a_list_shows_everything_but_the_keys(run):

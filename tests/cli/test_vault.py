@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tokonoma.cli.coverage_picture import draw_coverage
+from tokonoma.cli.vault import draw_coverage
 
 SVG = "{http://www.w3.org/2000/svg}"
 

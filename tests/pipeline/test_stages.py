@@ -81,7 +81,7 @@ def test_the_guard_refuses_what_the_policy_denies():
 
 def test_the_journal_hears_of_every_end_but_not_twice_of_a_write():
     heard = []
-    stage = journal(lambda call, outcome, code, spent: heard.append((outcome, code)), None)
+    stage = journal(lambda call, outcome, code, spent: heard.append((outcome, code)))
 
     def committed(call):
         call.journaled = True
@@ -111,8 +111,8 @@ def test_a_deadline_stops_the_call_that_is_late_and_no_other():
     late, stopped, ends = made(), threading.Event(), []
 
     def work(call):
-        with call.cancel_token.attach_during(stopped.set):
-            assert stopped.wait(30)
+        call.cancel_token.attach(stopped.set)
+        assert stopped.wait(30)
         call.cancel_token.check()
 
     run_call(late, [deadline(watch, 0.02)], work, lambda call, error: ends.append(error))

@@ -33,8 +33,9 @@ def wait(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResul
     gate = shop.gate(str(request.arguments["gate"]))
     shop.gate(f"{request.arguments['gate']} reached").set()
     try:
-        with stop.attach_during(gate.set):
-            gate.wait()
+        stop.attach(gate.set)
+        gate.wait()
+        stop.detach(gate.set)
     finally:
         shop.stopped.append(stop.reason)
         shop.gate(f"{request.arguments['gate']} left").set()

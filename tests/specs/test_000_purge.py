@@ -3,7 +3,7 @@
 import pytest
 from talk import Lines
 
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 
 DAY = 86_400_000
 

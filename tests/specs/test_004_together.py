@@ -3,10 +3,10 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from specs.shelf_of_items import items_of
+from specs.items_client import items_of
 from talk import Lines
 
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.search.index import count_by_module, reindex
 
@@ -78,7 +78,7 @@ def test_the_index_can_be_made_anew_from_the_items(app, items):
             if json.loads(address.rpartition("/")[2]) % 2:
                 app.search.index.drop(statements, address)
     module = app.registry.module("items")
-    steps = list(reindex(app.database, app.search.index, [module], app.policy.mark, CancelToken()))
+    steps = list(reindex(app.database, app.search.index, [module], app.policy.scan_document, CancelToken()))
     assert steps[-1].finished
     with app.database.reading() as rows:
         assert count_by_module(rows)["items"] == 119

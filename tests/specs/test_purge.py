@@ -4,7 +4,7 @@ from pathlib import Path
 
 from talk import Lines
 
-from tokonoma.cli.owner_tools import call_owner_tool
+from tokonoma.cli.call import call_owner_tool
 
 
 def counted(app, *tables) -> list[int]:

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tokonoma.transfer.carried import ImportSource, Remark, TransferMemo, TransferRelation
-from tokonoma.transfer.detect import detect_format, find_reader
+from tokonoma.transfer.importer import detect_format, find_reader
+from tokonoma.transfer.model import ImportSource, MemoRecord, RelationRecord, Remark
 
 
 @dataclass
 class Read:
     format: str
-    memos: dict[str, TransferMemo] = field(default_factory=dict)  # by their original id, or ours
+    memos: dict[str, MemoRecord] = field(default_factory=dict)  # by their original id, or ours
     relations: list[tuple[str, str, str]] = field(default_factory=list)  # original ids and the tag
     lost: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -26,11 +26,11 @@ def read(path: Path, kind: str = "auto", **more: Any) -> Read:
         found.carried.append(each)
         if isinstance(each, Remark):
             (found.lost if each.lost else found.notes).append((each.place, each.why))
-        elif isinstance(each, TransferMemo):
+        elif isinstance(each, MemoRecord):
             name = each.metadata.get("imported_id", each.memo_id)
             names[each.memo_id] = name
             found.memos[name] = each
-        elif isinstance(each, TransferRelation):
+        elif isinstance(each, RelationRecord):
             ends = (names.get(each.source, each.source), names.get(each.target, each.target))
             found.relations.append((*ends, each.tag))
     return found
@@ -45,6 +45,6 @@ def files(root: Path, **contents: str | bytes) -> Path:
     return root
 
 
-def own_metadata(memo: TransferMemo) -> dict[str, Any]:
+def own_metadata(memo: MemoRecord) -> dict[str, Any]:
     """Without where it came from."""
     return {key: value for key, value in memo.metadata.items() if not key.startswith("imported_")}

@@ -7,29 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.modules.memory.model import encode_metadata
-from tokonoma.transfer.carried import (
-    ImportSource,
-    Remark,
-    TransferMemo,
-    TransferRelation,
-    find_common_namespace,
-    make_part_id,
-)
 from tokonoma.transfer.fit import fit_memo, fit_relation, split_text
+from tokonoma.transfer.model import (
+    ImportSource,
+    MemoRecord,
+    RelationRecord,
+    Remark,
+)
+from tokonoma.transfer.notes import find_common_namespace
 
 ID = "5b3f9d5a-1111-5222-8333-444455550000"
 
 
 def fit(content="x", **fields):
-    told = list(fit_memo(TransferMemo(ID, "/", content, **fields)))
-    return [each for each in told if isinstance(each, TransferMemo)], [
-        each for each in told if isinstance(each, Remark)
-    ]
+    told = list(fit_memo(MemoRecord(ID, "/", content, **fields)))
+    return [each for each in told if isinstance(each, MemoRecord)], [each for each in told if isinstance(each, Remark)]
 
 
 def test_a_memo_that_fits_is_left_alone():
-    memo = TransferMemo(ID, "/", "x", "t", {"a": [1, {"b": None}]}, "thread", 1, 2)
-    assert list(fit_memo(memo)) == [TransferMemo(ID, "/", "x", "t", {"a": [1, {}]}, "thread", 1, 2)]
+    memo = MemoRecord(ID, "/", "x", "t", {"a": [1, {"b": None}]}, "thread", 1, 2)
+    assert list(fit_memo(memo)) == [MemoRecord(ID, "/", "x", "t", {"a": [1, {}]}, "thread", 1, 2)]
 
 
 def test_a_long_text_is_cut_into_memos_of_one_thread():
@@ -41,9 +38,7 @@ def test_a_long_text_is_cut_into_memos_of_one_thread():
     assert {memo.thread for memo in memos} == {f"imported {ID}"}
     assert [memo.metadata for memo in memos] == [{"part": number, "parts": 3} for number in (1, 2, 3)]
     assert (
-        [memo.memo_id for memo in memos]
-        == [ID, make_part_id(ID, 1), make_part_id(ID, 2)]
-        == sorted(memo.memo_id for memo in memos)
+        [memo.memo_id for memo in memos] == [ID, f"{ID[:-1]}1", f"{ID[:-1]}2"] == sorted(memo.memo_id for memo in memos)
     )
     assert ["3 memos" in each.why and not each.lost for each in remarks] == [True]
 
@@ -90,7 +85,7 @@ def test_times_out_of_reach_are_left_out_and_said(at):
 
 
 def test_a_namespace_too_long_is_skipped():
-    (told,) = fit_memo(TransferMemo(ID, "/" + "x" * 500, "x"))
+    (told,) = fit_memo(MemoRecord(ID, "/" + "x" * 500, "x"))
     assert isinstance(told, Remark)
     assert told.lost
 
@@ -104,13 +99,13 @@ def test_a_namespace_too_long_is_skipped():
     ],
 )
 def test_a_tag_too_long_stands_in_the_reason(tag, reason, told):
-    *_, relation = fit_relation(TransferRelation("/", "a", "b", tag, reason=reason))
-    assert isinstance(relation, TransferRelation)
+    *_, relation = fit_relation(RelationRecord("/", "a", "b", tag, reason=reason))
+    assert isinstance(relation, RelationRecord)
     assert (relation.tag, relation.reason) == told
 
 
 def test_a_relation_without_a_tag_is_skipped():
-    assert [type(each) for each in fit_relation(TransferRelation("/", "a", "b", " "))] == [Remark]
+    assert [type(each) for each in fit_relation(RelationRecord("/", "a", "b", " "))] == [Remark]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from transfer.reading import read
 
 from tokonoma.core.errors import Invalid
 from tokonoma.transfer import jsonl
-from tokonoma.transfer.carried import TransferMemo, TransferRelation
+from tokonoma.transfer.model import MemoRecord, RelationRecord
 
 ONE, TWO = (str(uuid.UUID(int=number)) for number in (1, 2))
 MEMO = {
@@ -31,8 +31,8 @@ def written(path, *lines, first=True, last=True):
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    memo = TransferMemo(ONE, "/a", "x", "t", {"k": [1, None]}, "th", 1, 2, 3, 4, 5, "pii")
-    relation = TransferRelation("/a", ONE, TWO, "tag", 0.25, "why", 1, 2, 3)
+    memo = MemoRecord(ONE, "/a", "x", "t", {"k": [1, None]}, "th", 1, 2, 3, 4, 5, "pii")
+    relation = RelationRecord("/a", ONE, TWO, "tag", 0.25, "why", 1, 2, 3)
     path = tmp_path / "x.jsonl"
     path.write_bytes(
         jsonl.format_header() + jsonl.format_record(memo) + jsonl.format_record(relation) + jsonl.format_footer(1, 1)
@@ -101,7 +101,7 @@ def test_a_newer_format_is_refused(tmp_path):
 
 
 def test_a_line_too_long_is_skipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("tokonoma.transfer.lines.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("tokonoma.transfer.files.MAX_LINE_BYTES", 1000)
     told = read(written(tmp_path / "x.jsonl", {**MEMO, "content": "x" * 5000}, {**MEMO, "memo_id": TWO}), "tokonoma")
     assert list(told.memos) == [TWO]
     assert told.lost[0][0] == "x.jsonl:2"

@@ -6,11 +6,12 @@ import pytest
 from conftest import SOAK
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transfer.houses import house, lines, put, take, to_file, to_folder
+from transfer.apps import lines, open_app, put, take, to_file, to_folder
 
 from tokonoma.core.clock import now
-from tokonoma.transfer import write
-from tokonoma.transfer.carried import TransferMemo, TransferRelation, find_common_namespace
+from tokonoma.transfer import markdown
+from tokonoma.transfer.model import MemoRecord, RelationRecord
+from tokonoma.transfer.notes import find_common_namespace
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [
@@ -54,7 +55,7 @@ SPACES = st.lists(
     max_size=3,
 ).map(lambda parts: "/" + "/".join(parts))
 MEMOS = st.builds(
-    TransferMemo,
+    MemoRecord,
     memo_id=st.uuids().map(str),
     namespace=SPACES,
     title=WORDS,
@@ -81,7 +82,7 @@ def stores(draw):
         tag = draw(st.sampled_from(["causes", "関連", "a b", "x]y"]))
         space = find_common_namespace(source.namespace, target.namespace)
         weight, reason = draw(st.integers(0, 100)) / 100, draw(TEXTS)
-        bond = TransferRelation(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
+        bond = RelationRecord(space, source.memo_id, target.memo_id, tag, weight, reason, draw(TIMES), draw(TIMES), 3)
         relations[bond.source, bond.target, bond.tag] = bond
     return memos, list(relations.values())
 
@@ -92,13 +93,13 @@ def stores(draw):
 def test_a_fresh_house_is_like_the_first(form, tmp_path_factory, store):
     memos, relations = store
     base = tmp_path_factory.mktemp("trip")
-    with house(base / "one") as one:
+    with open_app(base / "one") as one:
         landed = put(one, memos, relations)
         assert {each["outcome"] for each in (*landed["memos"], *landed["relations"])} <= {"saved"}
         before = lines(one)
         assert len(before) == len(memos) + len(relations)
         written = form(one, base / ("kept.jsonl" if form is to_file else "kept"))
-    with house(base / "two") as two:
+    with open_app(base / "two") as two:
         tally = take(two, written, "tokonoma")
         assert tally.skipped.items == []
         assert lines(two) == before
@@ -108,7 +109,7 @@ def test_a_fresh_house_is_like_the_first(form, tmp_path_factory, store):
 
 
 SOME = [
-    TransferMemo(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
+    MemoRecord(str(uuid.UUID(int=number + 1)), space, content, title, {"n": number}, "t", 1000, 2000, None, gone, 2)
     for number, (space, title, content, gone) in enumerate(
         [
             ("/", "軸", "床の間に掛ける", None),
@@ -120,44 +121,44 @@ SOME = [
     )
 ]
 RELATED = [
-    TransferRelation("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
-    TransferRelation("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
-    TransferRelation("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
+    RelationRecord("/notes", SOME[1].memo_id, SOME[2].memo_id, "causes", 0.5, "why", 1, 2, 1),
+    RelationRecord("/", SOME[0].memo_id, SOME[3].memo_id, "関連", 1.0, "", 3, 4, 7),
+    RelationRecord("/", SOME[0].memo_id, SOME[4].memo_id, "関連", 0.0, "", 3, 4, 7),
 ]
 
 
 @pytest.mark.parametrize("form", [to_file, to_folder])
 def test_from_one_database_to_the_other(form, tmp_path, database_url):
-    with house(tmp_path / "one") as one:
+    with open_app(tmp_path / "one") as one:
         put(one, SOME, RELATED)
         before = lines(one)
         written = form(one, tmp_path / "kept.jsonl")
-    with house(tmp_path / "two", database_url) as two:
+    with open_app(tmp_path / "two", database_url) as two:
         assert take(two, written, "tokonoma").memos == {"saved": 5}
         assert lines(two) == before
         assert take(two, written, "tokonoma").relations == {"unchanged": 3}
-    with house(tmp_path / "two", database_url) as two:
+    with open_app(tmp_path / "two", database_url) as two:
         back = form(two, tmp_path / "back.jsonl")
-    with house(tmp_path / "three") as three:
+    with open_app(tmp_path / "three") as three:
         take(three, back, "tokonoma")
         assert lines(three) == before
 
 
 def test_more_relations_than_a_front_matter_should_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "MAX_RELATIONS", 1)
-    with house(tmp_path / "one") as one:
+    monkeypatch.setattr(markdown, "MAX_RELATIONS", 1)
+    with open_app(tmp_path / "one") as one:
         put(one, SOME, RELATED)
         before = lines(one)
         written = to_folder(one, tmp_path / "kept")
     assert (written / "relations.jsonl").read_text().count('"type":"relation"') == 1
-    with house(tmp_path / "two") as two:
+    with open_app(tmp_path / "two") as two:
         assert take(two, written).skipped.items == []
         assert lines(two) == before
 
 
 def test_only_a_namespace_and_only_what_lives(tmp_path):
-    gone = TransferMemo(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
-    with house(tmp_path / "one") as one:
+    gone = MemoRecord(str(uuid.uuid4()), "/notes", "expired", expires_at=now() - 1000, version=1)
+    with open_app(tmp_path / "one") as one:
         put(one, [*SOME, gone], RELATED)
         inside = lines(one, namespace="/notes", trash=False)
         assert [each["content"] for each in inside] == [SOME[1].content, SOME[3].content]
@@ -170,10 +171,10 @@ def test_only_a_namespace_and_only_what_lives(tmp_path):
 
 
 def test_pages_follow_each_other(tmp_path):
-    many = [TransferMemo(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
-    related = [TransferRelation("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
-    large = [TransferMemo(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
-    with house(tmp_path / "one") as one:
+    many = [MemoRecord(str(uuid.UUID(int=number + 1)), "/", f"memo {number}", version=1) for number in range(1203)]
+    related = [RelationRecord("/", many[0].memo_id, each.memo_id, "t", version=1) for each in many[1:]]
+    large = [MemoRecord(str(uuid.UUID(int=10_000 + number)), "/", "x" * 1_000_000, version=1) for number in range(9)]
+    with open_app(tmp_path / "one") as one:
         put(one, [*many, *large], related)
         told = lines(one)
     assert [each["memo_id"] for each in told if each["type"] == "memo"] == [each.memo_id for each in (*many, *large)]

@@ -6,7 +6,7 @@ from tokonoma.transfer import wiki
 
 
 def links(text):
-    return [(link.target, link.tag, link.line) for link in wiki.find_links(wiki.blank_code(text))]
+    return [(link.target, link.tag, link.line) for link in wiki.find_links(wiki.blank_code(text), typed=False)]
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_tags(text, found):
     ],
 )
 def test_relations_of_basic_memory(line, found):
-    (link,) = wiki.find_typed_links(wiki.blank_code(line))
+    (link,) = wiki.find_links(wiki.blank_code(line), typed=True)
     assert (link.target, link.tag, link.reason) == found
 
 
 def test_two_links_behind_a_sentence_are_both_kept():
-    assert [link.target for link in wiki.find_typed_links(["- (a) see [[A]] (primary) and [[B]] (second)"])] == [
+    assert [link.target for link in wiki.find_links(["- (a) see [[A]] (primary) and [[B]] (second)"], typed=True)] == [
         "A",
         "B",
     ]
@@ -81,7 +81,7 @@ def test_categories():
 def test_hostile_texts_hold_nothing():
     for text in ("[[" * 50_000, "[" * 100_000, "`" * 100_000, "#" * 100_000, "[a](" * 30_000, "- [" * 30_000):
         lines = wiki.blank_code(text)
-        assert list(wiki.find_links(lines)) == []
-        assert list(wiki.find_typed_links(lines)) == []
+        assert list(wiki.find_links(lines, typed=False)) == []
+        assert list(wiki.find_links(lines, typed=True)) == []
         wiki.find_tags(lines)
         wiki.find_categories(lines)

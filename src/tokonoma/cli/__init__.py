@@ -1,31 +1,94 @@
-"""The command line. `stdio` is answered before anything heavy is imported: its start is what every client waits for."""
+"""The command line. `stdio` starts before anything heavy is imported, because every client waits for its start."""
 
 import gc
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tokonoma.config.settings import SETTINGS
+from tokonoma.core.errors import Refusal
+from tokonoma.core.log import log
+
+if TYPE_CHECKING:
+    from tokonoma.app import App
+
+SWITCHES = frozenset(setting.name for setting in SETTINGS if isinstance(setting.default, bool))
+TAKES_VALUE = frozenset(setting.name for setting in SETTINGS) - SWITCHES | {"home", "as"}
 
 GC_THRESHOLDS = (20_000, 20, 50)
-"""What a call makes is gone when it ends, and hardly any of it points at itself in a circle. To look for circles as
-often as Python does unasked takes a tenth of a search, and of a start."""
+"""A call leaves hardly any reference cycles. With the thresholds of Python, looking for them takes a tenth of the time
+of a search, and of a start."""
+
+_CLOSE_SECONDS = 0.4
+"""For workers that `serve` did not wait for: end of input ends the process within two seconds."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script. Everything but `stdio` goes through click, which ends the process itself."""
-    from tokonoma.cli.fast_flags import parse_stdio_flags
-
     gc.set_threshold(*GC_THRESHOLDS)
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    flags = parse_stdio_flags(given, piped=not _stdin_is_terminal())
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    # A process may be started without any standard input: then there is no stream at all.
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    flags = parse_stdio_flags(arguments, piped=not at_terminal)
     if flags is not None:
-        from tokonoma.cli.run_stdio import run_stdio
-
         return run_stdio(flags)
     from tokonoma.cli.program import program
 
-    program.main(args=given, prog_name="tokonoma")
+    program.main(args=arguments, prog_name="tokonoma")
     return 0
 
 
-def _stdin_is_terminal() -> bool:
-    # A process may be started without any standard input: then there is no stream at all.
-    return sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+def parse_stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str | bool] | None:
+    """Return the flags of a plain `stdio` start, or None to leave the arguments to click.
+
+    Importing click alone would double the time of the start. Without arguments `tokonoma` means `stdio` if its input is
+    a pipe, as it is for a client that starts it.
+    """
+    flags: dict[str, str | bool] = {}
+    words: list[str] = []
+    rest = iter(arguments)
+    for each in rest:
+        if not each.startswith("--"):
+            words.append(each)
+            continue
+        key, equals, value = each[2:].partition("=")
+        name = key.replace("-", "_")
+        switch = name.removeprefix("no_")
+        if switch in SWITCHES and not equals:
+            flags[switch] = name == switch
+        elif name in TAKES_VALUE and (equals or (value := next(rest, ""))):
+            flags[name] = value
+        else:
+            return None
+    return flags if words == ["stdio"] or (not words and piped) else None
+
+
+def run_stdio(flags: Mapping[str, Any]) -> int:
+    """Serve MCP on standard input and output until the input ends; return the exit code."""
+    from tokonoma.app import App
+    from tokonoma.core.call import Caller
+    from tokonoma.server.stdio import claim_streams, serve
+
+    try:
+        app = App(flags)
+    except Refusal as error:
+        print(f"tokonoma: {error.message}", file=sys.stderr)
+        return 1
+    if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+        print("tokonoma speaks MCP here; clients start it themselves. See `tokonoma install --help`.", file=sys.stderr)
+    stdin, stdout = claim_streams()
+    warm = threading.Thread(target=_warm, args=(app,), name="warm", daemon=True)
+    try:
+        serve(app.dispatcher, stdin, stdout, caller=Caller("stdio", key=flags.get("as")), after_list=warm.start)
+    finally:
+        app.close(_CLOSE_SECONDS)
+    return 0
+
+
+def _warm(app: "App") -> None:
+    """Open the store for the first call, after the list of tools was sent."""
+    try:
+        app.warm()
+    except Refusal as error:  # the first call fails with the same error
+        log("warning", "warm", reason=error.reason or error.kind)

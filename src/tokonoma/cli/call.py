@@ -1,124 +1,146 @@
-"""`call` and `batch`: tools from the command line, through the same pipeline as every other caller."""
+"""`call` and `batch`: tools from the command line, through the same pipeline as for every other caller.
+
+The other commands call tools with `call_tool`, and tools that clients cannot call with `call_owner_tool`.
+"""
 
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import orjson
 
 from tokonoma.app import App
-from tokonoma.cli import show
-from tokonoma.cli.flags import command
-from tokonoma.cli.session import open_app
-from tokonoma.core.call import Caller, Progress
-from tokonoma.core.errors import Invalid
+from tokonoma.cli.command import command, pass_app
+from tokonoma.cli.output import print_json, print_note
+from tokonoma.core.call import Call, Caller
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.errors import Conflict, Invalid, Limited, Refusal
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
+
+T = TypeVar("T")
 
 
 @command("call", "database_url")
 @click.argument("module")
 @click.argument("tool")
 @click.argument("params", default="{}", metavar="[JSON]")
-@click.pass_context
-def call(ctx: click.Context, module: str, tool: str, params: str) -> None:
+@pass_app
+def call(app: App, module: str, tool: str, params: str) -> None:
     """Run one tool and print its value as JSON.
 
     JSON is an object of parameters, `@FILE` to read it from a file, or `-` to read it from standard input. A failure is
     printed on stderr as JSON, and the exit code is 1.
     """
-    asked = {"module": module, "tool_name": tool, "params": _parse_object(params)}
-    with open_app(ctx) as app:
-        answer = send_request(app, "call", asked)
-    _print_result(ctx, answer)
+    _print_result(send_request(app, "call", {"module": module, "tool_name": tool, "params": _parse_object(params)}))
 
 
 @command("batch", "database_url")
 @click.argument("file", metavar="FILE|-")
 @click.option("--dry-run", is_flag=True, help="Check every line, show the plan and run nothing.")
 @click.option("--idempotency-key", help="Asked again with the same key within a day: the first answer, nothing runs.")
-@click.option("--total-time", "total_time", type=float, metavar="SECONDS", help="For all steps together, at most 600.")
-@click.pass_context
-def batch(ctx: click.Context, file: str, dry_run: bool, idempotency_key: str | None, total_time: float | None) -> None:
+@click.option("--total-time", "time_limit", type=float, metavar="SECONDS", help="For all steps together, at most 600.")
+@pass_app
+def batch(app: App, file: str, dry_run: bool, **options: Any) -> None:
     """Run the steps of a JSONL file, one JSON object a line.
 
     Prints what the steps with "output": true gave, and every error. The exit code is 1 if any step did not end well.
     """
-    asked: dict[str, Any] = {"jsonl": _read_text(f"@{file}" if file != "-" else "-")}
-    if dry_run:
-        asked["dry_run"] = True
-    if idempotency_key is not None:
-        asked["idempotency_key"] = idempotency_key
-    if total_time is not None:
-        asked["time_limit"] = total_time
-    with open_app(ctx) as app:
-        answer = send_request(app, "batch", asked)
-    told = _print_result(ctx, answer)
-    ctx.exit(0 if told["ok"] else 1)
+    arguments = {"jsonl": read_text(file), **({"dry_run": True} if dry_run else {})}
+    arguments |= {name: value for name, value in options.items() if value is not None}
+    value = _print_result(send_request(app, "batch", arguments))
+    sys.exit(0 if value["ok"] else 1)
 
 
-def call_tool(app: App, module: str, tool: str, **params: Any) -> Any:
-    """A tool's value, for a command of its module's own; a refusal says what the tool says."""
-    given = {name: value for name, value in params.items() if value is not None}
-    answer = send_request(app, "call", {"module": module, "tool_name": tool, "params": given})
-    told = orjson.loads(answer.content[0]["text"])
-    if answer.is_error:
-        raise Invalid(told["error"]["message"])
-    return told
-
-
-def send_request(app: App, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """One order to the house, and its answer. Ctrl-C asks the call to end; its answer then says so."""
-    answers: SimpleQueue[ToolResult] = SimpleQueue()
-    size = len(orjson.dumps(arguments))
-    order = ToolRequest(name, arguments, Caller("cli"), progress=_build_progress(), bytes_in=size)
-    stop = app.dispatcher.start_call(order, answers.put)
-    while True:
-        try:
-            return answers.get()
-        except KeyboardInterrupt:
-            stop.cancel("cancelled")
-
-
-def _build_progress() -> Progress | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def report(done: float, total: float | None, message: str | None) -> None:
-        share = f"{done:g}/{total:g}" if total else f"{done:g}"
-        show.print_note(f"… {share} {message or ''}".rstrip())
-
-    return report
-
-
-def _print_result(ctx: click.Context, answer: ToolResult) -> dict[str, Any]:
-    text: str = answer.content[0]["text"]
-    if answer.is_error:
-        show.print_note(text)
-        ctx.exit(1)
-    told: dict[str, Any] = orjson.loads(text)
-    show.print_json(told)
-    return told
+def read_text(file: str) -> str:
+    """Read a file, or standard input for `-`."""
+    try:
+        return sys.stdin.buffer.read().decode() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise click.BadParameter(f"{file}: this is not UTF-8 text ({error.reason}).") from None
 
 
 def _parse_object(text: str) -> dict[str, Any]:
+    text = read_text(text.removeprefix("@")) if text == "-" or text.startswith("@") else text
     try:
-        found: Any = orjson.loads(_read_text(text))
+        value: Any = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise click.BadParameter(f"This is not JSON ({place}: {error.msg}).", param_hint="JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise click.BadParameter("The parameters must be a JSON object, like '{\"limit\": 5}'.", param_hint="JSON")
-    return found  # pyright: ignore[reportUnknownVariableType]
+    return value  # pyright: ignore[reportUnknownVariableType]
 
 
-def _read_text(source: str) -> str:
-    """The text itself, or what `-` and `@file` stand for."""
-    try:
-        if source == "-":
-            return sys.stdin.buffer.read().decode()
-        return Path(source[1:]).read_text(encoding="utf-8") if source.startswith("@") else source
-    except UnicodeDecodeError as error:
-        raise click.BadParameter(f"{source.lstrip('@')}: this is not UTF-8 text ({error.reason}).") from None
+def _print_result(result: ToolResult) -> dict[str, Any]:
+    text: str = result.content[0]["text"]
+    if result.is_error:
+        print_note(text)
+        sys.exit(1)
+    value: dict[str, Any] = orjson.loads(text)
+    print_json(value)
+    return value
+
+
+def send_request(app: App, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """Run one of the three meta-tools. Ctrl-C cancels the call; its result then says so."""
+    results: SimpleQueue[ToolResult] = SimpleQueue()
+    size = len(orjson.dumps(arguments))
+    progress = _print_progress if sys.stderr.isatty() else None
+    request = ToolRequest(name, arguments, Caller("cli"), progress=progress, bytes_in=size)
+    return _wait(results, app.dispatcher.start_call(request, results.put))
+
+
+def _wait(results: "SimpleQueue[T]", cancel_token: CancelToken) -> T:
+    while True:
+        try:
+            return results.get()
+        except KeyboardInterrupt:
+            cancel_token.cancel("cancelled")
+
+
+def _print_progress(done: float, total: float | None, message: str | None) -> None:
+    share = f"{done:g}/{total:g}" if total else f"{done:g}"
+    print_note(f"… {share} {message or ''}".rstrip())
+
+
+def call_tool(app: App, module: str, tool: str, **params: Any) -> Any:
+    """Return the value of a tool; an error of the tool becomes a refusal with the same message."""
+    params = {name: value for name, value in params.items() if value is not None}
+    result = send_request(app, "call", {"module": module, "tool_name": tool, "params": params})
+    value = orjson.loads(result.content[0]["text"])
+    if result.is_error:
+        raise _to_refusal(value["error"])
+    return value
+
+
+def _to_refusal(error: Mapping[str, Any]) -> Refusal:
+    details: dict[str, Any] = error.get("data", error).get("details", {})
+    lines: list[str] = [error["message"]]
+    lines += [details["pointer"]] if "pointer" in details else []
+    for problem in details.get("problems", ()):
+        if "line" in problem:
+            place = f"line {problem['line']}, column {problem['column']}"
+            lines.append(f"  {place}: {problem['key']}: {problem['message']}")
+    if details.get("constraint") == "revision":
+        return Conflict("\n".join(lines), **details)
+    return Invalid("\n".join(lines))
+
+
+def call_owner_tool(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
+    """Return the value of a tool that only the owner can call. Waits while a rate limit applies; Ctrl-C cancels it."""
+    size = len(orjson.dumps(params))
+    while True:
+        info = app.registry.find_owner_tool(module, tool)
+        call = Call(module, tool, params, Caller("cli"), tool_info=info, bytes_in=size)
+        results: SimpleQueue[BaseException | None] = SimpleQueue()
+        app.calls.submit(call, lambda _, error: results.put(error))  # noqa: B023 - waited for in this round
+        error = _wait(results, call.cancel_token)
+        if error is None:
+            return call.value
+        if not isinstance(error, Limited):
+            raise error
+        threading.Event().wait(float(error.details.get("retry_after", 1)))

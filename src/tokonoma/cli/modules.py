@@ -1,63 +1,109 @@
-"""`modules` and `schema`: what there is to call, from the catalogue alone. No database is opened."""
+"""`modules`, `schema` and `plugins`: what can be called, from the catalogue alone. No database is opened."""
+
+from typing import Any
 
 import click
 
+from tokonoma.app import App
+from tokonoma.catalogue.plugins import read_plugins
+from tokonoma.catalogue.plugins.enable import disable_plugin, enable_plugin, find_problem, list_offers
 from tokonoma.catalogue.registry import to_mcp_tool
-from tokonoma.cli import show
-from tokonoma.cli.flags import command
-from tokonoma.cli.session import open_app
+from tokonoma.cli.command import command, group, json_option, pass_app
+from tokonoma.cli.output import print_json, print_note, print_table
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
 
 
 @command("modules")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
-def modules(ctx: click.Context, as_json: bool) -> None:
+@json_option
+@pass_app
+def modules(app: App, as_json: bool) -> None:
     """List the modules: what each is for and how many tools it has."""
-    with open_app(ctx) as app:
-        shelves = app.registry.visible_modules(OWNER)
+    infos = app.registry.visible_modules(OWNER)
     if as_json:
-        show.print_json([{"name": each.name, "summary": each.summary, "tools": _tool_names(each)} for each in shelves])
+        tools = {info.name: [tool.name for tool in info.entries] for info in infos}
+        print_json([{"name": each.name, "summary": each.summary, "tools": tools[each.name]} for each in infos])
         return
-    show.print_table(
-        ("MODULE", "TOOLS", "SUMMARY"), [(each.name, str(len(each.entries)), each.summary) for each in shelves]
-    )
+    print_table(("MODULE", "TOOLS", "SUMMARY"), [(each.name, str(len(each.entries)), each.summary) for each in infos])
 
 
 @command("schema")
 @click.argument("module")
 @click.argument("tool", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON Schema, in the shape of MCP's tools/list.")
-@click.pass_context
-def schema(ctx: click.Context, module: str, tool: str | None, as_json: bool) -> None:
+@pass_app
+def schema(app: App, module: str, tool: str | None, as_json: bool) -> None:
     """Show what the tools of a MODULE take and give, or one TOOL alone."""
-    with open_app(ctx) as app:
-        if tool is None:
-            entries = _require_module(app.registry.visible_modules(OWNER), module).entries
-        else:
-            entries = [app.registry.find_tool(module, tool, OWNER)]
+    tools = [app.registry.find_tool(module, tool, OWNER)] if tool is not None else require_module(app, module).entries
     if as_json:
-        show.print_json([to_mcp_tool(entry) for entry in entries])
+        print_json([to_mcp_tool(each) for each in tools])
         return
-    click.echo("\n\n".join(_format_tool(entry) for entry in entries))
+    click.echo("\n\n".join(_format_tool(each) for each in tools))
 
 
-def _require_module(shelves: list[ModuleInfo], name: str) -> ModuleInfo:
-    found = next((each for each in shelves if each.name == name), None)
-    if found is None:
-        known = [each.name for each in shelves]
-        meant = find_nearest(name, known)
-        hint = f"Did you mean {meant[0]!r}?" if meant else f"There are: {', '.join(known)}."
-        raise Missing(f"There is no module called {name!r}. {hint}", reason="module", nearest=meant)
-    return found
+def require_module(app: App, name: str) -> ModuleInfo:
+    infos = {each.name: each for each in app.registry.visible_modules(OWNER)}
+    if name not in infos:
+        nearest = find_nearest(name, infos)
+        hint = f"Did you mean {nearest[0]!r}?" if nearest else f"There are: {', '.join(infos)}."
+        raise Missing(f"There is no module called {name!r}. {hint}", reason="module", nearest=nearest)
+    return infos[name]
 
 
-def _tool_names(shelf: ModuleInfo) -> list[str]:
-    return [entry.name for entry in shelf.entries]
+def _format_tool(tool: ToolInfo) -> str:
+    facts = [tool.effect, *(["talks to another service"] if tool.outside else [])]
+    return f"{tool.signature}\n  [{', '.join(facts)}; listed as {tool.listed}]"
 
 
-def _format_tool(entry: ToolInfo) -> str:
-    marks = [entry.effect, *(["talks to another service"] if entry.outside else [])]
-    return f"{entry.signature}\n  [{', '.join(marks)}; listed as {entry.listed}]"
+@group("plugins")
+def plugins() -> None:
+    """List, enable and disable modules that other installed packages bring.
+
+    A package becomes visible by `pip install` into the same environment; nothing of it runs before it is enabled.
+    """
+
+
+@plugins.command("list")
+@json_option
+@pass_app
+def list_plugins(app: App, as_json: bool) -> None:
+    """List the modules of installed packages, and the state of each: available, enabled, or what is wrong."""
+    states = _describe_plugins(app)
+    if as_json:
+        print_json(states)
+    elif not states:
+        print_note("No installed package offers a module, and none is enabled.")
+    else:
+        print_table(("MODULE", "PACKAGE", "VERSION", "STATE"), [tuple(each.values()) for each in states])
+
+
+@plugins.command("enable")
+@click.argument("name")
+@pass_app
+def enable(app: App, name: str) -> None:
+    """Check the module NAME and make it part of the house. Run it again after its package was updated."""
+    tools = ", ".join(tool.name for tool in enable_plugin(app.home, name).entries)
+    print_note(f"Enabled {name!r}: {tools}. Servers that already run see it after a restart.")
+
+
+@plugins.command("disable")
+@click.argument("name")
+@pass_app
+def disable(app: App, name: str) -> None:
+    """Take the module NAME out of the house. What it has stored stays."""
+    disable_plugin(app.home, name)
+    print_note(f"Disabled {name!r}. What it has stored stays; enabling it again brings it back.")
+
+
+def _describe_plugins(app: App) -> list[dict[str, Any]]:
+    offers = list_offers()
+    problems = {info.name: find_problem(info, offers) for info in read_plugins(app.home)}
+    states: list[dict[str, Any]] = []
+    for offer in offers:
+        problem, remedy = problems.pop(offer.name, ("available", ""))
+        state = f"{problem}. {remedy}" if remedy else problem or "enabled"
+        states.append({"name": offer.name, "package": offer.package, "version": offer.version, "state": state})
+    for name, (problem, remedy) in problems.items():
+        states.append({"name": name, "package": "-", "version": "-", "state": f"{problem}. {remedy}"})
+    return states

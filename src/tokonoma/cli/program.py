@@ -1,4 +1,4 @@
-"""The program: sub-commands by name, each imported when it is asked for."""
+"""The program: subcommands by name, each imported on use."""
 
 import importlib
 import traceback
@@ -7,10 +7,10 @@ from typing import Any, cast
 import click
 
 from tokonoma import __version__
-from tokonoma.cli.flags import SettingsGroup, get_flags
+from tokonoma.cli.command import SettingsGroup, get_flags
 from tokonoma.core.errors import Refusal, find_nearest
 
-# name → where it is, and what it does in a line. `--help` shows these without importing any of them.
+# name → where it is, what it does. `--help` shows these without importing any of them.
 COMMANDS = {
     "stdio": ("tokonoma.cli.serve:stdio", "Speak MCP on standard input and output."),
     "serve": ("tokonoma.cli.serve:serve", "Speak MCP over HTTP."),
@@ -19,18 +19,18 @@ COMMANDS = {
     "modules": ("tokonoma.cli.modules:modules", "List the modules."),
     "schema": ("tokonoma.cli.modules:schema", "Show what a module's tools take and give."),
     "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
-    "policy": ("tokonoma.cli.policies:policy", "Show, check, apply and roll back the policy, or try it on a text."),
-    "plugins": ("tokonoma.cli.plugins:plugins", "List, enable and disable installed modules."),
+    "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or try it on a text."),
+    "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
     "where": ("tokonoma.cli.where:where", "Show where things lie."),
     "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
     "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
-    "backup": ("tokonoma.cli.backups:backup", "Write a backup, or verify one."),
-    "restore": ("tokonoma.cli.backups:restore", "Put a backup in place of what is stored."),
-    "reindex": ("tokonoma.cli.reindex:reindex_command", "Make the search index anew from what is stored."),
-    "purge": ("tokonoma.cli.purge:purge", "Forget what was deleted or has expired long ago."),
-    "export": ("tokonoma.cli.transfer:export", "Write memos to a file or a folder."),
-    "import": ("tokonoma.cli.transfer:import_memos", "Take memos in from a file or a folder."),
+    "backup": ("tokonoma.cli.backup:backup", "Write a backup, or verify one."),
+    "restore": ("tokonoma.cli.backup:restore", "Put a backup in place of what is stored."),
+    "reindex": ("tokonoma.cli.maintenance:reindex_command", "Make the search index anew from what is stored."),
+    "purge": ("tokonoma.cli.maintenance:purge", "Forget what was deleted or has expired long ago."),
+    "export": ("tokonoma.cli.memos:export", "Write memos to a file or a folder."),
+    "import": ("tokonoma.cli.memos:import_memos", "Take memos in from a file or a folder."),
     "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the vault's files."),
     "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),
     "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; keep them as Markdown."),
@@ -39,7 +39,7 @@ COMMANDS = {
 
 
 class Program(SettingsGroup):
-    """Refusals of any command end here: their message and no traceback."""
+    """Prints the message of a refusal of any command, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -67,9 +67,10 @@ class Program(SettingsGroup):
             return super().invoke(ctx)
         except Refusal as error:
             click.echo(f"tokonoma: {error.message}", err=True)
-            code = _exit_code(error)
+            # A wrong value of a flag is a mistake in the command, as an unknown flag is.
+            code = 2 if "setting" in error.details and error.message.startswith("flag ") else 1
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise  # click knows what to do with these
+            raise  # click handles these
         except OSError as error:
             click.echo(f"tokonoma: {error}", err=True)
             code = 1
@@ -79,13 +80,8 @@ class Program(SettingsGroup):
         raise click.exceptions.Exit(code)
 
 
-def _exit_code(error: Refusal) -> int:
-    """A flag with a value that cannot be right is a mistake in the command, as an unknown flag would be."""
-    return 2 if "setting" in error.details and error.message.startswith("flag ") else 1
-
-
 def _report_internal_error(ctx: click.Context, error: Exception) -> None:
-    """A mistake of ours: where it happened, and how to see more. Its text may hold what somebody stored."""
+    """Print where the error happened, and how to see more. Its text may contain stored data, so it is left out."""
     if get_flags(ctx).get("log_level") == "debug":
         traceback.print_exception(error)
         return

@@ -1,23 +1,18 @@
-"""`stdio` and `serve`: the two ways in."""
+"""`stdio` and `serve`: MCP on standard input and output, and over HTTP."""
 
 import errno
 import socket
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from tokonoma import __version__
 from tokonoma.app import App
-from tokonoma.cli import show
-from tokonoma.cli.flags import command, get_flags
-from tokonoma.cli.run_stdio import run_stdio
-from tokonoma.cli.session import open_app
+from tokonoma.cli import run_stdio
+from tokonoma.cli.command import command, get_flags, open_app
+from tokonoma.cli.output import print_note
 from tokonoma.core.errors import Denied, Unready
 from tokonoma.core.log import log
-
-if TYPE_CHECKING:
-    from tokonoma.server.http.app import HttpApp
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
@@ -41,49 +36,38 @@ def serve(ctx: click.Context) -> None:
 
     Without any key a caller on this machine is the owner; other machines are let in only once keys are required.
     """
-    from tokonoma.server.http.run import load_tls, run  # uvicorn: 70 ms that no other command pays
-
-    with open_app(ctx, serves=True) as app:
-        host = app.settings.get_text("host")
-        _refuse_open_network(app, host)
-        tls = load_tls(app.settings.get_text("tls_cert"), app.settings.get_text("tls_key"))
-        app.warm(serves=True)
-        endpoint = _build_endpoint(app, host)
-        listener = _open_listener(host, app.settings.get_int("port"))
-        port: int = listener.getsockname()[1]
-        scheme = "http" if tls is None else "https"
-        run(endpoint, listener, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
-
-
-def _refuse_open_network(app: App, host: str) -> None:
-    from tokonoma.auth.authenticate import is_loopback
-
-    if not is_loopback(host) and not app.authenticator.requires_key():
-        raise Denied(
-            f"{host} can be reached from other machines, and nobody would have to show a key. "
-            "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
-            reason="no_credential",
-        )
-
-
-def _build_endpoint(app: App, host: str) -> "HttpApp":
+    # Starlette and uvicorn: 70 ms that other commands do not need.
     from tokonoma.auth.authenticate import is_loopback
     from tokonoma.server.http.app import create_app
+    from tokonoma.server.http.run import load_tls, run
     from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
-    metrics = Metrics(__version__)
-    app.observers.append(metrics.observe)
-    allowed = app.settings.get_names("allowed_hosts")
-    # Host names guard an open door on this machine against web pages. Where keys are required, no page has one.
-    names = None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed}
-    return create_app(
-        app.dispatcher,
-        host_names=names,
-        origins=app.settings.get_names("allowed_origins"),
-        ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
-        metrics=metrics.render,
-    )
+    with open_app(ctx, serves=True) as app:
+        settings, metrics = app.settings, Metrics(__version__)
+        host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+        if not is_loopback(host) and not app.authenticator.requires_key():
+            raise Denied(
+                f"{host} can be reached from other machines, and nobody would have to show a key. "
+                "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
+                reason="no_credential",
+            )
+        tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
+        app.warm(serves=True)
+        app.observers.append(metrics.observe)
+        endpoint = create_app(
+            app.dispatcher,
+            # Checking host names protects a server without keys against web pages. A page has no key.
+            host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
+            origins=settings.get_names("allowed_origins"),
+            ready=lambda: [
+                f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]
+            ],
+            metrics=metrics.render,
+        )
+        listener = _open_listener(host, settings.get_int("port"))
+        scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
+        run(endpoint, listener, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
 
 
 def _open_listener(host: str, port: int) -> socket.socket:
@@ -109,4 +93,4 @@ def _announce(app: App, scheme: str, host: str, port: int) -> None:
         log("info", "serving", url=url, version=__version__, key_required=required)
         return
     who = "every caller needs a key" if required else "callers on this machine need no key"
-    show.print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")
+    print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")

@@ -17,23 +17,14 @@ from tokonoma.store.dialect import DatabaseKind
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _CHUNK = 1 << 18
-# What reading a broken zip may raise; a broken flag, for one, looks like encryption (RuntimeError).
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    LookupError,
-    TypeError,
-    ValueError,
-    RuntimeError,
-    OSError,
-)
+# What reading a damaged zip may raise; a damaged flag, for example, looks like encryption (RuntimeError).
+_ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError)
+_DAMAGE = (*_ZIP_DAMAGE, LookupError, TypeError, ValueError, RuntimeError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
 class BackupContents:
-    """A backup that was read through and found sound."""
+    """The contents of a verified backup."""
 
     path: Path
     kind: DatabaseKind
@@ -45,7 +36,7 @@ class BackupContents:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedTable:
-    """`sha256` is of the stream; `digest` is of the rows in whatever order, so that a table can be compared with it."""
+    """`sha256` is of the stream; `digest` is of the rows in any order, for the comparison with a table."""
 
     name: str
     columns: tuple[str, ...]
@@ -56,7 +47,7 @@ class ArchivedTable:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedSequence:
-    """A column that counts up by itself, and the number that comes next."""
+    """An identity column and its next number."""
 
     table: str
     column: str
@@ -90,7 +81,7 @@ class RowDigest:
 
 
 class ArchiveWriter:
-    """Being written. Rows are what COPY gives: one line each."""
+    """Writes an archive. Rows come from COPY: one line each."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
@@ -121,7 +112,7 @@ def write_archive(path: Path) -> Generator[ArchiveWriter]:
 
 @contextmanager
 def read_archive(path: Path) -> Generator[tuple[Manifest, Callable[[ArchivedTable], IO[bytes]]]]:
-    """The manifest, and a way to open the stream of a table."""
+    """The manifest, and a function that opens the stream of a table."""
     try:
         file = zipfile.ZipFile(path)
     except _DAMAGE as error:
@@ -150,7 +141,7 @@ def _compare_table(path: Path, table: ArchivedTable, stream: IO[bytes]) -> None:
     with stream:
         while chunk := stream.read(_CHUNK):
             found.update(chunk)
-            rows += chunk.count(b"\n")  # a line break inside a value is written as two other characters
+            rows += chunk.count(b"\n")  # COPY escapes a line break inside a value
     if rows != table.rows or found.hexdigest() != table.sha256:
         raise damaged_backup(path, f"the rows of {table.name} are not those that were saved")
 

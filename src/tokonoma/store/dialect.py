@@ -1,19 +1,19 @@
-"""One SQL text for both databases: `:name` parameters and a few `{tokens}`, translated once and remembered.
+"""One SQL text for both databases: `:name` parameters and a few `{tokens}`; translations are cached.
 
-What stands inside literals, quoted names and comments is left alone. Tokens:
+Literals, quoted names and comments are not changed. Tokens:
 
     {big}         64-bit integer             {blob}        bytes
     {real}        64-bit float               {text}        text that sorts by code point on both databases
-    {identity}    a primary key that counts up by itself and never gives a number twice
-    {for_update}  at the end of a select: lock these rows until the transaction ends; others may refer to them meanwhile
-    {for_update_free}  the same, without those that somebody else has locked: nobody is waited for
-    {for_stay_free}  nobody deletes these rows until the transaction ends; without those that somebody is deleting now
-    {numbers}     a select of `value`: the whole numbers of the parameter `numbers`, which is a list of them as JSON
-    {for_share}   the same against changes alone: others may read and hold them too
+    {identity}    a primary key that increases by itself and never repeats a number
+    {for_update}  at the end of a select: lock these rows until the transaction ends; others may still refer to them
+    {for_update_free}  the same, without rows that others have locked: it does not wait
+    {for_stay_free}  protect these rows from deletion until the transaction ends; without rows that are being deleted
+    {numbers}     a select of `value`: the integers of the parameter `numbers`, a JSON list
+    {for_share}   lock these rows against changes only: others may read and share them
     {json_list}   an aggregate: all values of a group as one JSON array (text on SQLite, a list on PostgreSQL)
 
-Two things stay different, and a text that runs on both avoids them: `like` ignores ASCII case on SQLite alone, and
-PostgreSQL wants `cast(:x as {big})` where nothing else tells it the type (`:x is null`, `select :x`).
+Two things differ, and a text for both avoids them: `like` ignores ASCII case on SQLite only, and PostgreSQL needs
+`cast(:x as {big})` where it cannot infer the type (`:x is null`, `select :x`).
 """
 
 import re
@@ -90,7 +90,7 @@ SQLITE = Dialect(
         "for_share": "",
         "json_list": "json_group_array",
     },
-    # The tables behind a virtual one are never empty, and hold nothing that is not made from others.
+    # The tables behind a virtual one are never empty, and hold only derived data.
     tables="select name from pragma_table_list where schema = 'main' and type = 'table'"
     " and name not like 'sqlite\\_%' escape '\\' order by name",
     migration_lock="",

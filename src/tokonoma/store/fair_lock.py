@@ -7,7 +7,7 @@ from tokonoma.core.concurrency import CancelToken
 from tokonoma.store.database import store_error
 
 MAX_WAIT = 30.0
-"""Seconds that a write waits for other writers, in this process or another. Long: SQLite's own lock is unfair."""
+"""Seconds that a write waits for other writers, of this process or another. Long: SQLite's own lock is unfair."""
 
 
 class _Waiter(threading.Event):

@@ -1,2 +1,1 @@
-"""Memos in and out of files: ours and other programs'. Everything here reads and writes files alone; the house is
-reached through the functions that the command line hands in."""
+"""Formats of import and export. Only files are read and written here; the command line calls the server."""

@@ -1,22 +1,27 @@
-"""Our own export as a folder: a Markdown file for each memo, with everything about it in its front matter.
+"""The own export as a folder: a Markdown file for each memo, with everything about it in its front matter.
 
-The file's name and folder are for people; what counts stands inside. After the content, which is kept to the letter,
-the relations are listed once more for readers.
+Names of files and folders are for people; the front matter counts. After the content, which is kept exactly, the
+relations are listed once more for readers.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO, cast
 
-from tokonoma.transfer import front, jsonl
-from tokonoma.transfer.carried import ImportSource, Metadata, Remark, SourceRecord, TransferMemo, TransferRelation
-from tokonoma.transfer.records import RecordError, memo_to_json, parse_memo, parse_relation, relation_to_json
-from tokonoma.transfer.walk import UnreadableFile, read_note, scan_folder
+from tokonoma.core.errors import Conflict
+from tokonoma.transfer import jsonl
+from tokonoma.transfer.files import read_note, scan_folder
+from tokonoma.transfer.markdown_file import UniquePaths, choose_title, format_front_matter, read_front_matter
+from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
 FORMAT = 1
-OVERFLOW_FILE = "relations.jsonl"  # beside the folders: the relations that were too many for a front matter
+MAX_RELATIONS = 1000  # in one front matter; the others go to OVERFLOW_FILE
+OVERFLOW_FILE = "relations.jsonl"  # beside the folders
 _MARK = "<!-- tokonoma: the relations of the front matter, for people -->"
-# As the front matter calls them → as our records do.
+# Name in the front matter → name in a record.
 _NAMES = {
     "id": "memo_id",
     "to": "target",
@@ -25,81 +30,111 @@ _NAMES = {
     "expires": "expires_at",
     "deleted": "deleted_at",
 }
-_BACK = {ours: theirs for theirs, ours in _NAMES.items()}
+_SHORT_NAMES = {name: short for short, name in _NAMES.items()}
 
 
-def format_memo_page(memo: TransferMemo, relations: Sequence[tuple[TransferRelation, str]] = ()) -> str:
-    """The file of a memo; each relation comes with the title of the memo that it leads to."""
-    told: Metadata = {"tokonoma": FORMAT, **_rename_keys(memo_to_json(memo), _BACK)}
-    del told["content"]
-    told["metadata"] = told.pop("metadata", {})  # after the short ones
-    if relations:
-        told["relations"] = [_relation_fields(relation) for relation, _ in relations]
+class ExportFolder:
+    """Writes an export into a folder that is new or empty; hidden entries such as `.git` may be there."""
+
+    def __init__(self, root: Path) -> None:
+        if root.exists() and (not root.is_dir() or any(not each.name.startswith(".") for each in root.iterdir())):
+            raise Conflict(f"{root} is not an empty folder. Choose another name, or empty it.", reason="exists")
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.root = root
+        self._paths = UniquePaths()
+        self._overflow: BinaryIO | None = None
+        self._overflow_count = 0
+
+    def write_memo(self, memo: MemoRecord, relations: Sequence[tuple[RelationRecord, str]]) -> None:
+        title = choose_title(memo.title, memo.content)
+        path = self.root / self._paths.claim_path(memo.namespace, title, memo.memo_id)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _open_new(path) as file:
+            file.write(format_memo_page(memo, relations[:MAX_RELATIONS]).encode())
+        for relation, _ in relations[MAX_RELATIONS:]:
+            if self._overflow is None:
+                self._overflow = _open_new(self.root / OVERFLOW_FILE)
+                self._overflow.write(jsonl.format_header())
+            self._overflow.write(jsonl.format_record(relation))
+            self._overflow_count += 1
+
+    def close(self) -> None:
+        if self._overflow is not None:
+            with self._overflow:
+                self._overflow.write(jsonl.format_footer(0, self._overflow_count))
+
+
+def _open_new(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), "wb")
+
+
+def format_memo_page(memo: MemoRecord, relations: Sequence[tuple[RelationRecord, str]] = ()) -> str:
+    """The file of a memo; each relation comes with the title of its target."""
+    fields: Metadata = {"tokonoma": FORMAT, **_rename_keys(jsonl.to_json(memo), _SHORT_NAMES)}
+    del fields["content"]
+    fields["metadata"] = fields.pop("metadata", {})  # after the short fields
     body = f"{memo.content}\n"
     if relations:
+        fields["relations"] = [_relation_fields(relation) for relation, _ in relations]
         body += f"\n{_MARK}\n\n" + "".join(_format_relation(relation, title) for relation, title in relations)
-    return front.format_front_matter(told) + body
+    return format_front_matter(fields) + body
 
 
-def read_markdown(origin: ImportSource) -> Iterator[SourceRecord]:
-    """Memos in the order of their ids, which is that of their threads; then relations."""
-    found = scan_folder(origin.path)
-    yield from found.remarks
-    notes: list[tuple[str, str, bool]] = []
-    for inside in found.notes:
-        each = _read_page(origin, inside)
-        if isinstance(each, Remark):
-            yield each
-        else:
-            about, _ = each
-            notes.append((str(about.get("id")), inside, bool(about.get("relations"))))
-    for _, inside, _ in sorted(notes):
-        yield from _parse_page_memo(origin, inside)
-    for _, inside, related in sorted(notes):
-        if related:
-            yield from _parse_page_relations(origin, inside)
-    more = found.root / OVERFLOW_FILE
-    if found.others.get(".jsonl") and more.is_file() and not more.is_symlink():
-        yield from jsonl.read_jsonl(ImportSource(more, origin.format, origin.namespace, origin.name))
+def _relation_fields(relation: RelationRecord) -> Metadata:
+    fields = _rename_keys(jsonl.to_json(relation), _SHORT_NAMES)
+    del fields["source"]
+    return {"to": fields.pop("to"), "tag": fields.pop("tag"), **fields}
 
 
-def _read_page(origin: ImportSource, inside: str) -> tuple[Metadata, str] | Remark:
-    """The front matter and the rest of one of our files."""
-    root = origin.path if origin.path.is_dir() else origin.path.parent
-    try:
-        text, _, _ = read_note(root, inside)
-        if text.startswith("---\r\n"):  # we never write that: git or an editor has turned every line's end
-            text = text.replace("\r\n", "\n")
-        block, body = front.split_front_matter(text)
-        about = front.parse_front_matter(block) if block is not None else {}
-    except (UnreadableFile, front.FrontMatterError) as error:
-        return Remark(inside, str(error))
-    if "tokonoma" not in about:
-        return Remark(inside, "It is not of an export (no `tokonoma:` in its front matter); --from obsidian takes it.")
-    if about["tokonoma"] != FORMAT:
-        return Remark(inside, f"It has the format {about['tokonoma']!r}; this program reads {FORMAT}.")
-    return about, body
+def _format_relation(relation: RelationRecord, title: str) -> str:
+    name = re.sub(r"([\\\[\]])", r"\\\1", " ".join(title.split())) or relation.target
+    reason = f": {' '.join(relation.reason.split())}" if relation.reason else ""
+    return f"- {relation.tag} [{name}](tokonoma://memory/{relation.target}) ({relation.weight:g}){reason}\n"
 
 
-def _parse_page_memo(origin: ImportSource, inside: str) -> Iterator[SourceRecord]:
-    each = _read_page(origin, inside)
-    if isinstance(each, Remark):
-        yield each
-        return
-    about, body = each
-    try:
-        content = _strip_relations(body, related=bool(about.get("relations")))
-        yield parse_memo({**_rename_keys(about, _NAMES), "content": content}, origin, inside)
-    except RecordError as error:
-        yield Remark(inside, str(error))
+def _rename_keys(fields: Metadata, names: dict[str, str]) -> Metadata:
+    return {names.get(key, key): value for key, value in fields.items()}
 
 
-def _parse_page_relations(origin: ImportSource, inside: str) -> Iterator[SourceRecord]:
-    each = _read_page(origin, inside)
-    if isinstance(each, Remark):
-        return  # said when its memo was read
-    about, _ = each
-    listed: Any = about["relations"]
+def read_markdown(source: ImportSource) -> Iterator[SourceItem]:
+    """Yield memos in the order of their ids, which is the order of their threads; then relations."""
+    folder = scan_folder(source.path)
+    yield from folder.remarks
+    pages: list[tuple[str, str]] = []
+    for inside in folder.notes:
+        try:
+            pages.append((str(_read_page(folder.root, inside)[0].get("id")), inside))
+        except SourceError as error:
+            yield Remark(inside, str(error))
+    relations: list[SourceItem] = []
+    for _, inside in sorted(pages):
+        try:
+            fields, body = _read_page(folder.root, inside)
+            relations += _parse_relations(source, inside, fields)
+            # The last mark on a line of its own: the content, or a title in the list, may contain the mark too.
+            end = body.rfind(f"\n\n{_MARK}\n") if fields.get("relations") else -1
+            content = body[:end] if end >= 0 else body.removesuffix("\n")
+            yield jsonl.parse_memo({**_rename_keys(fields, _NAMES), "content": content}, source, inside)
+        except SourceError as error:
+            yield Remark(inside, str(error))
+    yield from relations
+    overflow = folder.root / OVERFLOW_FILE
+    if folder.others.get(".jsonl") and overflow.is_file() and not overflow.is_symlink():
+        yield from jsonl.read_jsonl(replace(source, path=overflow))
+
+
+def _read_page(root: Path, inside: str) -> tuple[Metadata, str]:
+    """Return the front matter and the body of a file of an own export."""
+    fields, body = read_front_matter(read_note(root, inside)[0])
+    if fields is None or "tokonoma" not in fields:
+        raise SourceError("It is not of an export (no `tokonoma:` in its front matter); --from obsidian takes it.")
+    if fields["tokonoma"] != FORMAT:
+        raise SourceError(f"It has the format {fields['tokonoma']!r}; this program reads {FORMAT}.")
+    return fields, body
+
+
+def _parse_relations(source: ImportSource, inside: str, fields: Metadata) -> Iterator[SourceItem]:
+    listed: Any = fields.get("relations") or []
     if not isinstance(listed, list):
         yield Remark(inside, "relations is not a list.")
         return
@@ -108,31 +143,8 @@ def _parse_page_relations(origin: ImportSource, inside: str) -> Iterator[SourceR
         if not isinstance(raw, dict):
             yield Remark(place, "It is not a relation.")
             continue
-        own = {"source": about.get("id"), "namespace": about.get("namespace")}
+        own = {"source": fields.get("id"), "namespace": fields.get("namespace")}
         try:
-            yield parse_relation({**own, **_rename_keys(cast("Metadata", raw), _NAMES)}, origin, place)
-        except RecordError as error:
+            yield jsonl.parse_relation({**own, **_rename_keys(cast("Metadata", raw), _NAMES)}, source, place)
+        except SourceError as error:
             yield Remark(place, str(error))
-
-
-def _strip_relations(body: str, *, related: bool) -> str:
-    # The last mark that stands alone: the content, or a title in the list, may speak of it too.
-    if related and (end := body.rfind(f"\n\n{_MARK}\n")) >= 0:
-        return body[:end]
-    return body.removesuffix("\n")
-
-
-def _relation_fields(relation: TransferRelation) -> Metadata:
-    told = _rename_keys(relation_to_json(relation), _BACK)
-    del told["source"]
-    return {"to": told.pop("to"), "tag": told.pop("tag"), **told}
-
-
-def _format_relation(relation: TransferRelation, title: str) -> str:
-    name = re.sub(r"([\\\[\]])", r"\\\1", " ".join(title.split())) or relation.target
-    reason = f": {' '.join(relation.reason.split())}" if relation.reason else ""
-    return f"- {relation.tag} [{name}](tokonoma://memory/{relation.target}) ({relation.weight:g}){reason}\n"
-
-
-def _rename_keys(told: Metadata, names: dict[str, str]) -> Metadata:
-    return {names.get(key, key): value for key, value in told.items()}

@@ -1,16 +1,16 @@
-"""`doctor`: looks at everything and says what to do. It changes nothing, and makes no database where there is none."""
+"""`doctor`: checks everything and says what to do. It changes nothing, and creates no database."""
 
+import sys
 from dataclasses import asdict
 
 import click
 
 from tokonoma.app import App, read_environment
-from tokonoma.cli import show
-from tokonoma.cli.backups import find_sqlite_file
-from tokonoma.cli.doctor import around, machine, meaning
-from tokonoma.cli.doctor.finding import Finding, run_check
-from tokonoma.cli.doctor.stored import check_database
-from tokonoma.cli.flags import command, get_flags
+from tokonoma.cli.command import command, get_flags, json_option
+from tokonoma.cli.doctor import database, machine
+from tokonoma.cli.doctor.machine import Finding, run_check
+from tokonoma.cli.output import print_json
+from tokonoma.cli.where import find_sqlite_file
 from tokonoma.config.home import find_home
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
@@ -19,17 +19,17 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @command("doctor", "database_url", "host", "port")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check everything and say what to do. The exit code is 1 if anything fails; a warning does not count."""
     findings = run_checks(ctx)
     failed = any(finding.state == "fail" for finding in findings)
     if as_json:
-        show.print_json({"ok": not failed, "findings": [asdict(finding) for finding in findings]})
+        print_json({"ok": not failed, "findings": [asdict(finding) for finding in findings]})
     else:
         _print_findings(findings)
-    ctx.exit(1 if failed else 0)
+    sys.exit(1 if failed else 0)
 
 
 def run_checks(ctx: click.Context) -> list[Finding]:
@@ -42,23 +42,20 @@ def run_checks(ctx: click.Context) -> list[Finding]:
         place = find_home(flags.get("home"), read_environment()) / "tokonoma.toml"
         remedy = f"Mend it in {place}, in the environment or in the command; then look again."
         return [*findings, Finding("settings", "fail", error.message, remedy)]
-    set_level("error")  # what the log would say is said here
-    findings.append(Finding("settings", "ok", _describe_settings(app)))
+    set_level("error")  # the findings say what the log would say
+    changed = [name for name, origin in app.settings.origins.items() if origin != "default"]
+    says = f"sound; not at their defaults: {', '.join(changed)}" if changed else "sound; all at their defaults"
+    findings.append(Finding("settings", "ok", says))
     findings += run_check("home", lambda: machine.check_home(app.home, file))
     folder = app.home if file is None else file.parent
     findings += run_check("file system", lambda: machine.check_disk(folder, sqlite_there=file is not None))
-    findings += run_check("plugins", lambda: around.check_plugins(app.home))
+    findings += run_check("plugins", lambda: database.check_plugins(app.home))
     findings += run_check(
-        "port", lambda: around.check_port(app.settings.get_text("host"), app.settings.get_int("port"))
+        "port", lambda: machine.check_port(app.settings.get_text("host"), app.settings.get_int("port"))
     )
-    findings += run_check("embedding", lambda: meaning.check_embedding(app.settings))
-    findings += run_check("readings", meaning.check_readings)
-    return findings + run_check("database", lambda: check_database(app))
-
-
-def _describe_settings(app: App) -> str:
-    told = [name for name, origin in app.settings.origins.items() if origin != "default"]
-    return f"sound; not at their defaults: {', '.join(told)}" if told else "sound; all at their defaults"
+    findings += run_check("embedding", lambda: database.check_embedding(app.settings))
+    findings += run_check("readings", database.check_readings)
+    return findings + run_check("database", lambda: database.check_database(app))
 
 
 def _print_findings(findings: list[Finding]) -> None:

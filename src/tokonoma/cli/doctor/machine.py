@@ -1,22 +1,37 @@
-"""The machine under the house: Python, SQLite, the file system of the home, its room, locks and permissions."""
+"""Checks of the machine: Python, SQLite, the file system of the home, free space, locks, permissions, the port."""
 
+import http.client
 import platform
+import re
 import shlex
 import shutil
+import socket
+import ssl
 import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
 
-from tokonoma.cli.doctor.filesystem import find_filesystem_type, is_network, read_mounts
-from tokonoma.cli.doctor.finding import Finding
+from tokonoma.core.errors import Refusal
 from tokonoma.store.database import read_sqlite_info
+
+FindingState = Literal["ok", "warn", "fail"]
+Mounts = dict[str, str]  # mount point → type
 
 _MIN_PYTHON = (3, 11)
 _LOW_DISK = 200 * 2**20  # bytes
 _USE_LOCAL_DISK = "Put the home on a local disk (TOKONOMA_HOME), or use PostgreSQL (TOKONOMA_DATABASE_URL)."
+# SQLite needs locks that every process sees at once and writes that arrive in order: these promise neither.
+NETWORK_TYPES = {
+    *("9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "davfs", "glusterfs", "gpfs", "lustre", "nfs", "nfs3", "nfs4"),
+    *("smb2", "smb3", "smbfs", "webdav"),
+    *("fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs"),
+}
 _LOCK_PROBE = """
 import fcntl, sys
 with open(sys.argv[1], "r+b") as file:
@@ -25,6 +40,28 @@ with open(sys.argv[1], "r+b") as file:
     except OSError:
         sys.exit(3)
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of a check: its name, its state, what was found and what to do about it."""
+
+    name: str
+    state: FindingState
+    says: str
+    do: str = ""
+
+
+def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """Return the findings of one check. A check that fails itself is a finding, too."""
+    try:
+        return list(check())
+    except Refusal as error:
+        return [Finding(name, "fail", error.message)]
+    except OSError as error:
+        return [Finding(name, "fail", f"cannot be looked at: {error}.")]
+    except Exception as error:
+        return [Finding(name, "fail", f"the check itself broke ({type(error).__name__}).", "Please report this.")]
 
 
 def check_python() -> Iterator[Finding]:
@@ -44,18 +81,18 @@ def check_sqlite() -> Iterator[Finding]:
 
 
 def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
-    """Only the owner may look in: 0700 for the home, 0600 for the files. `database` is SQLite's, if that is used."""
+    """Check that only the owner has access. `database` is the file of SQLite, if that is used."""
     if not folder.exists():
         yield Finding("home", "ok", f"{folder} is not created yet; the first start makes it.")
         return
     if sys.platform == "win32":
         yield Finding("home", "ok", f"{folder} (permissions are not checked on this system)")
         return
-    shared = [
-        path
-        for path in (folder, *_list_private_files(folder, database))
-        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    ]
+    files = [folder, *(folder / name for name in ("tokonoma.toml", "plugins.json", "backups"))]
+    files += sorted((folder / "backups").glob("*.backup"))
+    if database is not None:
+        files += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
+    shared = [file for file in files if file.exists() and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     if not shared:
         yield Finding("home", "ok", f"{folder}, open to its owner alone")
         return
@@ -64,10 +101,10 @@ def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
 
 
 def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
-    """The file system under the data: its kind, its room, its locks."""
+    """Check the file system of the data: its type, its free space, its locks."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     kind = find_filesystem_type(place.resolve(), read_mounts())
-    if is_network(kind) and sqlite_there:
+    if kind in NETWORK_TYPES and sqlite_there:
         says = f"{place} lies on {kind}, a network file system: SQLite can lose data there."
         yield Finding("file system", "warn", says, _USE_LOCAL_DISK)
     else:
@@ -83,7 +120,7 @@ def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
 
 
 def check_locks(folder: Path) -> Iterator[Finding]:
-    """Whether a lock that this process holds is seen by another one."""
+    """Check that another process sees a lock of this one."""
     if sys.platform == "win32":
         return
     import fcntl
@@ -103,9 +140,69 @@ def check_locks(folder: Path) -> Iterator[Finding]:
         yield Finding("locks", "warn", "could not be tried: a second Python did not start.")
 
 
-def _list_private_files(folder: Path, database: Path | None) -> list[Path]:
-    named = [folder / name for name in ("tokonoma.toml", "plugins.json", "backups")]
-    named += sorted((folder / "backups").glob("*.backup"))
-    if database is not None:
-        named += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
-    return [path for path in named if path.exists()]
+def find_filesystem_type(path: Path, table: Mounts) -> str:
+    """The type of the file system of the path: that of the deepest mount point above it."""
+    above = [str(each) for each in (PurePosixPath(path), *PurePosixPath(path).parents)]
+    return next((table[each] for each in above if each in table), "")
+
+
+def read_mounts() -> Mounts:
+    """Read the mount points of the system; empty if they are unknown."""
+    if sys.platform.startswith("linux"):
+        return parse_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace"))
+    if sys.platform == "darwin":
+        return parse_mount_output(subprocess.run(["/sbin/mount"], capture_output=True, text=True, check=False).stdout)
+    return {}
+
+
+def parse_mountinfo(text: str) -> Mounts:
+    """Linux: `36 35 98:0 / /home rw,noatime shared:1 - ext4 /dev/sda1 rw`; spaces in paths are written \\040."""
+    table: Mounts = {}
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) > 4 and after:
+            place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields[4])
+            table[place] = after.split(" ")[0]  # a later mount on the same point hides the earlier one
+    return table
+
+
+def parse_mount_output(text: str) -> Mounts:
+    """macOS: `/dev/disk1s1 on / (apfs, local, journaled)`."""
+    return dict(re.findall(r"^.+ on (.+) \((\w+)", text, re.MULTILINE))
+
+
+def check_port(host: str, number: int) -> Iterator[Finding]:
+    if number == 0:
+        yield Finding("port", "ok", "any that is free")
+    elif not _is_taken(host, number):
+        yield Finding("port", "ok", f"{host}:{number} is free for `tokonoma serve`")
+    elif _is_tokonoma(host, number):
+        yield Finding("port", "ok", f"{host}:{number} is being served: it answers as tokonoma does")
+    else:
+        remedy = "Choose another with --port, TOKONOMA_PORT or `port` in tokonoma.toml."
+        yield Finding("port", "warn", f"{host}:{number} belongs to another program.", remedy)
+
+
+def _is_taken(host: str, number: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):
+            probe.bind((host.strip("[]"), number))
+            return False
+    return True
+
+
+def _is_tokonoma(host: str, number: int) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host).strip("[]")  # noqa: S104 - not bound
+    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing secret is sent
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    plain = http.client.HTTPConnection(host, number, timeout=2)
+    encrypted = http.client.HTTPSConnection(host, number, timeout=2, context=unverified)
+    for connection in (plain, encrypted):
+        with suppress(OSError, http.client.HTTPException), closing(connection):
+            connection.request("GET", "/health")
+            if connection.getresponse().read(64) == b'{"status":"ok"}':
+                return True
+    return False

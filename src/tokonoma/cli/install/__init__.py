@@ -1,35 +1,25 @@
-"""`install`: tells a client about this server, in the client's own way."""
+"""`install`: adds this server to the configuration of a client, in the way of that client."""
 
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import orjson
 
-from tokonoma.app import read_environment
-from tokonoma.cli import show
-from tokonoma.cli.flags import command, get_flags
-from tokonoma.cli.install import merge
-from tokonoma.cli.install.clients import (
-    CLIENTS,
-    KEY,
-    NAME,
-    Json,
-    Machine,
-    McpClient,
-    ServerAddress,
-    build_claude_command,
-    build_entry,
-    build_inputs,
-    find_config_file,
-)  # fmt: skip
-from tokonoma.cli.install.running import build_http_address, build_stdio_address, list_shell_variables
-from tokonoma.cli.session import open_app
+from tokonoma.app import App, read_environment
+from tokonoma.cli.command import command, get_flags, pass_app
+from tokonoma.cli.install import clients
+from tokonoma.cli.install.clients import CLIENTS, KEY, NAME, Json, Machine, McpClient, ServerAddress
+from tokonoma.cli.output import print_note
+from tokonoma.config.home import find_home
 from tokonoma.core.errors import Invalid, Unavailable
+from tokonoma.transfer.files import as_object
 
 
 @command("install", "host", "port", "direct")
@@ -41,102 +31,119 @@ from tokonoma.core.errors import Invalid, Unavailable
     "--scope", type=click.Choice(["user", "project"]), default="user", show_default=True,
     help="For all projects, or for the one in this folder.",
 )  # fmt: skip
-@click.pass_context
-def install(ctx: click.Context, client: str, dry_run: bool, http: bool, key: bool, scope: str) -> None:
+@pass_app
+def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: str) -> None:
     """Tell a client about this server. Its other servers and settings stay as they are.
 
     Flags such as --direct that are given here are kept in the client's configuration.
     """
-    with open_app(ctx) as app:
-        server = build_http_address(app, key) if http else build_stdio_address(app, get_flags(ctx))
-        lost = [] if http else list_shell_variables(app)
-    place = Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
+    address = build_http_address(app, key) if http else build_stdio_address(app, get_flags(click.get_current_context()))
+    machine = Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
     chosen = CLIENTS[client]
     if client == "claude-code" and shutil.which("claude"):
-        _install_with_claude(place, server, scope, dry_run)
+        _install_with_claude(machine, address, scope, dry_run)
     else:
-        _install_into_file(chosen, place, server, scope, dry_run)
+        _install_into_file(chosen, machine, address, scope, dry_run)
     if not dry_run:
-        show.print_note(chosen.next_step)
-    for name in lost:
-        show.print_note(
-            f"Mind: {name} is set in this shell alone. Put it into tokonoma.toml if {chosen.title} needs it."
-        )
+        print_note(chosen.next_step)
     if http:
-        show.print_note(
-            "Start the server with `tokonoma serve`." + ("" if key else " Once it asks for keys, add --key here.")
-        )
+        hint = "" if key else " Once it asks for keys, add --key here."
+        print_note(f"Start the server with `tokonoma serve`.{hint}")
+        return
+    for origin in app.settings.origins.values():  # a client that starts the server does not have these variables
+        if origin.startswith("environment "):
+            name = origin.removeprefix("environment ")
+            print_note(
+                f"Mind: {name} is set in this shell alone. Put it into tokonoma.toml if {chosen.title} needs it."
+            )
 
 
-def _install_into_file(client: McpClient, place: Machine, server: ServerAddress, scope: str, dry_run: bool) -> None:
-    file, entry, inputs = (
-        find_config_file(client, place, scope),
-        build_entry(client, server),
-        build_inputs(client, server),
-    )
+def build_stdio_address(app: App, flags: Mapping[str, Any]) -> ServerAddress:
+    """The program with the flags of this command, and the home if it is not the default."""
+    environ = {} if app.home == find_home(None, {}) else {"TOKONOMA_HOME": str(app.home)}
+    words: list[str] = []
+    for name, value in flags.items():
+        flag = name.replace("_", "-")
+        if name == "database_url":  # it may contain a password, and every user can see the arguments of a process
+            environ["TOKONOMA_DATABASE_URL"] = str(value)
+        elif isinstance(value, bool):
+            words.append(f"--{flag}" if value else f"--no-{flag}")
+        elif name != "home":
+            words += [f"--{flag}", str(value)]
+    return ServerAddress([*find_program(), "stdio", *words], environ)
+
+
+def build_http_address(app: App, key: bool) -> ServerAddress:
+    host, port = app.settings.get_text("host"), app.settings.get_int("port")
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "[::]": "[::1]", "::1": "[::1]"}.get(host, host)  # noqa: S104
+    scheme = "https" if app.settings.get_text("tls_cert") else "http"
+    return ServerAddress(find_program(), {}, url=f"{scheme}://{host}:{port}/mcp", key=key)
+
+
+def find_program() -> list[str]:
+    """`tokonoma` with its full path, because a client may have another PATH."""
+    started = Path(sys.argv[0])
+    if started.stem == "tokonoma" and started.exists():
+        return [str(started.absolute())]  # not resolved: the link that pipx makes stays valid longer than its target
+    script = Path(sysconfig.get_path("scripts")) / ("tokonoma.exe" if sys.platform == "win32" else "tokonoma")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "tokonoma"]
+
+
+def _install_into_file(client: McpClient, machine: Machine, address: ServerAddress, scope: str, dry_run: bool) -> None:
+    file = clients.find_config_file(client, machine, scope)
+    entry, inputs = clients.build_entry(client, address), clients.build_inputs(client, address)
     added: Json = {client.section: {NAME: entry}} | ({"inputs": inputs} if inputs else {})
+    text = orjson.dumps(added, option=orjson.OPT_INDENT_2).decode()
     if dry_run:
-        show.print_note(f"This would be put into {file}:")
-        click.echo(_format_json(added))
+        print_note(f"This would be put into {file}:")
+        click.echo(text)
         return
     before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
     try:
-        whole = merge.parse_config(before, file)
-        told = merge.add_server(whole, client.section, NAME, entry, inputs, file)
+        old = clients.parse_config(before, file)
+        new = clients.add_server(old, client.section, NAME, entry, inputs, file)
     except Invalid as error:
-        raise Invalid(f"{error.message}\n{_format_manual_steps(client, server, added)}", reason=error.reason) from None
-    if told == whole:
-        show.print_note(f"{file} already has it; nothing was changed.")
+        message = f"{error.message}\nOr add this by hand:\n{text}"
+        if client.name == "vscode" and not inputs:
+            line = shlex.join(["code", "--add-mcp", orjson.dumps({"name": NAME, **entry}).decode()])
+            message += f"\nOr let VS Code do it:\n{line}"
+        raise Invalid(message, reason=error.reason) from None
+    if new == old:
+        print_note(f"{file} already has it; nothing was changed.")
         return
-    kept = merge.replace_file(file, merge.format_config(told, before))
-    show.print_note(f"Written: {file}" + (f" (as it was before: {kept})" if kept else ""))
+    kept = clients.replace_config(file, clients.format_config(new, before))
+    print_note(f"Written: {file}" + (f" (as it was before: {kept})" if kept else ""))
 
 
-def _format_manual_steps(client: McpClient, server: ServerAddress, added: Json) -> str:
-    told = f"Or add this by hand:\n{_format_json(added)}"
-    if client.name == "vscode" and not build_inputs(client, server):
-        line = shlex.join(["code", "--add-mcp", orjson.dumps({"name": NAME, **build_entry(client, server)}).decode()])
-        told += f"\nOr let VS Code do it:\n{line}"
-    return told
-
-
-def _install_with_claude(place: Machine, server: ServerAddress, scope: str, dry_run: bool) -> None:
-    """Claude Code rewrites its own file all the time: it is asked to do this itself."""
-    add = build_claude_command(server, scope)
+def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, dry_run: bool) -> None:
+    """Run `claude mcp add`, because Claude Code rewrites its own file all the time."""
+    add = clients.build_claude_command(address, scope)
     if dry_run:
-        show.print_note("This would be run:")
+        print_note("This would be run:")
         click.echo(shlex.join(add))
         return
-    known = _read_claude_entry(find_config_file(CLIENTS["claude-code"], place, scope))
-    if known is not None and _drop_empty(known) == _drop_empty(build_entry(CLIENTS["claude-code"], server)):
-        show.print_note("Claude Code already has it; nothing was changed.")
+    client = CLIENTS["claude-code"]
+    file = clients.find_config_file(client, machine, scope)
+    config = clients.parse_config(file.read_text(encoding="utf-8-sig"), file) if file.exists() else {}
+    known = as_object(config.get("mcpServers")).get(NAME)
+    if known is not None and _drop_empty(known) == _drop_empty(clients.build_entry(client, address)):
+        print_note("Claude Code already has it; nothing was changed.")
         return
     if known is not None:
         _run_command(["claude", "mcp", "remove", "--scope", scope, NAME])
     _run_command(add)
-    show.print_note(f"Done: {shlex.join(add)}")
-
-
-def _read_claude_entry(file: Path) -> Json | None:
-    if not file.exists():
-        return None
-    servers: Any = merge.parse_config(file.read_text(encoding="utf-8-sig"), file).get("mcpServers")
-    return cast("Json", servers).get(NAME) if isinstance(servers, dict) else None
+    print_note(f"Done: {shlex.join(add)}")
 
 
 def _drop_empty(entry: Json) -> Json:
-    """Without fields that say nothing: Claude Code adds an empty `env`."""
+    """Claude Code adds an empty `env`."""
     return {name: value for name, value in entry.items() if value not in ({}, [])}
 
 
 def _run_command(words: list[str]) -> None:
-    found = shutil.which(words[0])
-    assert found is not None, "looked for before"
-    ran = subprocess.run([found, *words[1:]], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if ran.returncode != 0:
-        said = (ran.stderr or ran.stdout).strip() or f"exit code {ran.returncode}"
-        raise Unavailable(f"`{shlex.join(words)}` failed: {said}", reason="client")
-
-
-def _format_json(told: Json) -> str:
-    return orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()
+    program = shutil.which(words[0])
+    assert program is not None, "checked before"
+    done = subprocess.run([program, *words[1:]], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        output = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
+        raise Unavailable(f"`{shlex.join(words)}` failed: {output}", reason="client")

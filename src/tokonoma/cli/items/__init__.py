@@ -1,20 +1,21 @@
-"""`items`: the graph of items at the terminal; every command is a call like any other."""
+"""`items`: the graph of items at the terminal. Every command calls tools of the items, as other callers do."""
 
+import os
 import sys
+import tempfile
 from typing import Any
 
 import click
 
-from tokonoma.cli import show
-from tokonoma.cli.flags import group
-from tokonoma.cli.items.asking import call_items_tool, parse_address
-from tokonoma.cli.items.drawing import GRAPH_FORMATS
-from tokonoma.cli.items.editing import edit_in_editor
+from tokonoma.app import App
+from tokonoma.cli.call import call_tool
+from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.items.files import export_items, import_items
-from tokonoma.cli.session import open_app
-from tokonoma.modules.items.model import PRIORITIES, STATUSES
+from tokonoma.cli.items.text import GRAPH_FORMATS, find_changes, format_for_editor
+from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.modules.items.model import MODULE_NAME, PRIORITIES, STATUSES, parse_target
 
-_HEADINGS = ("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS")
 _FACTS = ("status", "priority", "category", "version", "start_date", "end_date", "created_at", "updated_at", "revision")
 
 
@@ -29,40 +30,42 @@ def items() -> None:
 @click.option("--all", "closed", is_flag=True, help="Closed ones too.")
 @click.option("--ready", is_flag=True, help="Only what can be worked on: open, and not blocked.")
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
+@json_option
+@pass_app
 def list_items(
-    ctx: click.Context, query: str | None, type_: str | None, closed: bool, ready: bool, limit: int, as_json: bool
+    app: App, query: str | None, type_: str | None, closed: bool, ready: bool, limit: int, as_json: bool
 ) -> None:
     """List items, last changed first; with a QUERY the best first, as in `type:bug is:open printer`."""
     if ready and (query is not None or closed):
         raise click.UsageError("--ready goes with --type and --limit alone.")
-    with open_app(ctx) as app:
-        if query is not None:
-            types = {"types": [type_]} if type_ else {}
-            page = call_items_tool(app, "search_items", query=query, limit=limit, **types)
-        elif ready:
-            page = call_items_tool(app, "get_ready_items", type=type_, limit=limit)
-        else:
-            page = call_items_tool(app, "get_items", type=type_, limit=limit, includeClosedStatuses=closed)
+    if query is not None:
+        types = {"types": [type_]} if type_ else {}
+        page = call_tool(app, MODULE_NAME, "search_items", query=query, limit=limit, **types)
+    elif ready:
+        page = call_tool(app, MODULE_NAME, "get_ready_items", type=type_, limit=limit)
+    else:
+        page = call_tool(app, MODULE_NAME, "get_items", type=type_, limit=limit, includeClosedStatuses=closed)
     if as_json:
-        show.print_json(page)
+        print_json(page)
         return
-    show.print_table(_HEADINGS, [_item_row(item) for item in page["items"]])
+    rows = [
+        (item["address"], item["status"], item["priority"], item["title"], " ".join(item["tags"]))
+        for item in page["items"]
+    ]
+    print_table(("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS"), rows)
     if page["has_more"]:
-        show.print_note(f"There are more than {limit}: --limit shows up to 100 of them.")
+        print_note(f"There are more than {limit}: --limit shows up to 100 of them.")
 
 
 @items.command("show")
 @click.argument("address_", metavar="ADDRESS")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
-def show_item(ctx: click.Context, address_: str, as_json: bool) -> None:
+@json_option
+@pass_app
+def show_item(app: App, address_: str, as_json: bool) -> None:
     """Show an item, as docs-12, with its links and its content."""
-    with open_app(ctx) as app:
-        item = call_items_tool(app, "get_item_detail", **parse_address(address_))
+    item = call_tool(app, MODULE_NAME, "get_item_detail", **parse_address(address_))
     if as_json:
-        show.print_json(item)
+        print_json(item)
         return
     click.echo(_format_item(item))
 
@@ -78,30 +81,42 @@ def show_item(ctx: click.Context, address_: str, as_json: bool) -> None:
 @click.option("--tag", "tags", multiple=True, help="May be given several times.")
 @click.option("--related", multiple=True, metavar="ADDRESS", help="May be given several times.")
 @click.option("--json", "as_json", is_flag=True, help="The new item as JSON.")
-@click.pass_context
-def add_item(ctx: click.Context, type_: str, title: str, as_json: bool, **fields: Any) -> None:
+@pass_app
+def add_item(app: App, type_: str, title: str, as_json: bool, **fields: Any) -> None:
     """Make an item of a TYPE with a TITLE, and print its address."""
     given = {name: list(value) if name in ("tags", "related") else value for name, value in fields.items() if value}
     if given.get("content") == "-":
         given["content"] = sys.stdin.buffer.read().decode()
-    with open_app(ctx) as app:
-        item = call_items_tool(app, "create_item", type=type_, title=title, **given)
+    item = call_tool(app, MODULE_NAME, "create_item", type=type_, title=title, **given)
     if as_json:
-        show.print_json(item)
+        print_json(item)
     else:
         click.echo(item["address"])
 
 
 @items.command("edit")
 @click.argument("address_", metavar="ADDRESS")
-@click.pass_context
-def edit_item(ctx: click.Context, address_: str) -> None:
+@pass_app
+def edit_item(app: App, address_: str) -> None:
     """Edit an item in $VISUAL or $EDITOR: its fields above, its content below.
 
     Nothing is lost if it cannot be saved, or if somebody else was quicker: your text is kept in a file.
     """
-    with open_app(ctx) as app:
-        edit_in_editor(app, parse_address(address_))
+    place = parse_address(address_)
+    item = call_tool(app, MODULE_NAME, "get_item_detail", **place)
+    text = click.edit(format_for_editor(item), extension=".md", require_save=True)
+    try:
+        changes = find_changes(item, text) if text is not None else {}
+        if not changes:
+            print_note("Nothing was changed.")
+            return
+        new = call_tool(app, MODULE_NAME, "update_item", **place, **changes, expected_revision=item["revision"])
+    except Refusal as error:
+        handle, draft = tempfile.mkstemp(prefix="tokonoma-", suffix=".md")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text or "")
+        raise Invalid(f"{error.message} Your text is kept in {draft}.") from None
+    print_note(f"{new['address']} is at revision {new['revision']}: changed {', '.join(changes)}.")
 
 
 @items.command("graph")
@@ -109,24 +124,26 @@ def edit_item(ctx: click.Context, address_: str) -> None:
 @click.option("--depth", type=click.IntRange(1, 3), default=2, show_default=True)
 @click.option("--format", "kind", type=click.Choice(list(GRAPH_FORMATS)), default="mermaid", show_default=True)
 @click.option("--most", type=click.IntRange(1, 5000), default=50, show_default=True, help="Items to draw at most.")
-@click.pass_context
-def graph_items(ctx: click.Context, address_: str, depth: int, kind: str, most: int) -> None:
+@pass_app
+def graph_items(app: App, address_: str, depth: int, kind: str, most: int) -> None:
     """Draw what is around an item, as Mermaid (for Markdown) or DOT (for Graphviz)."""
-    with open_app(ctx) as app:
-        told = call_items_tool(
-            app, "get_related_items", **parse_address(address_), depth=depth, max_results=most, include_edges=True
-        )
-    click.echo(GRAPH_FORMATS[kind](told))
-    if told.get("truncated"):
-        show.print_note(f"There are more than {most} items around it: --most draws more of them.")
+    options = {"depth": depth, "max_results": most, "include_edges": True}
+    graph = call_tool(app, MODULE_NAME, "get_related_items", **parse_address(address_), **options)
+    click.echo(GRAPH_FORMATS[kind](graph))
+    if graph.get("truncated"):
+        print_note(f"There are more than {most} items around it: --most draws more of them.")
 
 
 items.add_command(export_items)
 items.add_command(import_items)
 
 
-def _item_row(item: dict[str, Any]) -> tuple[str, ...]:
-    return item["address"], item["status"], item["priority"], item["title"], " ".join(item["tags"])
+def parse_address(text: str) -> dict[str, Any]:
+    """The parameters that name the item `docs-12`."""
+    target = parse_target(text)
+    if target is None or target.item is None:
+        raise Invalid(f"{text!r} is not the address of an item. One looks like docs-12.")
+    return {"type": target.type or MODULE_NAME, "id": target.item}
 
 
 def _format_item(item: dict[str, Any]) -> str:

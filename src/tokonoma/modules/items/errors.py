@@ -79,7 +79,9 @@ class ItemProblems:
             details["errors"] = errors
         if kind == "missing":
             raise Missing(message, **details)
-        raise Invalid(message, reason=kind, **details)
+        if kind == "value":
+            raise Invalid(message, reason="value", **details)
+        raise Invalid(message, reason="constraint", **details)
 
 
 def item_not_found(type: str, id: int) -> Missing:

@@ -38,7 +38,7 @@ _DAMAGED = "select coalesce(checksum_failures, 0) from pg_stat_database where da
 
 
 class ConnectionLender:
-    """Who waits for a connection can be told to stop. `writing` remembers which threads are in a writing block."""
+    """A fair queue before the driver's pool; waiting can be cancelled. `writing` marks threads in a writing block."""
 
     def __init__(self, pool: ConnectionPool[Connection], location: str, begin_write: LiteralString) -> None:
         self.location = location
@@ -47,24 +47,24 @@ class ConnectionLender:
         self._pool = pool
         self._gate = FairLock(CONNECTIONS)
 
-    def begin_transaction(self, words: LiteralString, cancel_token: CancelToken | None) -> Connection:
-        """A connection with a transaction. One that has died while idle is replaced: nothing was sent on it."""
+    def begin_transaction(self, statement: LiteralString, cancel_token: CancelToken | None) -> Connection:
+        """A connection with an open transaction. A connection that died while idle is replaced."""
         self._gate.acquire(cancel_token)
         try:
             try:
-                return self._begin(words)
+                return self._begin(statement)
             except psycopg.Error as error:
                 if not is_lost(error):
                     raise
-                self._pool.check()  # the others have most likely gone too
-            return self._begin(words)
+                self._pool.check()  # the others are probably dead too
+            return self._begin(statement)
         except BaseException as error:
             self._gate.release()
             if isinstance(error, psycopg.Error):
                 raise to_refusal(error, self.location, cancel_token, "write") from error
             raise
 
-    def _begin(self, words: LiteralString) -> Connection:
+    def _begin(self, statement: LiteralString) -> Connection:
         try:
             connection = self._pool.getconn(timeout=_ANSWER)
         except PoolClosed as error:
@@ -72,7 +72,7 @@ class ConnectionLender:
         except PoolTimeout as error:
             raise store_error("database", self.location) from error
         try:
-            connection.execute(words, prepare=False)
+            connection.execute(statement, prepare=False)
         except BaseException:
             connection.close()
             self._pool.putconn(connection)
@@ -92,7 +92,7 @@ class PostgresDatabase:
         self.address = PostgresAddress(url)
         self.location = self.address.display
         self._span = span
-        # The first connection is made here, outside the pool, because the pool does not say why one fails.
+        # The first connection is opened outside the pool, because the pool does not report why one fails.
         with self.address.connect() as connection:
             found = check_server(connection, self.location)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
@@ -151,5 +151,5 @@ def _begin_write(durable: bool, found: dict[str, Any]) -> LiteralString:
     begin: LiteralString = "begin isolation level read committed, read write; set local lock_timeout = '30s'"
     if not durable:
         return begin + "; set local synchronous_commit = off"
-    # A server that acknowledges before it has written would lose what we have acknowledged in turn.
+    # A server that acknowledges before it writes could lose commits that we have acknowledged.
     return begin + "; set local synchronous_commit = on" if found["synchronous_commit"] == "off" else begin

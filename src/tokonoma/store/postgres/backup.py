@@ -13,6 +13,7 @@ from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store import archive
 from tokonoma.store.archive import ArchivedSequence, ArchivedTable, Manifest, RowDigest
+from tokonoma.store.database import raise_refusal
 from tokonoma.store.dialect import POSTGRESQL
 from tokonoma.store.migrate import MIGRATION_TABLE, group_migrations, quote_name
 from tokonoma.store.postgres import PostgresDatabase
@@ -41,7 +42,7 @@ _REFERENCES = (
 
 
 def save_postgres(database: PostgresDatabase, target: Path) -> dict[str, int]:
-    """Write the archive; the rows of each table."""
+    """Write the archive; returns the rows of each table."""
     counts: dict[str, int] = {}
     with _connect(database) as connection, archive.write_archive(target) as out:
         _execute(connection, _SNAPSHOT)
@@ -53,11 +54,8 @@ def save_postgres(database: PostgresDatabase, target: Path) -> dict[str, int]:
 
 
 def load_postgres(database: PostgresDatabase, source: Path) -> None:
-    """Replace what the tables hold. Until the commit at the very end nobody sees anything of it."""
-    with (
-        _connect(database) as connection,
-        archive.read_archive(source) as (manifest, stream),
-    ):
+    """Replace the rows of all tables, in one transaction."""
+    with _connect(database) as connection, archive.read_archive(source) as (manifest, stream):
         _execute(connection, _REPLACE)
         _execute(connection, POSTGRESQL.migration_lock)
         _check_schema(connection, manifest)
@@ -95,7 +93,7 @@ def _replace_rows(connection: Connection, manifest: Manifest, stream: Callable[[
     names = [table.name for table in manifest.tables]
     if not names:
         return
-    # Tables may refer to each other in circles: no order of loading would do.
+    # Tables may refer to each other in circles, so no order of loading is right.
     references = _execute(connection, _REFERENCES, [names])
     for table, name, _text in references:
         _execute(connection, f"alter table {quote_name(table)} drop constraint {quote_name(name)}")
@@ -107,7 +105,7 @@ def _replace_rows(connection: Connection, manifest: Manifest, stream: Callable[[
     nexts = {(each.table, each.column): each.next for each in manifest.sequences}
     for table, column, sequence in _execute(connection, _COUNTED):
         if (table, column) in nexts:
-            # Unlike setval, this is undone if the transaction is.
+            # Unlike setval, this is rolled back with the transaction.
             _execute(connection, f"alter sequence {sequence} restart with {nexts[table, column]:d}")
 
 
@@ -163,12 +161,9 @@ def _execute(connection: Connection, words: str, values: Sequence[Any] | None = 
 
 @contextmanager
 def _connect(database: PostgresDatabase) -> Generator[Connection]:
-    """A connection of its own: a backup may take long, and the pool's are for calls."""
+    """A connection of its own: a backup may take long, and the pool is for calls."""
     with database.address.connect() as connection:
         try:
             yield connection
         except Error as error:
-            found = to_refusal(error, database.location, None, "write")
-            if found is error:
-                raise
-            raise found from error
+            raise_refusal(to_refusal(error, database.location, None, "write"), error)

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: how they are opened, what their values look like, what their errors mean."""
+"""Connections to PostgreSQL: opening, conversion of values, meaning of errors."""
 
 import logging
 from typing import Any, Literal
@@ -23,7 +23,7 @@ _OLDEST = 140_000
 _DEFAULTS = {
     "connect_timeout": "10",
     "fallback_application_name": "tokonoma",
-    # A peer that has gone without a word is noticed within a minute.
+    # A dead peer is noticed within a minute.
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
@@ -31,7 +31,7 @@ _DEFAULTS = {
 
 
 class _NumberLoader(Loader):
-    """sum() and avg() of integers are `numeric` here; SQLite gives an int and a float."""
+    """sum() and avg() of integers are `numeric` here; SQLite returns an int and a float."""
 
     def load(self, data: Any) -> int | float:
         text = bytes(data)
@@ -51,7 +51,7 @@ class _BoolDumper(Dumper):
 
 
 def configure_connection(connection: Connection) -> None:
-    """Values as SQLite has them: text is text, every whole number has 64 bits, truth is 1 or 0."""
+    """The same values as SQLite: text is text, integers have 64 bits, booleans are 1 or 0."""
     adapters = connection.adapters
     adapters.register_dumper(str, StrDumper)
     adapters.register_dumper(int, Int8Dumper)
@@ -61,10 +61,10 @@ def configure_connection(connection: Connection) -> None:
 
 
 class PostgresAddress:
-    """A PostgreSQL URL, read: what the driver needs, and what people may see of it."""
+    """A parsed PostgreSQL URL: the options for the driver, and a form without credentials for messages."""
 
     def __init__(self, url: str) -> None:
-        # Hosted services hand out URLs with this mark of a transaction pooler, which libpq refuses to read.
+        # URLs of hosted services may have this option for a transaction pooler, which libpq refuses.
         start, _, query = url.partition("?")
         words = query.split("&") if query else []
         pooled = "pgbouncer=true" in words
@@ -81,11 +81,11 @@ class PostgresAddress:
         self.display = f"postgresql://{host}{port}/{given.get('dbname', '')}"
 
     def connect(self) -> Connection:
-        """A connection outside the pool; its failure says why."""
+        """A connection outside the pool; its error says why it failed."""
         try:
             connection: Connection = psycopg.connect(**self.options)
         except psycopg.Error as error:
-            # The driver gives no code here, only a text.
+            # The driver has no error code here, only a text.
             raise Unavailable(
                 f"The database at {self.display} does not let us in. Check that the server runs, that the database"
                 " exists, and that user and password of the database URL are right.",
@@ -96,7 +96,7 @@ class PostgresAddress:
 
 
 def check_server(connection: Connection, location: str) -> dict[str, Any]:
-    """Refuse a server that cannot hold our data; the settings of one that can."""
+    """Refuse an unsuitable server; returns the settings of a suitable one."""
     version = connection.info.server_version
     if version < _OLDEST:
         message = f"{location} is PostgreSQL {version // 10_000}; 14 or newer is needed."
@@ -129,7 +129,7 @@ _STATES: dict[str, ErrorReason] = {
 
 
 def is_lost(error: Exception) -> bool:
-    """The connection has gone: nothing that was sent on it, short of a commit, was kept."""
+    """Whether the connection is lost: then nothing sent on it was kept, except perhaps a commit."""
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
     state = error.sqlstate or "08"

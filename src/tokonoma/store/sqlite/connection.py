@@ -17,14 +17,14 @@ from tokonoma.store.fair_lock import MAX_WAIT
 
 ConnectionUse = Literal["write", "read", "checkpoint"]
 
-# Interrupting a connection does nothing in the instant before its statement starts. The progress handler closes that
-# gap; it runs seldom, because each time it has to wait for the interpreter.
+# An interrupt just before a statement starts has no effect. The progress handler closes that gap; it runs rarely,
+# because each time it has to wait for the interpreter.
 _STEPS = 1_000_000
 _STATEMENTS = 256
 _CHANCE = random.Random()  # noqa: S311 - not a secret, and not the process's own, whose seed is its owner's
 
-# SQLite wakes nobody when it gives its lock back. Who looks seldom misses the moments in which it is free, and waits
-# while many others go first; only a lock that is held for long is not worth looking at so often.
+# SQLite wakes no waiter when it releases its lock. A process that checks rarely misses the moments in which the lock
+# is free, and others overtake it; only a lock that is held for long is checked less often.
 _STEP = 0.0002  # seconds between two looks, at most
 _PATIENT = 100  # looks after which the steps double
 _READ_CACHE = 16_384  # KiB: a search looks at some hundred rows, and the next one at many of the same

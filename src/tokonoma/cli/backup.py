@@ -1,0 +1,127 @@
+"""`backup` and `restore`: everything in one file, verified before it is used."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from tokonoma import catalogue
+from tokonoma.app import App
+from tokonoma.app.store import TABLES
+from tokonoma.catalogue.plugins import read_plugins
+from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
+from tokonoma.cli.output import confirm, print_json, print_note
+from tokonoma.cli.where import database_exists, redact_database_url, require_database
+from tokonoma.core import clock
+from tokonoma.core.module import Migration
+from tokonoma.store.archive import BackupContents
+from tokonoma.store.backup import create_backup, restore_backup, verify_backup
+from tokonoma.store.database import open_database
+
+
+class BackupGroup(SettingsGroup):
+    """`backup FILE` makes a backup; only `verify` is a subcommand (write ./verify for a file of that name)."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] == "verify" else ["make", *args])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[FILE] | verify FILE"]
+
+
+@click.group("backup", cls=BackupGroup, invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@click.pass_context
+def backup(ctx: click.Context, as_json: bool) -> None:
+    """Write a backup into FILE, or into the folder `backups` of the home. Servers may run on meanwhile.
+
+    `backup verify FILE` reads one and says what it holds.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(make, file=None, as_json=as_json)
+
+
+@backup.command("make", hidden=True)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@pass_app
+def make(app: App, file: Path | None, as_json: bool) -> None:
+    """Write a backup into FILE."""
+    require_database(app, "back up")
+    name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
+    target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
+    print_note(f"Saving {redact_database_url(app.database_url())} …")
+    contents = create_backup(app.database, target.absolute())
+    click.echo(str(contents.path), err=as_json)
+    _print_contents(contents, as_json)
+
+
+def _ensure_backup_folder(app: App) -> Path:
+    folder = app.home / "backups"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+@backup.command("verify")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def verify(file: Path, as_json: bool) -> None:
+    """Read all of a backup and say what it holds."""
+    _print_contents(verify_backup(file), as_json)
+
+
+def _print_contents(contents: BackupContents, as_json: bool) -> None:
+    created_at = clock.format_time(contents.created_at)
+    if as_json:
+        fields = asdict(contents)
+        del fields["created_at"]
+        print_json({**fields, "path": str(contents.path), "created_at": created_at})
+        return
+    size = f"{sum(contents.tables.values())} rows in {len(contents.tables)} tables, {contents.size} bytes"
+    print_note(f"A sound backup of {created_at} ({contents.kind}): {size}.")
+
+
+@command("restore", "database_url")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--with-unknown", is_flag=True, help="Also tables of modules that are not installed or enabled here.")
+@pass_app
+def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
+    """Put the backup FILE in place of everything that is stored. A copy of what is there is made first.
+
+    End servers that are running before, or restart them afterwards.
+    """
+    contents = verify_backup(file)
+    _print_contents(contents, as_json=False)
+    where = redact_database_url(app.database_url())
+    if not yes:
+        confirm(f"Replace everything in {where}?", f"This replaces everything in {where}.")
+    known = load_known_tables(app)
+    if with_unknown:
+        for name, migrations in contents.migrations.items():
+            known.setdefault(name, [Migration(each, ()) for each in migrations])
+    is_new = not database_exists(app)
+    app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
+    try:
+        safety = restore_backup(database, file, known, safety=_ensure_backup_folder(app)).safety
+    finally:
+        database.close()
+    if is_new and safety is not None:
+        safety.unlink()  # a copy of the empty file that was just created
+        safety = None
+    print_note(f"Restored into {where}." + (f" What was there before: {safety}" if safety else ""))
+
+
+def load_known_tables(app: App) -> dict[str, Sequence[Migration]]:
+    """The migrations of the server and of every module, by the names under which they are recorded."""
+    known: dict[str, Sequence[Migration]] = dict(TABLES)
+    for info in [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *read_plugins(app.home)]:
+        # The package of a plugin may be gone: then its tables are unknown, as those of a disabled plugin.
+        with suppress(ImportError, AttributeError):
+            known[info.name] = catalogue.load_module(info.source).tables
+    return known

@@ -1,0 +1,218 @@
+"""Checks of the data: the database and what is in it, the plugins, the embedding model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tokonoma.app import App
+from tokonoma.app.search import build_model_config, build_provider_access
+from tokonoma.auth import api_keys
+from tokonoma.catalogue.plugins import plugins_file, read_plugins
+from tokonoma.catalogue.plugins.enable import find_problem, list_offers
+from tokonoma.cli.backup import load_known_tables
+from tokonoma.cli.doctor.machine import Finding, run_check
+from tokonoma.cli.where import database_exists, redact_database_url
+from tokonoma.config.settings import Settings
+from tokonoma.core.desk import Rows
+from tokonoma.core.errors import Refusal, Unready
+from tokonoma.core.module import Migration
+from tokonoma.embed import queue
+from tokonoma.embed.builtin import BuiltinEmbedder
+from tokonoma.embed.embedder import PROBE
+from tokonoma.embed.models import build_embedder
+from tokonoma.journal.verify import verify
+from tokonoma.modules.manual.sounds import EXTRA, is_installed
+from tokonoma.search.index import count_by_module, count_outdated
+from tokonoma.search.vectors.store import list_models
+from tokonoma.store.database import Database, open_database
+from tokonoma.store.migrate import check_order, read_applied
+
+_TIMEOUT = 5.0
+_LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
+_RESTORE = "End all servers, then bring back a backup: `tokonoma restore FILE`."
+
+
+def check_database(app: App) -> Iterator[Finding]:
+    """Check the database as it is: no migration is applied, and no database is created."""
+    where = redact_database_url(app.database_url())
+    if not database_exists(app):
+        yield Finding("database", "ok", f"{where} is not created yet; the first call makes it.")
+        return
+    try:
+        database = open_database(app.database_url())
+    except Refusal as error:
+        elsewhere = "See `tokonoma config show --origin` for where the address comes from."
+        yield Finding("database", "fail", error.message, _RESTORE if error.reason == "corrupt" else elsewhere)
+        return
+    try:
+        yield Finding("database", "ok", f"{where} opens ({database.kind}, {database.size()} bytes)")
+        yield from run_check("integrity", lambda: check_integrity(database))
+        yield from run_check("tables", lambda: check_tables(database, load_known_tables(app)))
+        yield from run_check("journal", lambda: check_journal(database))
+        yield from run_check("keys", lambda: check_keys(database))
+        yield from run_check("records", lambda: check_records(database))
+        yield from run_check("vectors", lambda: check_vectors(database, app.settings))
+    finally:
+        database.close()
+
+
+def check_integrity(database: Database) -> Iterator[Finding]:
+    problems = database.find_problems()
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        yield Finding("integrity", "fail", "; ".join(problems[:3]) + more, _RESTORE)
+    elif database.kind == "sqlite":
+        yield Finding("integrity", "ok", "every page reads, every index agrees")
+    else:
+        yield Finding("integrity", "ok", "no index and no checksum is broken")
+
+
+def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
+    with database.reading() as rows:
+        done = read_applied(database, rows)
+    for name, names in done.items():
+        if name not in known:
+            says = f"those of {name!r}, a module that is not enabled here, rest untouched"
+            yield Finding("tables", "ok", says, f"`tokonoma plugins enable {name}` would use them again.")
+            continue
+        try:
+            check_order(name, known[name], names)
+        except Refusal as error:
+            yield Finding("tables", "fail", error.message, "Update tokonoma, or restore an older backup.")
+    waiting = sum(len(steps) - len(done.get(name, [])) for name, steps in known.items() if name in done)
+    says = f"{sum(map(len, done.values()))} migrations applied"
+    yield Finding("tables", "ok", says + (f", {waiting} will be with the next start" if waiting > 0 else ""))
+
+
+def check_journal(database: Database) -> Iterator[Finding]:
+    with database.reading() as rows:
+        if not _has_table(database, rows, "journal"):
+            return
+        result = verify(rows)
+    if result.problems:
+        first = "; ".join(result.problems[:3])
+        yield Finding("journal", "fail", f"{len(result.problems)} breaks in its chain: {first}", _RESTORE)
+    else:
+        yield Finding("journal", "ok", f"{result.entries} entries in {result.chains} strands, unbroken")
+
+
+def check_keys(database: Database) -> Iterator[Finding]:
+    with database.reading() as rows:
+        if not _has_table(database, rows, "api_key"):
+            return
+        listed = api_keys.list_keys(rows)
+    expired = [key.name for key in listed if key.state == "expired"]
+    active = sum(key.state == "active" for key in listed)
+    if expired:
+        remedy = "; ".join(f"tokonoma keys revoke {name!r}" for name in expired[:3])
+        yield Finding(
+            "keys", "warn", f"{active} active; expired: {', '.join(expired)}.", f"Make new ones, then: {remedy}"
+        )
+    else:
+        yield Finding("keys", "ok", f"{active} active" if listed else "none: HTTP is open to this machine alone")
+
+
+def check_records(database: Database) -> Iterator[Finding]:
+    with database.reading() as rows:
+        if not _has_table(database, rows, "document"):
+            return
+        counts, old = count_by_module(rows), count_outdated(rows)
+    says = ", ".join(f"{count} in {module}" for module, count in sorted(counts.items()))
+    if old:
+        says += f"; {old} are indexed as an earlier version did it, and may be found less well"
+        yield Finding("records", "warn", says, "Run `tokonoma reindex`; it can be done while servers run.")
+    else:
+        yield Finding("records", "ok", says or "none yet")
+
+
+def _has_table(database: Database, rows: Rows, table: str) -> bool:
+    return (table,) in rows.rows(database.dialect.tables)
+
+
+def check_plugins(home: Path) -> Iterator[Finding]:
+    try:
+        enabled = read_plugins(home)
+    except Unready:
+        remedy = f"Remove {plugins_file(home)}, then run `tokonoma plugins enable NAME` for each."
+        yield Finding("plugins", "fail", f"{plugins_file(home)} is damaged: no plugin is loaded.", remedy)
+        return
+    if not enabled:
+        yield Finding("plugins", "ok", "none enabled")
+        return
+    offers = list_offers()
+    for info in enabled:
+        problem, remedy = find_problem(info, offers)
+        if problem:
+            yield Finding("plugins", "fail", f"{info.name}: {problem}", remedy)
+        else:
+            yield Finding("plugins", "ok", f"{info.name}: {len(info.entries)} tools, as when it was enabled")
+
+
+def check_embedding(settings: Settings) -> Iterator[Finding]:
+    """Check that the model returns a vector."""
+    access = build_provider_access(settings)
+    embedder = build_embedder(build_model_config(settings), access)
+    if embedder is None:
+        remedy = "To search by meaning too, set embed_provider = builtin, or name another provider and its embed_model."
+        yield Finding("embedding", "ok", "no model: search goes by words alone", remedy)
+        return
+    for endpoint in access.endpoints:
+        parts = urlsplit(endpoint.url)
+        if endpoint.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
+            yield Finding("embedding", "warn", f"The key of {endpoint.display_url} travels unencrypted.", "Use https.")
+    try:
+        size = embedder.embed([PROBE], "document", _TIMEOUT).shape[1]
+    except Refusal as error:
+        remedy = "Records are kept and found by words; they are embedded when the model answers."
+        yield Finding("embedding", "warn", error.message, remedy)
+    else:
+        where = " inside this program" if isinstance(embedder, BuiltinEmbedder) else ""
+        yield Finding("embedding", "ok", f"{embedder.model} answers{where} with {size} numbers a vector")
+    finally:
+        embedder.close()
+
+
+def check_readings() -> Iterator[Finding]:
+    """Check whether Japanese words are also found by their reading."""
+    if is_installed():
+        yield Finding("readings", "ok", "Sudachi reads the Japanese words of manuals: 見積 is found as みつもり, too")
+    else:
+        remedy = f"To find Japanese words by their readings in manuals, too: pip install 'tokonoma[{EXTRA}]' (200 MB)."
+        yield Finding("readings", "ok", "Sudachi is not installed: spellings are joined by rule", remedy)
+
+
+def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
+    config = build_model_config(settings)
+    if config.provider == "none":
+        return
+    with database.reading() as rows:
+        if not _has_table(database, rows, "embedding_queue"):
+            return
+        waiting = queue.count_waiting(rows)
+        stuck = rows.rows("select problem, count(*) from embedding_queue where problem <> '' group by problem limit 3")
+        models = list_models(rows)
+    current = next((each for each in models if each.current), None)
+    if current is not None and current.name != config.name:
+        yield Finding("vectors", "ok", f"those of {current.name} are in use until {config.name} has made new ones")
+    says = f"{waiting} records wait to be embedded" if waiting else "every record is embedded"
+    if stuck:
+        yield Finding("vectors", "warn", f"{says}; {'; '.join(row[0] for row in stuck)}")
+    else:
+        yield Finding("vectors", "ok", says)
+    if database.kind == "postgresql":
+        yield from _check_pgvector(database)
+
+
+def _check_pgvector(database: Database) -> Iterator[Finding]:
+    from tokonoma.search.vectors.store import PgvectorExtension, find_extension
+
+    with database.reading() as rows:
+        found = find_extension(rows)
+    if isinstance(found, PgvectorExtension):
+        yield Finding("pgvector", "ok", f"version {found.version // 1000}.{found.version % 1000}")
+    elif found == "offered":
+        remedy = "Let somebody who may run: create extension vector"
+        yield Finding("pgvector", "warn", "is installed on the server, not in this database.", remedy)
+    else:
+        remedy = "Install pgvector on the server; until then every vector is looked at, which is right but slow."
+        yield Finding("pgvector", "warn", "is not installed on the server.", remedy)

@@ -1,0 +1,124 @@
+"""`reindex` and `purge`: rebuild what is derived from the records, and remove for good what was deleted."""
+
+import signal
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from threading import Thread
+from types import FrameType
+
+import click
+
+from tokonoma.app import App
+from tokonoma.cli.call import call_owner_tool
+from tokonoma.cli.command import command, pass_app
+from tokonoma.cli.modules import require_module
+from tokonoma.cli.output import confirm_removal, print_note
+from tokonoma.cli.where import database_exists, require_database
+from tokonoma.core.call import OWNER
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.errors import Unavailable
+from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
+
+
+@command("reindex", "database_url")
+@click.option("--module", "only", metavar="NAME", help="The records of one module alone.")
+@click.option("--from-start", is_flag=True, help="Begin anew, also if the last time was interrupted.")
+@pass_app
+def reindex_command(app: App, only: str | None, from_start: bool) -> None:
+    """Make the search index anew from the stored records. Servers may run on, and searches find what they found before.
+
+    Ctrl-C interrupts it; the next time it goes on where it was.
+    """
+    require_database(app, "index")
+    infos = app.registry.visible_modules(OWNER) if only is None else [require_module(app, only)]
+    modules = [app.registry.get_module(info.name) for info in infos]
+    if from_start:
+        restart_reindex(app.database, modules)
+    with _cancel_on_interrupt() as token:
+        steps = reindex(app.database, app.search.index, modules, app.policy.scan_document, token)
+        counts = _run_steps(steps, token)
+    for module, count in counts.items():
+        click.echo(f"{module}: {count} records")
+    if not counts:
+        print_note("No module keeps records here.")
+
+
+def _run_steps(steps: Iterable[ReindexProgress], token: CancelToken) -> dict[str, int]:
+    """Print progress at a terminal; return the number of records of each module."""
+    done: dict[str, int] = {}
+    try:
+        for step in steps:
+            done[step.module] = step.done
+            if sys.stderr.isatty():
+                end = "\n" if step.finished else ""
+                click.echo(f"\r{step.module}: {step.done} of {step.total}{end}", nl=False, err=True)
+    except Unavailable as error:
+        if not token.reason:
+            raise
+        at = ", ".join(f"{module} at {count}" for module, count in done.items()) or "the beginning"
+        raise Unavailable(
+            f"Interrupted: {at}. Run `tokonoma reindex` again to go on from there.", reason="cancelled"
+        ) from error
+    return done
+
+
+@contextmanager
+def _cancel_on_interrupt() -> Generator[CancelToken]:
+    """Ctrl-C rolls back the page that is being written, and nothing else."""
+    token = CancelToken()
+
+    def cancel(_number: int, _frame: FrameType | None) -> None:
+        # In another thread, because this one may hold the lock that `cancel` takes.
+        Thread(target=token.cancel, args=("cancelled",), daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, cancel)
+    try:
+        yield token
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@command("purge", "database_url", "trash_days")
+@click.option("--dry-run", is_flag=True, help="Only say how many there are.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_app
+def purge(app: App, dry_run: bool, yes: bool) -> None:
+    """Forget for good what was deleted, forgotten, replaced or has expired more than `trash_days` ago: memos with their
+    relations, items with their links and history, claims with their sources, earlier contents of files.
+
+    Until then `memory.restore`, `restore_item` and `vault_restore` bring things back. Servers may run on.
+    """
+    if not database_exists(app):
+        print_note("There is nothing to purge: nothing is stored yet.")
+        return
+    days = app.settings.get_int("trash_days")
+    names = [info.name for info in app.registry.visible_modules(OWNER)]
+    able = [name for name in names if any(tool.name == "purge" for tool in app.registry.get_module(name).owner_tools)]
+    found = {name: call_owner_tool(app, name, "purge", {"days": days, "dry_run": True}) for name in able}
+    text = f"{_format_counts(found)} of more than {days} days ago"
+    if dry_run or not any(any(counts.values()) for counts in found.values()):
+        click.echo(text)
+        return
+    if not yes:
+        confirm_removal(text)
+    click.echo(f"forgotten: {_format_counts({name: _purge_module(app, name, days) for name in able})}")
+
+
+def _purge_module(app: App, module: str, days: int) -> dict[str, int]:
+    """Purge page by page until nothing is left."""
+    done = Counter[str]()
+    while True:
+        page = call_owner_tool(app, module, "purge", {"days": days})
+        for kind, count in page.items():
+            done[kind] += count
+        if not any(page.values()):
+            return done
+
+
+def _format_counts(counts: dict[str, dict[str, int]]) -> str:
+    return ", ".join(
+        f"{' and '.join(f'{count} {kind}' for kind, count in kinds.items())} in {module}"
+        for module, kinds in counts.items()
+    )

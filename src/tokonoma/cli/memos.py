@@ -1,0 +1,222 @@
+"""`export` and `import`: memos to and from files, of this program and of others."""
+
+import shutil
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+import click
+
+from tokonoma import __version__
+from tokonoma.app import App
+from tokonoma.cli.call import call_owner_tool
+from tokonoma.cli.command import command, pass_app
+from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.where import require_database
+from tokonoma.core import clock
+from tokonoma.core.call import OWNER
+from tokonoma.core.errors import Invalid, Missing, Refusal
+from tokonoma.core.namespaces import resolve_namespace
+from tokonoma.transfer import jsonl
+from tokonoma.transfer.files import create_file
+from tokonoma.transfer.importer import FORMATS, Importer, ImportTally, RemarkList, detect_format, find_reader, to_params
+from tokonoma.transfer.markdown import ExportFolder
+from tokonoma.transfer.model import ImportSource, MemoRecord, RelationRecord
+
+_OUTCOMES = ("saved", "changed", "unchanged", "kept", "skipped")
+_ALWAYS_SHOWN = ("saved", "changed", "unchanged")
+_HEADINGS = {"skipped": "Skipped", "kept": "Left as they are here", "notes": "Notes"}
+
+
+@command("export", "database_url")
+@click.argument("target", metavar="TARGET|-")
+@click.option("--format", "kind", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
+@click.option("--namespace", default="/", show_default=True, help="This namespace and those below it.")
+@click.option("--trash", is_flag=True, help="Also memos that were deleted or have expired.")
+@pass_app
+def export(app: App, target: str, kind: str, namespace: str, trash: bool) -> None:
+    """Write memos and their relations to TARGET: one file of JSON lines, or a folder of Markdown files.
+
+    `-` writes JSON lines to stdout. Nothing that is already there is overwritten. `tokonoma import` reads both.
+    """
+    params = {"namespace": resolve_namespace(namespace, OWNER), "trash": trash}
+    if kind == "markdown" and target == "-":
+        raise click.BadParameter("Markdown goes into a folder; - takes JSON lines only.", param_hint="TARGET")
+    require_database(app, "export")
+    if kind == "markdown":
+        memos, relations = export_to_folder(app, ExportFolder(Path(target)), params)
+    elif target == "-":
+        memos, relations = export_to_file(app, sys.stdout.buffer, params)
+    else:
+        with create_file(Path(target)) as file:
+            memos, relations = export_to_file(app, file, params)
+    where = "" if target == "-" else f" to {target}"
+    print_note(f"Exported {pluralize(memos, 'memo')} and {pluralize(relations, 'relation')}{where}.")
+
+
+def export_to_file(app: App, file: BinaryIO, params: dict[str, Any]) -> tuple[int, int]:
+    """Return the number of memos and relations."""
+    memos = relations = 0
+    progress = ProgressPrinter()
+    file.write(jsonl.format_header(version=__version__, exported_at=clock.format_time(clock.now()), **params))
+    for page in _read_memo_pages(app, params):
+        file.writelines(jsonl.format_record(each) for each in page)
+        memos += len(page)
+        progress.print_progress(pluralize(memos, "memo"))
+    for related in _read_relation_pages(app, params):
+        file.writelines(jsonl.format_record(each) for each, _ in related)
+        relations += len(related)
+        progress.print_progress(pluralize(relations, "relation"))
+    file.write(jsonl.format_footer(memos, relations))
+    progress.finish()
+    return memos, relations
+
+
+def export_to_folder(app: App, folder: ExportFolder, params: dict[str, Any]) -> tuple[int, int]:
+    """Return the number of memos and relations."""
+    memos = relations = 0
+    progress = ProgressPrinter()
+    try:
+        for page in _read_memo_pages(app, params):
+            by_source: dict[str, list[tuple[RelationRecord, str]]] = {}
+            for related in _read_relation_pages(app, {**params, "sources": [memo.memo_id for memo in page]}):
+                for relation, title in related:
+                    by_source.setdefault(relation.source, []).append((relation, title))
+                    relations += 1
+            for memo in page:
+                folder.write_memo(memo, by_source.get(memo.memo_id, ()))
+            memos += len(page)
+            progress.print_progress(pluralize(memos, "memo"))
+        folder.close()
+    except BaseException:
+        print_note(f"{folder.root} holds only a part of the export.")
+        raise
+    progress.finish()
+    return memos, relations
+
+
+def _read_memo_pages(app: App, params: dict[str, Any]) -> Iterator[list[MemoRecord]]:
+    after: str | None = ""
+    while after is not None:
+        page = call_owner_tool(app, "memory", "export", {**params, "after": after})
+        if page["memos"]:
+            yield [MemoRecord(**each) for each in page["memos"]]
+        after = page.get("next")
+
+
+def _read_relation_pages(app: App, params: dict[str, Any]) -> Iterator[list[tuple[RelationRecord, str]]]:
+    """Yield pages of relations, each with the title of its target."""
+    after: list[str] | None = ["", "", "", ""]
+    while after is not None:
+        page = call_owner_tool(app, "memory", "export.relations", {**params, "after": after})
+        titles = [each.pop("target_title") for each in page["relations"]]
+        yield [(RelationRecord(**each), title) for each, title in zip(page["relations"], titles, strict=True)]
+        after = page.get("next")
+
+
+@command("import", "database_url")
+@click.argument("source", metavar="SOURCE|-")
+@click.option("--from", "kind", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
+@click.option("--namespace", default="/", show_default=True, help="Everything goes here and below.")
+@click.option("--source-name", "name", help="What to know this source by; default for a folder: its name.")
+@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
+@pass_app
+def import_memos(
+    app: App, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Take memos in from SOURCE: an export of this program, or another program's file or folder.
+
+    The same source can be imported again: what has not changed there stays as it is here. The exit code is 1 if
+    something could not be taken in.
+    """
+    namespace = resolve_namespace(namespace, OWNER)
+    progress = ProgressPrinter()
+
+    def print_tally(tally: ImportTally) -> None:
+        memos, relations = tally.memos.total(), tally.relations.total()
+        progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
+
+    stopped = ""
+    with _open_source(source) as path:
+        found = detect_format(path) if kind == "auto" else kind
+        origin = ImportSource(path, found, namespace, default_source_name(path) if name is None else name)
+        reader = find_reader(origin)
+        importer = Importer(partial(send_batch, app, dry_run), print_tally, rehearsal=dry_run)
+        try:
+            importer.run(reader(origin))
+        except (Refusal, KeyboardInterrupt) as error:
+            stopped = error.message if isinstance(error, Refusal) else "It was stopped."
+        progress.finish()
+    about = {"source": source, "format": found, "namespace": namespace, "dry_run": dry_run}
+    if as_json:
+        print_json(_build_summary(about, importer.tally, stopped))
+    else:
+        click.echo(_format_report(about, importer.tally))
+    if stopped:
+        raise Invalid(f"{stopped} What stands above was done; importing again goes on from there.")
+    sys.exit(1 if importer.tally.skipped.total else 0)
+
+
+def send_batch(
+    app: App, dry_run: bool, memos: Sequence[MemoRecord], relations: Sequence[RelationRecord], coming: Sequence[str]
+) -> dict[str, Any]:
+    params = {
+        "memos": [to_params(each) for each in memos],
+        "relations": [to_params(each) for each in relations],
+        "dry_run": dry_run,
+        "coming": list(coming),
+    }
+    return call_owner_tool(app, "memory", "import", params)
+
+
+@contextmanager
+def _open_source(source: str) -> Generator[Path]:
+    """The path of the source; standard input is copied to a file."""
+    if source == "-":
+        with TemporaryDirectory(prefix="tokonoma-") as folder:
+            path = Path(folder) / "stdin"
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            yield path
+        return
+    path = Path(source)
+    if not path.exists():
+        raise Missing(f"There is no file or folder {source}.")
+    if not path.is_dir() and not path.is_file():
+        raise Invalid(f"{source} is neither a file nor a folder.")
+    yield path
+
+
+def default_source_name(path: Path) -> str:
+    """The name of the folder, because two vaults may both have a README.md. Names of other files often have a date."""
+    return path.resolve().name if path.is_dir() else path.resolve().parent.name if path.suffix == ".md" else ""
+
+
+def _build_summary(about: Mapping[str, Any], tally: ImportTally, stopped: str) -> dict[str, Any]:
+    summary = {
+        **about,
+        "memos": {name: tally.memos[name] for name in _OUTCOMES},
+        "relations": {name: tally.relations[name] for name in _OUTCOMES},
+    }
+    for name in _HEADINGS:
+        remarks: RemarkList = getattr(tally, name)
+        summary[name] = [{"place": each.place, "why": each.why} for each in remarks.items]
+        summary |= {f"{name}_total": remarks.total} if remarks.total > len(remarks.items) else {}
+    return summary | ({"stopped": stopped} if stopped else {})
+
+
+def _format_report(about: Mapping[str, Any], tally: ImportTally) -> str:
+    verb = "Would take in" if about["dry_run"] else "Taken in"
+    lines = [f"{verb} from {about['source']} ({about['format']}) into {about['namespace']}:"]
+    for name, counts in (("memos", tally.memos), ("relations", tally.relations)):
+        shown = [outcome for outcome in _OUTCOMES if counts[outcome] or outcome in _ALWAYS_SHOWN]
+        lines.append(f"  {name:<10} {', '.join(f'{counts[outcome]} {outcome}' for outcome in shown)}")
+    for name, heading in _HEADINGS.items():
+        remarks: RemarkList = getattr(tally, name)
+        lines += format_remarks(heading, remarks.items, remarks.total)
+    return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""Output of commands: values on stdout, notes about them on stderr."""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from tokonoma.core.errors import Denied
+
+if TYPE_CHECKING:
+    from tokonoma.transfer.model import Remark
+
+_MAX_REMARKS = 50  # of each kind, unless --json
+
+
+def print_json(value: Any) -> None:
+    """Print JSON: indented at a terminal, one line for programs."""
+    option = orjson.OPT_INDENT_2 if sys.stdout.isatty() else 0
+    click.echo(orjson.dumps(value, option=option).decode())
+
+
+def print_note(text: str) -> None:
+    """Print progress, a hint or a warning."""
+    click.echo(text, err=True)
+
+
+def print_text(text: str) -> None:
+    """Print a text that may or may not end with a line break."""
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+def pluralize(number: int, noun: str) -> str:
+    """1 file, 2 files."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print columns that fit the terminal, or unwrapped ones for programs."""
+    if sys.stdout.isatty():
+        _print_rich_table(headings, rows)
+        return
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    for row in (headings, *rows):
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console  # 60 ms to import, only for a table at a terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: a stored value is never read as markup
+    Console().print(table)
+
+
+def confirm(question: str, refusal: str) -> None:
+    """Ask at a terminal; elsewhere refuse unless --yes was given."""
+    if not sys.stdin.isatty():
+        raise Denied(f"{refusal} Say --yes to do it without being asked.", reason="confirm")
+    click.confirm(question, abort=True, err=True)
+
+
+def confirm_removal(what: str) -> None:
+    confirm(f"Forget {what} for good?", f"This forgets {what} for good.")
+
+
+def format_remarks(heading: str, remarks: "Sequence[Remark]", total: int) -> list[str]:
+    """The heading and the first remarks, one a line; nothing if there are none."""
+    lines = [f"{heading} ({total}):"] if total else []
+    lines += [f"  {each.place}: {each.why}" for each in remarks[:_MAX_REMARKS]]
+    return lines + ([f"  … and {total - _MAX_REMARKS} more; --json tells them"] if total > _MAX_REMARKS else [])
+
+
+class ProgressPrinter:
+    """Progress on stderr: every second at a terminal, every ten seconds in a log."""
+
+    def __init__(self) -> None:
+        self._interval = 1.0 if sys.stderr.isatty() else 10.0
+        self._next_at = time.monotonic() + self._interval
+        self._line_open = False
+
+    def print_progress(self, text: str) -> None:
+        if time.monotonic() < self._next_at:
+            return
+        self._next_at = time.monotonic() + self._interval
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r… {text} ")
+            sys.stderr.flush()
+            self._line_open = True
+        else:
+            print_note(f"… {text}")
+
+    def finish(self) -> None:
+        if self._line_open:
+            print_note("")

@@ -1,0 +1,137 @@
+"""`policy`: show, check, apply, compare and roll back the policy, and try it on a text."""
+
+import sys
+from typing import Any
+
+import click
+
+from tokonoma.app import App
+from tokonoma.cli.call import call_tool, read_text
+from tokonoma.cli.command import group, json_option, pass_app
+from tokonoma.cli.output import print_json, print_note, print_table, print_text
+from tokonoma.core.call import OWNER, Principal
+from tokonoma.policy.current import format_progress
+from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.rules import decide, find_tags
+
+_HISTORY = ("version", "applied_at", "applied_by", "approver", "rolled_back_to")
+
+
+@group("policy")
+def policy() -> None:
+    """Show, check, apply, compare and roll back the policy, or try it on a text.
+
+    FILE is a YAML file, or `-` for standard input.
+    """
+
+
+@policy.command("show", settings=("database_url",))
+@click.argument("version", required=False)
+@click.option("--history", is_flag=True, help="List every version instead, newest first.")
+@pass_app
+def show_policy(app: App, version: str | None, history: bool) -> None:
+    """Print the policy in force, or the one with this VERSION."""
+    if history:
+        versions = _call_policy_tool(app, "history", limit=100)["items"]
+        rows = [[str(each.get(name, "-")) for name in _HISTORY] for each in versions]
+        print_table(("VERSION", "APPLIED", "BY", "APPROVED BY", "TEXT OF"), rows)
+        return
+    found = _call_policy_tool(app, "get", version=version)
+    progress = app.policies.progress() if version is None else None
+    print_text(found["yaml"])
+    print_note(f"Version {found['version']}." if progress is None else f"{format_progress(progress)}.")
+
+
+@policy.command("check")
+@click.argument("file")
+def check(file: str) -> None:
+    """Check a policy and say every problem with its line; the exit code is 1 if there is one. Nothing is applied."""
+    rules = parse_policy(read_text(file))
+    detectors = f"{len(rules.detectors)} detectors of its own"
+    print_note(f"Fine: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
+
+
+@policy.command("apply", settings=("database_url", "policy_signers"))
+@click.argument("file")
+@click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
+@click.option("--expected", "expected_version", help="Refuse if another version than this is in force.")
+@click.option("--approver", help="Who approved it.")
+@click.option("--signature", help="Ed25519 signature of the file in base64, where policies must be signed.")
+@pass_app
+def apply(app: App, file: str, dry_run: bool, **options: str | None) -> None:
+    """Put the policy in FILE in force: first records that it wants to be stricter become so, then it holds, then those
+    that may be milder follow. Servers may run on; whoever is interrupted leaves the rest to the next."""
+    result = _call_policy_tool(app, "apply", yaml=read_text(file), dry_run=dry_run, **options)
+    _wait_for_reclassification(app)
+    if dry_run:
+        _print_preview(result)
+    else:
+        print_note(f"In force: {result['version']}.")
+
+
+@policy.command("diff", settings=("database_url",))
+@click.argument("file")
+@pass_app
+def diff(app: App, file: str) -> None:
+    """Compare the policy in force with FILE, and tell what applying it would change."""
+    _print_preview(_call_policy_tool(app, "apply", yaml=read_text(file), dry_run=True))
+
+
+@policy.command("rollback", settings=("database_url",))
+@click.argument("version")
+@click.option("--expected", help="Refuse if another version than this is in force.")
+@pass_app
+def rollback(app: App, version: str, expected: str | None) -> None:
+    """Put the text of an earlier VERSION in force again, under a version of its own."""
+    result = _call_policy_tool(app, "rollback", version=version, expected_version=expected or None)
+    _wait_for_reclassification(app)
+    print_note(f"In force: {result['version']}, with the text of {version}.")
+
+
+@policy.command("test", settings=("database_url",))
+@click.argument("text")
+@click.option("--as", "name", default="owner", show_default=True, help="Who asks: owner, or a key as key:NAME.")
+@click.option("--policy", "file", help="With the policy in this file instead of the one in force.")
+@json_option
+@pass_app
+def test(app: App, text: str, name: str, file: str | None, as_json: bool) -> None:
+    """Show what the detectors find in TEXT, the class that it would get, and who may see it. Nothing is stored."""
+    from tokonoma.policy.active import ActivePolicy
+
+    active = ActivePolicy(parse_policy(read_text(file))) if file else app.policy
+    redacted, found, classification = active.redact(text if text != "-" else sys.stdin.read())
+    tags = find_tags(active.rules, OWNER if name == "owner" else Principal(name, "key"))
+    verdict = decide(active.rules, tags, classification).verdict
+    if as_json:
+        found_in = {"policy_version": active.version, "found": found, "class": classification, "redacted": redacted}
+        print_json({**found_in, "tags": list(tags), "verdict": verdict})
+        return
+    click.echo(redacted)
+    counts = ", ".join(f"{count} × {kind}" for kind, count in found.items()) or "nothing"
+    print_note(f"Found {counts}. Class {classification}: {verdict} for {name} ({', '.join(tags) or 'no tags'}).")
+
+
+def _call_policy_tool(app: App, tool: str, **params: Any) -> dict[str, Any]:
+    return call_tool(app, "claims", f"policy.{tool}", **params)["data"]
+
+
+def _wait_for_reclassification(app: App) -> None:
+    """Wait until every record has the class that the new policy gives it, with progress at a terminal."""
+
+    def print_progress() -> None:
+        progress = app.policies.progress()
+        if progress is not None and sys.stderr.isatty():
+            click.echo(f"\r{format_progress(progress)}", nl=False, err=True)
+
+    app.reclassifier.run_until_done(None, print_progress)
+    if sys.stderr.isatty():
+        click.echo(err=True)
+
+
+def _print_preview(result: dict[str, Any]) -> None:
+    preview = result["preview"]
+    click.echo("\n".join(preview["diff"]) or "The texts are the same.")
+    moves = [f"{count} {move}" for move, count in preview["relabelled"].items()]
+    visibility = f"for you {preview['vanish']} vanish, {preview['appear']} appear"
+    changes = f"{', '.join(moves) or 'no record changes its class'}; {visibility}"
+    print_note(f"It would be {result['version']}. Of {preview['records']} records: {changes}.")
