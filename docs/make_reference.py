@@ -2,10 +2,11 @@
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -16,6 +17,7 @@ from tokonoma.config import settings
 from tokonoma.core import errors
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.server.mcp import message
+from tokonoma.store.database import ErrorReason, store_error
 
 FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parents[1]
@@ -39,17 +41,22 @@ WIRE = {
 }
 
 
-def pages() -> dict[str, str]:
+def build_pages() -> dict[str, str]:
     """File name → text."""
-    made = {"tools.md": tools(), "settings.md": settings_page(), "errors.md": errors_page(), "cli.md": cli()}
-    return {name: MADE + text for name, text in made.items()}
+    texts = {
+        "tools.md": build_tools_page(),
+        "settings.md": build_settings_page(),
+        "errors.md": build_errors_page(),
+        "cli.md": build_cli_page(),
+    }
+    return {name: MADE + text for name, text in texts.items()}
 
 
 # tools.md
 
 
-def tools() -> str:
-    shelves = {
+def build_tools_page() -> str:
+    infos = {
         name: catalogue.describe_module(catalogue.load_module(source), source)
         for name, source in catalogue.BUILT_IN_MODULES.items()
     }
@@ -58,16 +65,16 @@ def tools() -> str:
         "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
         "`--direct` lists them too. The signatures are what `get_module_schema` answers with.\n",
     ]
-    for name, shelf in shelves.items():
+    for name, info in infos.items():
         codes = catalogue.load_module(catalogue.BUILT_IN_MODULES[name]).codes
-        parts += [f"## {'The three meta-tools' if name == 'gateway' else name}\n", f"{shelf.summary}\n"]
-        parts += [f"[Errors](errors.md): {', '.join(_codes(codes))}.\n"]
-        parts += [_tool(shelf, entry) for entry in shelf.entries]
+        parts += [f"## {'The three meta-tools' if name == 'gateway' else name}\n", f"{info.summary}\n"]
+        parts += [f"[Errors](errors.md): {', '.join(_format_codes(codes))}.\n"]
+        parts += [_format_tool(info, entry) for entry in info.entries]
     return "\n".join(parts)
 
 
-def _tool(shelf: ModuleInfo, entry: ToolInfo) -> str:
-    gateway = shelf.name == "gateway"
+def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
+    gateway = info.name == "gateway"
     facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
     facts += ["may be repeated"] if entry.idempotent and entry.effect != "read" else []
     facts += ["talks to an outside service"] if entry.outside else []
@@ -77,39 +84,39 @@ def _tool(shelf: ModuleInfo, entry: ToolInfo) -> str:
         f"### {entry.name if gateway else entry.path}\n",
         f"{entry.title}. Listed as {'; '.join(facts)}.\n",
         f"```text\n{entry.signature}\n```\n",
-        *_parameters(entry.input),
+        *_format_parameters(entry.input),
         f"Gives: `{format_type(entry.output)}`\n",
     ]
     return "\n".join(parts)
 
 
-def _parameters(schema: Mapping[str, Any]) -> list[str]:
+def _format_parameters(schema: Mapping[str, Any]) -> list[str]:
     properties: Mapping[str, Any] = schema.get("properties", {})
     if not properties:
         return ["Takes nothing.\n"]
     rows = ["| parameter | type | required | default | meaning |", "|---|---|---|---|---|"]
     for name, each in properties.items():
-        default = f"`{_json(each['default'])}`" if "default" in each else ""
+        default = f"`{_format_json(each['default'])}`" if "default" in each else ""
         needed = "yes" if name in schema.get("required", ()) else ""
-        said = _cell(each.get("description", ""))
-        rows.append(f"| `{name}` | `{_cell(format_type(each))}` | {needed} | {default} | {said} |")
+        said = _format_cell(each.get("description", ""))
+        rows.append(f"| `{name}` | `{_format_cell(format_type(each))}` | {needed} | {default} | {said} |")
     return ["\n".join(rows) + "\n"]
 
 
-def _codes(codes: errors.ErrorCodes) -> list[str]:
+def _format_codes(codes: errors.ErrorCodes) -> list[str]:
     return [f"`{code}`" for code in dict.fromkeys({**errors.DEFAULT_CODES, **codes}.values())]
 
 
 # settings.md
 
 
-def settings_page() -> str:
+def build_settings_page() -> str:
     rows = ["| setting | variable | default | meaning |", "|---|---|---|---|"]
     for each in settings.SETTINGS:
         default = ", ".join(each.default) if isinstance(each.default, tuple) else each.default
         shown = "" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
         secret = " Shown without credentials." if each.secret else ""
-        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_cell(each.description)}.{secret} |")
+        rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_format_cell(each.description)}.{secret} |")
     return f"""# Settings
 
 A setting comes from the first place that names it: a flag of the command, `TOKONOMA_*` in the environment,
@@ -123,13 +130,13 @@ A setting comes from the first place that names it: a flag of the command, `TOKO
 # errors.md
 
 
-def errors_page() -> str:
+def build_errors_page() -> str:
     tree = re.findall(r"[├└]── (\w+)\s+(.+)", errors.__doc__ or "")
     rows = [f"| `{name.lower()}` | {said} | `{errors.DEFAULT_CODES[name.lower()]}` |" for name, said in tree]
     finer = [f"| `{key}` | `{code}` |" for key, code in errors.DEFAULT_CODES.items() if "." in key or key == "internal"]
-    found = _reasons()
+    found = _find_reasons()
     reasons = [f"| `{word}` | {', '.join(f'`{each}`' for each in sorted(found[word]))} |" for word in found]
-    wire = [f"| {code} | {_cell(WIRE[name])} |" for name, code in _wire_codes()]
+    wire = [f"| {code} | {_format_cell(WIRE[name])} |" for name, code in _list_wire_codes()]
     return f"""# Errors
 
 A tool that fails answers with `isError: true`, no structured content, and this text:
@@ -168,8 +175,8 @@ body is read gets a status as well: 401 (key), 403 (Origin), 404, 405, 406, 408,
 """
 
 
-def _reasons() -> dict[str, set[str]]:
-    """The reasons that stand in the code, by the word they narrow down."""
+def _find_reasons() -> dict[str, set[str]]:
+    """The reasons in the code, by the kind of error."""
     words = [each.__name__ for each in errors.Refusal.__subclasses__()]
     found: dict[str, set[str]] = {each.lower(): set() for each in words}
     for file in sorted(SOURCE.rglob("*.py")):
@@ -177,11 +184,13 @@ def _reasons() -> dict[str, set[str]]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in words:
                 given = [each.value for each in node.keywords if each.arg == "reason"]
                 found[node.func.id.lower()] |= {str(each.value) for each in given if isinstance(each, ast.Constant)}
-    found["unavailable"] |= {"cancelled", "timeout"}  # core/stop.py passes these on from whoever stopped the call
+    for reason in get_args(ErrorReason):
+        found[store_error(reason).kind].add(reason)
+    found["unavailable"] |= {"cancelled", "timeout"}  # the reason that a CancelToken was given
     return {word: reasons for word, reasons in found.items() if reasons}
 
 
-def _wire_codes() -> Iterator[tuple[str, int]]:
+def _list_wire_codes() -> Iterator[tuple[str, int]]:
     for name, value in vars(message).items():
         if isinstance(value, int) and value < 0:
             yield name, value
@@ -190,7 +199,7 @@ def _wire_codes() -> Iterator[tuple[str, int]]:
 # cli.md
 
 
-def cli() -> str:
+def build_cli_page() -> str:
     parts = [
         "# Command line\n",
         "Values go to stdout, everything said about them to stderr. The exit code is 0, 1 for a failure, 2 for a",
@@ -198,13 +207,13 @@ def cli() -> str:
         "Every [setting](settings.md) is a flag of every command, before or after its name: `database_url` is",
         "`--database-url`. `--home` is the folder of all data.\n",
     ]
-    for path, command in commands():
-        parts += [f"{'#' * min(len(path) + 1, 4)} {' '.join(path)}\n", *_command(path, command)]
+    for path, command in _walk_commands():
+        parts += [f"{'#' * min(len(path) + 1, 4)} {' '.join(path)}\n", *_format_command(path, command)]
     return "\n".join(parts)
 
 
-def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command of the program with its path, the program itself first."""
+def _walk_commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with its path, the program itself first."""
     waiting: list[tuple[tuple[str, ...], click.Command]] = [(("tokonoma",), program)]
     while waiting:
         path, command = waiting.pop(0)
@@ -215,7 +224,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
             waiting[:0] = [((*path, name), each) for name, each in inner if each is not None and not each.hidden]
 
 
-def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
+def _format_command(path: tuple[str, ...], command: click.Command) -> list[str]:
     context = click.Context(command, info_name=" ".join(path))
     parts = [f"```text\n{' '.join((' '.join(path), *command.collect_usage_pieces(context)))}\n```\n"]
     if command.help:
@@ -223,7 +232,9 @@ def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
     shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     options = [each for each in shown if each.expose_value or each.is_eager]
     if options:
-        rows = [f"| {_flags(each)} | {_default(each)} | {_cell(each.help or '')} |" for each in options]
+        rows = [
+            f"| {_format_flags(each)} | {_format_default(each)} | {_format_cell(each.help or '')} |" for each in options
+        ]
         parts.append("\n".join(["| option | default | meaning |", "|---|---|---|", *rows]) + "\n")
     flags = [f"`{each.opts[0]}`" for each in shown if each not in options and each.name != "home"]
     if flags:
@@ -231,27 +242,25 @@ def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
     return parts
 
 
-def _flags(option: click.Option) -> str:
+def _format_flags(option: click.Option) -> str:
     flags = ", ".join(f"`{each}`" for each in (*option.opts, *option.secondary_opts))
     return flags if option.is_flag or option.count else f"{flags} `{option.metavar or option.type.name.upper()}`"
 
 
-def _default(option: click.Option) -> str:
+def _format_default(option: click.Option) -> str:
     plain = isinstance(option.default, str | int | float) and not isinstance(option.default, bool)
     return f"`{option.default}`" if plain else ""
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _json(value: Any) -> str:
-    import json
-
+def _format_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for name, text in pages().items():
+    for name, text in build_pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")

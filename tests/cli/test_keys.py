@@ -36,8 +36,8 @@ def test_a_key_is_printed_alone_and_carries_what_it_was_given(run, app):
     assert "first key" in result.stderr
     who = app().identify(caller(result.stdout.strip()))
     assert (who.name, who.root, who.default) == ("key:team", "/team", "/team/today")
-    assert who.modules == {"system"}
-    assert who.mask == {"system.where", "system.recent"}
+    assert who.reach.modules == {"system"}
+    assert who.reach.mask == {"system.where", "system.recent"}
 
 
 def test_the_first_key_closes_the_open_door(run, app):

@@ -23,7 +23,7 @@ from tokonoma.embed.models import build_embedder
 from tokonoma.journal.verify import verify
 from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.index import count_by_module, count_outdated
-from tokonoma.search.vectors.store import list_models
+from tokonoma.search.vectors.store import PgvectorExtension, find_extension, list_models
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import check_order, read_applied
 
@@ -204,8 +204,6 @@ def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
 
 
 def _check_pgvector(database: Database) -> Iterator[Finding]:
-    from tokonoma.search.vectors.store import PgvectorExtension, find_extension
-
     with database.reading() as rows:
         found = find_extension(rows)
     if isinstance(found, PgvectorExtension):
