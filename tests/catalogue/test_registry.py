@@ -1,7 +1,13 @@
 """Names, masks and lazy loading."""
 
 import pytest
+from pipeline import slow
+from talk import Lines
 
+from tokonoma import catalogue
+from tokonoma.app import App
+from tokonoma.catalogue import plugins
+from tokonoma.catalogue import registry as registry_module
 from tokonoma.catalogue.registry import Registry
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.errors import Denied, Missing
@@ -130,3 +136,22 @@ def test_code_is_loaded_and_prepared_once_on_the_first_call():
     assert (loaded, prepared) == (["memory"], ["memory"])
     with pytest.raises(Missing, match="plugins enable"):
         registry.load_tool(registry.find_tool("memory", "relation.save", OWNER))
+
+
+def test_a_plugin_that_another_process_enables_is_there_within_a_second_and_gone_when_it_is_disabled(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(registry_module, "POLL_SECONDS", 0.0)
+    app = App({"home": str(tmp_path), "durable": False}, {})
+    talk = Lines(app)
+    try:
+        assert talk.refused("slow", "echo", text="x")["code"] == "NOT_FOUND"
+        described = catalogue.describe_module(slow.MODULE, "pipeline.slow:MODULE")
+        plugins.plugins_file(tmp_path).write_bytes(catalogue.dump_catalogue([described]))
+        assert talk.call("slow", "echo", text="x") == {"said": "x"}
+        assert "slow" in talk.ask("tools/list")["result"]["tools"][0]["description"]
+        plugins.plugins_file(tmp_path).unlink()
+        assert talk.refused("slow", "echo", text="x")["code"] == "NOT_FOUND"
+        assert talk.call("memory", "save", content="the others stay")
+    finally:
+        app.close()

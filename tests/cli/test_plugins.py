@@ -142,7 +142,7 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
     shelf = next(each for each in catalogue.read_catalogue(catalogue.CATALOGUE_FILE) if each.name == "system")
     (home / "plugins.json").write_bytes(catalogue.dump_catalogue([shelf]))
     result = run("modules")
-    assert "built in by now" in result.stderr
+    assert "a built-in module has that name" in result.stderr
     assert result.stdout.count("system ") == 1
 
 
@@ -154,7 +154,7 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
         (offer("NUMBER"), "is not a tokonoma.core.module.Module"),
         (offer("OTHER"), "its entry point is called 'other', its module 'another'"),
         (offer("SHOUT", "Shout"), "lower-case letters"),
-        (offer("JOURNAL"), "uses that name itself"),
+        (offer("JOURNAL"), "reserves that name"),
         (offer("EMPTY"), "no tools"),
         (offer("ODD"), "'Fine Tool' cannot be a tool's name"),
         (offer("SILENT"), "no docstring"),

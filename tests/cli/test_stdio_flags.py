@@ -1,5 +1,11 @@
 """The flags of a `stdio` start, read by hand."""
 
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
 import pytest
 
 from tokonoma.cli import parse_stdio_flags
@@ -56,3 +62,22 @@ def test_every_setting_is_a_flag(setting):
     assert list(flags) == [setting.name]
     if isinstance(setting.default, bool):
         assert resolve_settings(flags, {}, {}).values[setting.name] is True
+
+
+def test_a_stdio_client_takes_on_the_reach_of_a_key(tmp_path):
+    environment = {**os.environ, "TOKONOMA_HOME": str(tmp_path), "TOKONOMA_DURABLE": "false"}
+
+    def start(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tokonoma", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **more)
+
+    assert start("keys", "create", "reader", "--mask", "*:write,*:destroy").returncode == 0
+    listed = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "get_module_schema", "arguments": {"module": "memory"}}}  # fmt: skip
+    answer = json.loads(start("stdio", "--as", "reader", input=json.dumps(listed) + "\n").stdout.splitlines()[0])
+    text = answer["result"]["content"][0]["text"]
+    assert "search(" in text
+    assert "save(" not in text
+    refused = start("stdio", "--as", "nobody", input="")
+    assert refused.returncode == 1
+    assert "no key called 'nobody'" in refused.stderr

@@ -25,7 +25,7 @@ def test_listing_reading_finding_searching(run, root):
     assert run("vault", "search", "TWO").stdout == "notes/a.md:3:two\n"
     wrong = run("vault", "read", "../x")
     assert wrong.exit_code == 1
-    assert "goes down only" in wrong.stderr
+    assert "without it" in wrong.stderr
 
 
 def test_history_and_restore(run, root):

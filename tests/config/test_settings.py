@@ -32,7 +32,7 @@ def test_lists_come_as_text_or_as_lists():
         ({"log_level": "loud"}, "warning"),
         ({"telemetry": "perhaps"}, "true or false"),
         ({"direct": 3}, "list of names"),
-        ({"host": 3}, "text"),
+        ({"host": 3}, "string"),
     ],
 )
 def test_a_wrong_value_names_its_place_and_what_is_allowed(file, word):

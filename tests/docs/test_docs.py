@@ -83,19 +83,6 @@ def test_the_guide_to_plugins_quotes_its_example():
     assert all(text in source for text in quoted)
 
 
-def test_both_readmes_are_built_alike():
-    english, japanese = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.ja.md"))
-    assert [level for level, _ in headings(english)] == [level for level, _ in headings(japanese)]
-    assert [block.language for block in blocks(english)] == [block.language for block in blocks(japanese)]
-    assert len(list(links(english))) == len(list(links(japanese)))
-
-
-def test_both_readmes_show_the_same_commands_and_examples():
-    english, japanese = (blocks((ROOT / name).read_text(encoding="utf-8")) for name in ("README.md", "README.ja.md"))
-    shown = ("console", "json", "jsonl", "toml")
-    assert [each for each in english if each.language in shown] == [each for each in japanese if each.language in shown]
-
-
 @pytest.mark.parametrize("file", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=named)
 def test_a_decision_fits_on_a_page_and_says_why(file):
     text = file.read_text(encoding="utf-8")

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 from docs.markdown import ROOT, blocks, written
+from talk import Http
+
+from tokonoma.app import App
 
 _HEREDOC = re.compile(r"<<'(\w+)'")
 
@@ -65,6 +68,24 @@ def test_the_examples_of_a_page_do_what_it_says(page, tmp_path):
             assert re.fullmatch(pattern(example.output), printed.rstrip("\n")), f"{example.command}\n{printed}"
         else:
             assert shape(value_of(printed), told) == shape(told, told), f"{example.command}\n{printed}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/guides/keys.md"])
+def test_the_keys_of_a_page_leave_its_reader_access_over_http(name, tmp_path):
+    """As soon as a key was created, HTTP refuses every caller without one: a page must not revoke the only key."""
+    commands = [each.command for each in examples((ROOT / name).read_text(encoding="utf-8"))]
+    printed = "\n".join(run(each, tmp_path) for each in commands if each.startswith("tokonoma keys"))
+    app = App({"home": str(tmp_path / "home")}, {})
+    try:
+        refused = Http(app).post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        accepted = [
+            Http(app, key).answered({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).status_code
+            for key in re.findall(r"^tkn_\S+", printed, re.MULTILINE)
+        ]
+    finally:
+        app.close()
+    assert refused.status_code == 401
+    assert 200 in accepted
 
 
 def run(command: str, folder: Path) -> str:

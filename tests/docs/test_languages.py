@@ -1,4 +1,4 @@
-"""Every guide exists in English and Japanese, and both say the same: blocks of code, headings, tables, links."""
+"""README and every guide exist in English and Japanese, with the same code, headings, tables and links."""
 
 import re
 from collections import Counter
@@ -10,7 +10,10 @@ from docs.markdown import ROOT, Block, blocks, headings, links, prose
 ENGLISH = ROOT / "docs" / "guides"
 JAPANESE = ROOT / "docs" / "ja"
 NAMES = sorted(page.name for page in ENGLISH.glob("*.md"))
+README = "README"  # in the root of the repository, beside README.ja.md
+PAGES = [README, *NAMES]
 COMMENTED = ("sh", "toml", "yaml", "python")
+_REFERENCE = re.compile(r"^\[[^\]]+\]: \S+$", re.MULTILINE)  # `[name]: address`
 # Plain documentation does without these words; `who` in a relative clause usually hides the subject.
 UNPLAIN = re.compile(r"\b(who|whoever|somebody|nobody|anybody|everybody|told|tells?|house)\b", re.IGNORECASE)
 
@@ -20,6 +23,8 @@ def read(folder: Path, name: str) -> str:
 
 
 def in_both(name: str) -> tuple[str, str]:
+    if name == README:
+        return read(ROOT, "README.md"), read(ROOT, "README.ja.md")
     assert (JAPANESE / name).exists(), f"docs/guides/{name} has no Japanese version docs/ja/{name}"
     return read(ENGLISH, name), read(JAPANESE, name)
 
@@ -31,6 +36,10 @@ def strip_comments(block: Block) -> str:
     return re.sub(r"(^|\s+)# .*$", "", block.text, flags=re.MULTILINE) if block.language in COMMENTED else block.text
 
 
+def pages_of(text: str) -> list[str]:
+    return [page for link in links(text) if (page := link.partition("#")[0])]
+
+
 def count_table_rows(text: str) -> int:
     return len(re.findall(r"^\|", prose(text), re.MULTILINE))
 
@@ -39,13 +48,13 @@ def test_the_same_guides_exist_in_both_languages():
     assert [page.name for page in sorted(JAPANESE.glob("*.md")) if page.name != "README.md"] == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_both_languages_show_the_same_code(name):
     english, japanese = ([(block.language, strip_comments(block)) for block in blocks(text)] for text in in_both(name))
     assert japanese == english
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_both_languages_have_the_same_headings_and_tables(name):
     english, japanese = in_both(name)
     assert [level for level, _ in headings(japanese)] == [level for level, _ in headings(english)]
@@ -58,6 +67,14 @@ def test_both_languages_link_to_the_same_pages(name):
     assert english - Counter([f"../ja/{name}"]) == japanese - Counter([f"../guides/{name}"])
 
 
+def test_both_readmes_link_to_the_same_pages_each_in_its_language():
+    english, japanese = in_both(README)
+    in_japanese = {"README.ja.md": "README.md", "docs/README.md": "docs/ja/README.md"}
+    expected = [in_japanese.get(link, link.replace("docs/guides/", "docs/ja/")) for link in pages_of(english)]
+    assert sorted(expected) == sorted(pages_of(japanese))
+    assert _REFERENCE.findall(english) == _REFERENCE.findall(japanese)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_guide_begins_with_a_link_to_the_other_language(name):
     english, japanese = in_both(name)
@@ -65,16 +82,17 @@ def test_a_guide_begins_with_a_link_to_the_other_language(name):
     assert japanese.splitlines()[2] == f"[English](../guides/{name})"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_both_languages_name_the_same_things(name):
     """Everything in backquotes: tools, parameters, settings, commands, codes."""
     english, japanese = (set(re.findall(r"`([^`\n]+)`", prose(text))) for text in in_both(name))
     assert sorted(english - japanese) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_guides_are_written_in_plain_english(name):
-    text = re.sub(r"`[^`\n]*`", "", prose(read(ENGLISH, name)))
+@pytest.mark.parametrize("name", [*PAGES, "SECURITY.md", "CONTRIBUTING.md"])
+def test_pages_are_written_in_plain_english(name):
+    page = in_both(name)[0] if name in PAGES else read(ROOT, name)
+    text = re.sub(r"`[^`\n]*`", "", prose(page))
     assert UNPLAIN.findall(text) == []
 
 

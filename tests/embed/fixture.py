@@ -10,6 +10,7 @@ from tokonoma.embed import queue
 from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import EmbedWorker, WorkerTiming
+from tokonoma.jobs.runner import JobRunner
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.index import SearchIndex
@@ -52,7 +53,7 @@ class EmbedFixture:
         **access: Any,
     ) -> None:
         prepare(database)
-        self.database = database
+        self.database, self.jobs = database, JobRunner()
         self.recipe = ModelConfig("openai" if urls else "none", model)
         reached = ProviderAccess(parse_endpoints(tuple(urls), tuple(keys)), **access)
         self.embedders = EmbedderCache(self.recipe, reached)
@@ -60,7 +61,7 @@ class EmbedFixture:
         self.vectors = VectorSearch(
             database, queue, build_text_reader(record), self.queries.embed_query if urls else None
         )
-        self.worker = EmbedWorker(database, self.embedders.get_current, self.recipe, self.vectors, pace)
+        self.worker = EmbedWorker(database, self.embedders.get_current, self.recipe, self.vectors, self.jobs, pace)
         self.index = SearchIndex(database.kind, self.vectors, self._enqueue)
 
     def _enqueue(self, statements: Any, document_id: int) -> None:
@@ -114,7 +115,7 @@ class EmbedFixture:
         return [(self.name(document), like.similarity) for document, like in found]
 
     def close(self) -> None:
-        self.worker.close(grace=60.0)
+        self.jobs.close(60.0)
         self.embedders.close()
 
 

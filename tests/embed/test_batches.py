@@ -77,7 +77,7 @@ def test_what_is_not_a_row_of_finite_numbers_for_each_text_is_unsound(answer) ->
 def test_a_sound_answer_is_brought_to_length_one() -> None:
     rows = check_vectors([[3e30, 4e30], [0.0, 1e-6]], 2, 2)
     assert rows == pytest.approx(np.asarray([[0.6, 0.8], [0.0, 1.0]]))
-    with pytest.raises(UnusableAnswer, match="2 numbers a vector where 3"):
+    with pytest.raises(UnusableAnswer, match="2 dimensions; 3"):
         check_vectors([[3, 4]], 1, 3)
 
 

@@ -117,7 +117,7 @@ def test_the_dimension_stays_what_it_was(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
     asked.embed(["a"], "document")
     server.mood = "wide"
-    with pytest.raises(UnusableAnswer, match="17 numbers"):
+    with pytest.raises(UnusableAnswer, match="17 dimensions"):
         asked.embed(["a"], "document")
     asked.close()
 

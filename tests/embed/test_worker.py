@@ -68,7 +68,7 @@ def test_saves_while_the_provider_fails_are_kept_and_embedded_later(
     server.mood = "well"
     server.go_on.set()
     _until(lambda: house.waiting() == 0)
-    house.worker.close(grace=60.0)
+    house.jobs.close(60.0)
     right(house, server, bodies)
 
 
@@ -168,7 +168,7 @@ def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(
     server.mood = "well"
     server.go_on.set()
     _until(lambda: house.waiting() == 0)
-    house.worker.close(grace=60.0)
+    house.jobs.close(60.0)
     right(house, server, {"a": "after", "b": "changes again"})
 
 
@@ -247,8 +247,8 @@ def test_two_workers_share_the_queue(houses: Open, server: EmbeddingServer) -> N
     first.worker.wake()
     second.worker.wake()
     _until(lambda: first.waiting() == 0)
-    first.worker.close(grace=60.0)
-    second.worker.close(grace=60.0)
+    first.jobs.close(60.0)
+    second.jobs.close(60.0)
     right(first, server, bodies)
     texts = [text for text in server.texts() if text.startswith("note")]
     assert len(texts) == len(set(texts)) == 200  # nothing was done twice
@@ -281,7 +281,7 @@ def test_closing_gives_back_what_was_claimed(houses: Open, server: EmbeddingServ
     server.mood = "slow"
     house.worker.wake()
     server.reached.wait()
-    closer = threading.Thread(target=house.worker.close, args=(60.0,))
+    closer = threading.Thread(target=house.jobs.close, args=(60.0,))
     closer.start()
     server.go_on.set()
     closer.join()
@@ -311,7 +311,7 @@ def test_the_worker_goes_on_where_the_last_process_ended(houses: Open, server: E
     assert later.embedded() == 1
     idle = houses([server.url])
     idle.worker.resume()
-    assert idle.worker._thread is None
+    assert idle.jobs.status() == {}
 
 
 def test_without_a_provider_notes_wait_and_nothing_is_said_to_wait(houses: Open) -> None:

@@ -99,7 +99,7 @@ def test_another_model_under_the_same_name_is_refused(houses: Open, small) -> No
     small.seed = 7
     house = houses([small.url], "small")
     house.save("more", "another note")
-    with pytest.raises(UnusableAnswer, match="not the model that made the stored vectors"):
+    with pytest.raises(UnusableAnswer, match="not the one that made the stored vectors"):
         house.work()
     assert house.vectors.embed_query("the cat sleeps") is None
     assert models(house) == {"openai:small": 3}

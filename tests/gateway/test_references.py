@@ -206,7 +206,7 @@ def test_a_missing_key_names_those_that_exist(text, at, keys):
     ],
 )
 def test_a_missing_place_says_what_is_there(text, words):
-    with pytest.raises(Invalid, match="leads nowhere") as refused:
+    with pytest.raises(Invalid, match="has no value") as refused:
         expand({"v": text}, {"a": ["one", []]})
     assert words in refused.value.message
 
@@ -229,7 +229,7 @@ def test_long_key_lists_are_cut_and_counted():
 
 def test_what_grows_too_large_or_too_deep_is_refused():
     assert len(expand({"v": ["${a}"] * 10}, {"a": "x" * 98}, most=1000)["v"]) == 10
-    with pytest.raises(Invalid, match="past 1000 bytes"):
+    with pytest.raises(Invalid, match="larger than 1000 bytes"):
         expand({"v": ["${a}"] * 11}, {"a": "x" * 98}, most=1000)
     deep = json.loads("[" * 60 + "]" * 60)
     assert measure_depth(expand({"v": ["${a}"]}, {"a": deep})) == 62

@@ -19,6 +19,7 @@ TEAM = Principal("key:team", "key", Reach(root="/team", default="/team"))
         "select * from memo where {everyone}",
         "select count(*) from note",
         "insert into memo (id, space) values (:id, :space)",
+        "insert into note (id, memo, item) values (:id, :memo, :item)",
         "delete from memo where {visible} and id = :id",
         "update memo set title = 'from item' where {visible}",
         "select * from memo m join memo_relation r on r.source = m.id where {visible:m} and {visible:r}",

@@ -180,14 +180,14 @@ def test_why_not(shelf):
 
     assert why("nothing").startswith("not indexed")
     assert why("m29") == "", "it is among the hits"
-    assert why("far", SearchFilter(namespace="/near")) == "filtered by space"
+    assert why("far", SearchFilter(namespace="/near")) == "filtered by namespace"
     assert why("far", SearchFilter(("items",))) == "filtered by module"
     assert why("far", SearchFilter(conditions=(Condition("k", "is", ("w",)),))) == "filtered by metadata k"
     assert why("far", SearchFilter(since=NOW + 10_000, until=NOW + 20_000)) == "filtered by since"
-    assert why("far", SearchFilter(("items",), "/near")) == "filtered by space and module"
+    assert why("far", SearchFilter(("items",), "/near")) == "filtered by namespace and module"
     assert why("over") == "filtered by expiry"
     assert "rank 32" in why("far")
-    assert why("far").startswith("below the line")
+    assert why("far").startswith("ranked too low")
     assert "no word of the query" in why("coffee")
     unseen = SearchScope("/", ("public", "internal"))
     assert why("hidden", reach=unseen).replace("hidden", "nothing") == why("nothing", reach=unseen)
@@ -198,7 +198,7 @@ def test_why_not(shelf):
 def test_why_not_of_a_filter_alone(shelf):
     for number in range(9):
         shelf.put(f"m{number}", "tea")
-    assert shelf.hits("", limit=3, expect=address("m0")).why_not.startswith("below the line")
+    assert shelf.hits("", limit=3, expect=address("m0")).why_not.startswith("ranked too low")
 
 
 def test_what_needs_vectors_says_so_where_there_are_none(shelf):

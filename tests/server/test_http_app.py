@@ -185,11 +185,20 @@ def test_unknown_paths_and_methods_are_answered_in_our_own_shape():
     with served() as (url, _), line(url) as one:
         _, headers, body = one.ask(b"", path="/nothing", method="GET")
         assert headers["content-type"] == "application/json"
-        message = "There is nothing here; MCP is at /mcp"
+        message = "Not found. The MCP endpoint is /mcp."
         assert json.loads(body) == {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
         _, headers, body = one.ask(b"", path="/ready", method="DELETE")
         assert headers["allow"] == "GET, HEAD"
-        assert json.loads(body)["error"] == {"code": -32600, "message": "Use GET"}
+        assert json.loads(body)["error"] == {"code": -32600, "message": "Method not allowed. Use GET."}
+
+
+def test_no_request_object_is_built(monkeypatch):
+    monkeypatch.setattr("starlette.requests.HTTPConnection.__init__", None)
+    with served(metrics=lambda: b"x 1\n") as (url, _), line(url) as one:
+        assert json.loads(one.ask(call("echo", text="x"))[2])["result"]["isError"] is False
+        for path in ("/health", "/ready", "/metrics"):
+            assert one.ask(b"", path=path, method="GET")[0].startswith(b"HTTP/1.1 200")
+        assert one.ask(b"", path="/nothing", method="GET")[0].startswith(b"HTTP/1.1 404")
 
 
 def test_a_connection_serves_calls_and_pages_in_turn():

@@ -309,13 +309,13 @@ def test_what_is_wrong_beside_the_files_is_told_with_the_list(talk, manuals):
     other, rules = talk.call("manual", "list")["items"]
     assert "problems" not in other
     wrong, unread = rules["problems"]
-    assert wrong.startswith("manual.yml: unknown: titel; there are title, space, allow_file")
+    assert wrong.startswith("manual.yml: unknown: titel; allowed: title, space, allow_file")
     assert "allow_file must be true or false" in wrong
     assert unread.startswith("glossary.yml: not YAML at line")
     (folder / "manual.yml").write_text("title: 規約\nspace: team\n", encoding="utf-8")
     (folder / "glossary.yml").unlink()
     problems = talk.call("manual", "list")["items"][1]["problems"]
-    assert problems == ["manual.yml: space must be a namespace from the root, like /team"]
+    assert problems == ["manual.yml: space must be an absolute namespace, like /team"]
     (folder / "manual.yml").write_text("title: 規約\n", encoding="utf-8")
     assert talk.call("manual", "list")["items"][1] == {
         "manual_id": "rules", "title": "規約", "files": 3, "sections": 7,

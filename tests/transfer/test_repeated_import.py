@@ -71,14 +71,14 @@ def test_of_another_program_what_was_changed_here_stays(app):
     call(app, "save", memo_id=ONE, content="mine", metadata={"b": 2})
     assert fate(app, THEIRS) == ("unchanged", "")
     outcome, why = fate(app, replace(THEIRS, content="theirs"))
-    assert (outcome, "changed here and there" in why) == ("kept", True)
+    assert (outcome, "Both sides changed" in why) == ("kept", True)
     assert lines(app)[0]["content"] == "mine"
 
 
 def test_of_another_program_what_was_deleted_here_stays_deleted(app):
     put(app, [THEIRS])
     call(app, "delete", memo_id=ONE)
-    assert fate(app, THEIRS) == ("kept", "It lies in the trash here.")
+    assert fate(app, THEIRS) == ("kept", "It is in the trash.")
     call(app, "restore", memo_id=ONE)
     assert fate(app, THEIRS) == ("unchanged", "")
 

@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from tokonoma.store.database import Database
 
 
-_LEASE = 5.0
-"""Seconds: of several processes one reclassifies in the background; if it is killed, another goes on after that."""
-
-
 def read_environment() -> Mapping[str, str]:
     """The process's environment, for the command line too: no other place reads it."""
     return os.environ
@@ -69,13 +65,10 @@ class App:
         self.started_at = clock()
         self.observers: list[Observe] = []  # see every call after its journal entry
         self.spans = spans or open_tracer(self.settings)
-        self.registry = Registry(
-            # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
-            [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *plugins.read_usable_plugins(self.home)],
-            self._load_module,
-            self._prepare_tables,
-            frozenset(self.settings.get_names("modules_off")),
-        )
+        # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
+        watch = plugins.PluginWatch(self.home, catalogue.read_catalogue(catalogue.CATALOGUE_FILE))
+        disabled = frozenset(self.settings.get_names("modules_off"))
+        self.registry = Registry(watch.read_all(), self._load_module, self._prepare_tables, disabled, watch.poll)
         lock = threading.RLock()
         self._database = Lazy(self._open_database, lock)
         self._jobs = Lazy(self._open_jobs, lock)
@@ -126,7 +119,7 @@ class App:
         return stages, invoker
 
     def _build_desk_parts(self) -> "DeskParts":
-        from tokonoma.pipeline.desk import DeskParts, unfiltered
+        from tokonoma.pipeline.desk import DeskParts, get_statements
         from tokonoma.policy.desk_policy import CallDeskPolicy
 
         return DeskParts(
@@ -140,7 +133,7 @@ class App:
             unindex_document=self.search.index.drop,
             find=self.search.find,
             lock_policy=self.policies.lock_active,
-            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, unfiltered),
+            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, get_statements),
             start_job=self.jobs.start_step,
             now=self.clock,
             spans=self.spans,
@@ -203,7 +196,7 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        return SearchEngine(self.database, self.settings, self.registry.read_record)
+        return SearchEngine(self.database, self.settings, self.registry.read_record, self.jobs)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy
@@ -218,12 +211,9 @@ class App:
         )
 
     def _open_reclassifier(self) -> "Reclassifier":
-        from tokonoma.jobs.runner import Job
         from tokonoma.policy.reclassifier import Reclassifier
 
-        return Reclassifier(
-            self.database, self.policies, lambda step: self.jobs.start(Job("reclassify", step, lease=_LEASE))
-        )
+        return Reclassifier(self.database, self.policies, self.jobs.start)
 
     def _open_journal(self) -> "JournalWriter":
         from tokonoma.journal.writer import JournalWriter
@@ -287,7 +277,9 @@ class App:
         self.pool.close(grace)
         for close in self._closers:
             close()
-        for part in (self._jobs, self._search, self._journal, self._database):
+        if self._jobs.made is not None:
+            self._jobs.made.close(grace)
+        for part in (self._search, self._journal, self._database):
             if part.made is not None:
                 part.made.close()
         if self.spans is not None:

@@ -11,6 +11,7 @@ from tokonoma.embed.builtin import MODEL_NAME
 from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import SHORT_QUEUE, EmbedWorker
+from tokonoma.jobs.runner import JobRunner
 from tokonoma.search.index import SearchIndex
 from tokonoma.search.vectors.search import VectorSearch, build_text_reader
 from tokonoma.store.database import Database
@@ -24,7 +25,11 @@ class SearchEngine:
     """
 
     def __init__(
-        self, database: Database, settings: Settings, read_record: Callable[[Rows, str], Record | None]
+        self,
+        database: Database,
+        settings: Settings,
+        read_record: Callable[[Rows, str], Record | None],
+        jobs: JobRunner,
     ) -> None:
         self._database = database
         config = build_model_config(settings)
@@ -32,7 +37,7 @@ class SearchEngine:
         self._embedders = EmbedderCache(config, build_provider_access(settings))
         embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
         self.vectors = VectorSearch(database, queue, build_text_reader(read_record), embed)
-        self.worker = EmbedWorker(database, self._embedders.get_current, config, self.vectors) if embeds else None
+        self.worker = EmbedWorker(database, self._embedders.get_current, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)
         self.model = config.name
@@ -53,11 +58,6 @@ class SearchEngine:
         with self._database.reading(call.cancel_token) as rows:
             return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
 
-    def count_waiting(self) -> int:
-        """Records whose vector is still to be made."""
-        with self._database.reading() as rows:
-            return self.vectors.count_waiting(rows)
-
     def resume(self, *, serves: bool = False) -> None:
         """Continue with what the last process left in the queue."""
         self._is_deferred = self._is_deferred and not serves
@@ -65,8 +65,6 @@ class SearchEngine:
             self.worker.resume(SHORT_QUEUE if self._is_deferred else 1)
 
     def close(self) -> None:
-        if self.worker is not None:
-            self.worker.close()
         self._embedders.close()
 
     def _on_changed(self, statements: Statements, document_id: int) -> None:

@@ -91,7 +91,7 @@ def build_reach(
     root = normalize_namespace(root)
     start = normalize_namespace(default) if default else root
     if not is_inside(start, root):
-        raise Conflict(f"The default namespace {start} does not lie inside the root {root}.", reason="default")
+        raise Conflict(f"The default namespace {start} is not inside the root {root}.", reason="default")
     for rule in mask:
         parse_mask(rule)
     return Reach(root, start, None if modules is None else frozenset(modules), frozenset(mask), frozenset(extras))
@@ -134,7 +134,7 @@ def revoke_key(statements: Statements, name: str) -> None:
         name=name,
     )
     if not changed:
-        raise Missing(f"There is no key called {name!r} that could be revoked.")
+        raise Missing(f"There is no key called {name!r} to revoke. `tokonoma keys list` lists them.")
 
 
 def list_keys(rows: Rows) -> list[StoredKey]:
@@ -166,7 +166,7 @@ def find_active(rows: Rows, name: str) -> Principal:
 
 def verify_token(rows: Rows, token: str) -> Principal:
     """The principal of this key. Unauthenticated if it is unknown, revoked or expired, without saying which."""
-    refused = Unauthenticated("This API key is not valid. Make one with `tokonoma keys create`.")
+    refused = Unauthenticated("This API key is not valid. Create one with `tokonoma keys create`.")
     prefix, _, rest = token.partition("_")
     key_id, _, secret = rest.partition("_")
     if prefix != _PREFIX or not secret or not token.isascii():

@@ -1,6 +1,7 @@
 """The registry: which modules exist, which of them a principal can see, and their code once it is needed."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tokonoma.catalogue.schemas import ParamParser
 
 GATEWAY = "gateway"
+POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,22 @@ class LoadedTool:
     parse: "ParamParser"
 
 
+class _KnownModules:
+    """The modules and their names at one moment. Never changed: a registry that changes gets another one."""
+
+    def __init__(self, infos: Iterable[ModuleInfo]) -> None:
+        self.infos = {info.name: info for info in infos}
+        self.names = {info.name: _index_names(info) for info in self.infos.values()}
+        tools = [tool for info in self.infos.values() for tool in info.entries]
+        self.by_full_name = {name: tool for tool in tools for name in full_names(tool)}
+
+
 class Registry:
-    """`load` imports a `Module` value; `prepare` creates its tables. Both run once per module, on its first call."""
+    """`load` imports a `Module` value; `prepare` creates its tables. Both run once per module, on its first call.
+
+    `poll` returns all modules if they have changed since it was last asked, else None. It is asked at most once per
+    second, so that a running server notices what another process has enabled or disabled.
+    """
 
     def __init__(
         self,
@@ -35,20 +51,36 @@ class Registry:
         load: Callable[[str], Module],
         prepare: Callable[[Module], None],
         off: frozenset[str] = frozenset(),
+        poll: Callable[[], Sequence[ModuleInfo] | None] | None = None,
     ) -> None:
-        self._infos = {info.name: info for info in infos}
-        self._load, self._prepare, self._disabled = load, prepare, off
-        self._names = {info.name: _index_names(info) for info in self._infos.values()}
-        tools = [tool for info in self._infos.values() for tool in info.entries]
-        self._by_full_name = {name: tool for tool in tools for name in full_names(tool)}
+        self._known = _KnownModules(infos)
+        self._load, self._prepare, self._disabled, self._poll = load, prepare, off, poll
         self._modules: dict[str, Module] = {}
         self._loaded_tools: dict[str, LoadedTool] = {}
         self._lock = threading.RLock()
+        self._next_poll = 0.0
+
+    def replace_modules(self, infos: Iterable[ModuleInfo]) -> None:
+        """Know these modules from now on. Calls under way finish with the code that they have loaded."""
+        with self._lock:
+            old, self._known = self._known.infos, _KnownModules(infos)
+            for name in [name for name in self._modules if self._known.infos.get(name) != old.get(name)]:
+                del self._modules[name]
+                for path in [path for path in self._loaded_tools if path.startswith(f"{name}.")]:
+                    del self._loaded_tools[path]
+
+    def _get_known(self) -> _KnownModules:
+        if self._poll is not None and time.monotonic() >= self._next_poll:
+            self._next_poll = time.monotonic() + POLL_SECONDS
+            changed = self._poll()
+            if changed is not None:
+                self.replace_modules(changed)
+        return self._known
 
     def visible_modules(self, principal: Principal) -> list[ModuleInfo]:
         """The modules that this principal sees, without the gateway, each with the tools that it sees."""
         seen: list[ModuleInfo] = []
-        for info in self._infos.values():
+        for info in self._get_known().infos.values():
             entries = self._visible_tools(info, principal)
             if entries:
                 seen.append(info if len(entries) == len(info.entries) else replace(info, entries=entries))
@@ -63,33 +95,35 @@ class Registry:
             return self._find_by_full_name(tool, principal)
         if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        info = self._infos.get(module)
+        known = self._get_known()
+        info = known.infos.get(module)
         entries = () if info is None else self._visible_tools(info, principal)
         if not entries:
             raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(principal)])
-        entry = self._names[module].get(_normalize_name(tool))
+        entry = known.names[module].get(_normalize_name(tool))
         if entry is None or entry not in entries:
             raise _unknown_name("tool", f"tool in {module}", tool, [each.name for each in entries])
         return entry
 
     def find_meta_tool(self, name: str) -> ToolInfo:
         """One of the gateway's own tools."""
-        return self._names[GATEWAY][_normalize_name(name)]
+        return self._known.names[GATEWAY][_normalize_name(name)]
 
     def find_owner_tool(self, module: str, name: str) -> ToolInfo:
         """A tool for the owner's own commands; `find_tool` never returns one of these."""
         if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
-        if module not in self._infos:
-            raise _unknown_name("module", "module", module, list(self._infos))
+        if module not in self._known.infos:
+            raise _unknown_name("module", "module", module, list(self._known.infos))
         tool = next(each for each in self.get_module(module).owner_tools if each.name == name)
         return ToolInfo(
             module, name, "", tool.title, "", tool.effect, False, tool.idempotent, (), {}, {}, name, tool.time_limit
         )
 
     def _find_by_full_name(self, name: str, principal: Principal) -> ToolInfo:
-        entry = self._by_full_name.get(_normalize_name(name))
-        if entry is None or entry not in self._visible_tools(self._infos[entry.module], principal):
+        modules = self._get_known()
+        entry = modules.by_full_name.get(_normalize_name(name))
+        if entry is None or entry not in self._visible_tools(modules.infos[entry.module], principal):
             known = [each.listed for info in self.visible_modules(principal) for each in info.entries]
             raise _unknown_name("tool", "tool", name, known)
         return entry
@@ -119,22 +153,22 @@ class Registry:
         if name not in self._modules:
             with self._lock:
                 if name not in self._modules:
-                    module = self._import_module(self._infos[name])
+                    module = self._import_module(self._known.infos[name])
                     self._prepare(module)
                     self._modules[name] = module
         return self._modules[name]
 
     def find_module(self, name: str) -> Module | None:
         """None for the module of a plugin that was removed."""
-        return self.get_module(name) if name in self._infos else None
+        return self.get_module(name) if name in self._known.infos else None
 
     def load_all(self) -> list[Module]:
         """All modules, loaded; Unready if one cannot be."""
-        return [self.get_module(name) for name in self._infos if name != GATEWAY]
+        return [self.get_module(name) for name in self._known.infos if name != GATEWAY]
 
     def error_codes(self, name: str) -> ErrorCodes:
         """The error codes of a module; the defaults if there is no such module."""
-        if name not in self._infos or name in self._disabled:
+        if name not in self._known.infos or name in self._disabled:
             return DEFAULT_CODES
         try:
             return self.get_module(name).codes
@@ -156,7 +190,7 @@ class Registry:
 
     def _owning_module(self, address: str) -> Module | None:
         name, _ = parse_address(address)
-        return self.get_module(name) if name in self._infos and name != GATEWAY else None
+        return self.get_module(name) if name in self._known.infos and name != GATEWAY else None
 
     def record_tables(self) -> frozenset[str]:
         """The record tables of the modules loaded so far."""
@@ -173,7 +207,7 @@ class Registry:
             raise
         except Exception as error:  # a plugin's package may be gone or broken
             log("error", "module", module=info.name, source=info.source, error=type(error).__name__)
-            message = f"The module {info.name!r} cannot be loaded. `tokonoma doctor` tells why."
+            message = f"The module {info.name!r} cannot be loaded. `tokonoma doctor` shows why."
             raise Unready(message, reason="module") from error
 
     def _bind_tool(self, entry: ToolInfo) -> LoadedTool:

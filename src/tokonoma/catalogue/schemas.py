@@ -172,4 +172,4 @@ def _describe_problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -
 def _format_problems(tool: Tool, problems: list[dict[str, Any]]) -> str:
     listed = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    return f"The parameters of {tool.name} are not right: {listed}{more}."
+    return f"Invalid parameters for {tool.name}: {listed}{more}."

@@ -70,8 +70,10 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
     from tokonoma.core.call import Caller
     from tokonoma.server.stdio import claim_streams, serve
 
+    caller = Caller("stdio", key=flags.get("as"))
     try:
         app = App(flags)
+        app.identify(caller)  # a key that does not exist is an error now, not with the first request
     except Refusal as error:
         print(f"tokonoma: {error.message}", file=sys.stderr)
         return 1
@@ -80,7 +82,7 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
     stdin, stdout = claim_streams()
     warm = threading.Thread(target=_warm, args=(app,), name="warm", daemon=True)
     try:
-        serve(app.dispatcher, stdin, stdout, caller=Caller("stdio", key=flags.get("as")), after_list=warm.start)
+        serve(app.dispatcher, stdin, stdout, caller=caller, after_list=warm.start)
     finally:
         app.close(_CLOSE_SECONDS)
     return 0

@@ -27,7 +27,7 @@ class Setting:
 
 def as_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be text")
+        raise ValueError("must be a string")
     return value
 
 
@@ -85,59 +85,52 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "database_url", "", "sqlite:///path or postgresql://…; empty: tokonoma.db in the home", as_text, secret=True
     ),
-    Setting("durable", True, "false only for tests: commits may be lost in a power cut", as_bool),
+    Setting("durable", True, "false only for tests: a power cut may lose commits", as_bool),
     Setting("workspace", "", "folder of manuals/ and vault/; empty: workspace in the home", as_text),
     Setting("manuals_root", "", "folder of the manuals, if not in the workspace", as_text),
     Setting("vault_root", "", "folder of the vault, if not in the workspace", as_text),
-    Setting("direct", (), "modules whose tools are listed beside the three meta-tools; `all` for every one", as_names),
+    Setting("direct", (), "modules whose tools are listed beside the three meta-tools; `all` for all", as_names),
     Setting("modules_off", (), "modules switched off for the whole server", as_names),
     Setting("host", "127.0.0.1", "address that `serve` listens on", as_text),
     Setting("port", 8722, "port that `serve` listens on", between(0, 65_535)),
     Setting("allowed_hosts", (), "further Host names that HTTP requests may carry", as_names),
     Setting("allowed_origins", (), "further Origins that browsers may call from", as_names),
-    Setting("require_key", False, "ask for an API key over HTTP even while none exists", as_bool),
+    Setting("require_key", False, "require an API key over HTTP even if none exists", as_bool),
     Setting("tls_cert", "", "PEM file with the certificate of `serve` and its chain; with tls_key: HTTPS", as_text),
     Setting("tls_key", "", "PEM file with the private key of tls_cert, without a password", as_text),
     Setting("workers", 8, "worker threads for calls", between(1, 256)),
     Setting("time_limit", 60.0, "seconds that one call may run", as_seconds),
-    Setting(
-        "rate_limit", "", "calls of one tool that one credential may make, like 120/minute; empty: no limit", as_rate
-    ),
+    Setting("rate_limit", "", "calls per tool and credential, like 120/minute; empty: no limit", as_rate),
     Setting(
         "policy_signers",
         (),
-        "who may approve a policy, as name:key (Ed25519 public key in base64); if set, policies must be signed",
+        "approvers of policies as name:key (Ed25519 public key in base64); if set, policies must be signed",
         as_names,
     ),
     Setting(
-        "trash_days",
-        365,
-        "days that what was deleted, has expired or was replaced is kept before `tokonoma purge` forgets it",
-        between(0, 36_500),
+        "trash_days", 365, "days before `tokonoma purge` removes deleted, expired and replaced data", between(0, 36_500)
     ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
     Setting(
         "embed_provider",
         "builtin",
-        "who makes vectors: builtin, none (search by words alone), openai (any endpoint that speaks like OpenAI's),"
-        " fastembed, sentence-transformers or model2vec",
+        "source of vectors: builtin, none (text search only), openai (any OpenAI-compatible endpoint), fastembed,"
+        " sentence-transformers or model2vec",
         one_of("builtin", "none", "openai", "fastembed", "sentence-transformers", "model2vec"),
     ),
-    Setting("embed_model", "", "the embedding model, as its provider calls it", as_text),
+    Setting("embed_model", "", "name of the embedding model at its provider", as_text),
+    Setting("embed_url", (), "URLs of that model, like https://host/v1; the next is used if one fails", as_names),
+    Setting("embed_api_key", (), "API keys of these URLs, in the same order", as_names, secret=True),
     Setting(
-        "embed_url", (), "addresses of that model, like https://host/v1; the next is for when one is away", as_names
+        "embed_dimension", 0, "vector dimension, for models with a choice; 0: the model's default", between(0, 16_000)
     ),
-    Setting("embed_api_key", (), "keys of those addresses, in the same order", as_names, secret=True),
-    Setting(
-        "embed_dimension", 0, "numbers a vector, for models that let one choose; 0: the model's own", between(0, 16_000)
-    ),
-    Setting("embed_query_prefix", "", "what the model wants before a question", as_text),
-    Setting("embed_document_prefix", "", "what the model wants before a text that is stored", as_text),
-    Setting("embed_folder", "", "folder of a local model's files; empty: found or downloaded by its library", as_text),
-    Setting("embed_batch", 64, "texts that are embedded at once", between(1, 2_048)),
-    Setting("embed_reach", 2_000, "characters that one vector speaks for; longer texts are cut", between(100, 100_000)),
-    Setting("embed_timeout", 30.0, "seconds that an embedding endpoint may take", as_seconds),
-    Setting("telemetry", False, "send OpenTelemetry spans (extra `otel`; placed by OTEL_* variables)", as_bool),
+    Setting("embed_query_prefix", "", "prefix that the model needs before a query", as_text),
+    Setting("embed_document_prefix", "", "prefix that the model needs before a stored text", as_text),
+    Setting("embed_folder", "", "folder of a local model's files; empty: its library finds or downloads them", as_text),
+    Setting("embed_batch", 64, "texts per embedding request", between(1, 2_048)),
+    Setting("embed_reach", 2_000, "characters per vector; longer texts are split", between(100, 100_000)),
+    Setting("embed_timeout", 30.0, "seconds before an embedding request times out", as_seconds),
+    Setting("telemetry", False, "send OpenTelemetry spans (extra `otel`; configured by OTEL_* variables)", as_bool),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 from tokonoma.core.errors import Unavailable
@@ -89,3 +90,17 @@ class Deferred(Generic[T]):
                 self._callbacks.append(callback)
                 return
         callback(self._value, self._error)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Background work, run by the room `jobs`. `step` does a bounded piece of work and returns the seconds until it
+    wants to run again, or None when it is done."""
+
+    name: str
+    step: Callable[[], float | None]
+    first_pause: float = 1.0  # seconds after the first failure; doubled after each further one
+    longest_pause: float = 60.0
+    lease: float = 0.0  # seconds; above 0 the job runs in one process at a time
+    choose_pause: Callable[[Exception], float | None] = lambda error: None  # a pause of its own for this error
+    on_stop: Callable[[], object] = lambda: None  # the runner closes before the job is done

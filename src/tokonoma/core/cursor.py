@@ -26,6 +26,6 @@ def decode(kind: str, cursor: str) -> list[Any]:
             raise ValueError("kind")
     except (ValueError, binascii.Error, TypeError) as error:
         raise Invalid(
-            "This cursor was not made by this tool. Leave it out to start from the first page.", field="cursor"
+            "This cursor is not from this tool. Leave it out to start at the first page.", field="cursor"
         ) from error
     return position

@@ -184,5 +184,5 @@ def parse_address(address: str) -> tuple[str, str]:
     """`tokonoma://items/12` → `("items", "12")`."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
-        raise Invalid(f"{address!r} is not an address. One looks like tokonoma://memory/<id>.", field="address")
+        raise Invalid(f"{address!r} is not an address. An address looks like tokonoma://memory/<id>.", field="address")
     return found[1], found[2]

@@ -7,7 +7,7 @@ from tokonoma.core.errors import Invalid
 def normalize_namespace(path: str) -> str:
     """An absolute path without empty or dotted parts; Invalid for anything above the root."""
     if any(ord(letter) < 32 for letter in path):
-        raise Invalid("A namespace cannot hold control characters.", field="namespace")
+        raise Invalid("A namespace must not contain control characters.", field="namespace")
     return _join([], path, f"The namespace {path!r} leads above the root.")
 
 

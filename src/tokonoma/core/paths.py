@@ -43,7 +43,7 @@ def split_file_path(path: str, field: str = "path") -> PathParts:
     """`split_path` for a path that must name a file: at least one part, and no slash at the end."""
     parts = split_path(path, field)
     if not parts or path.replace("\\", "/").endswith(("/", "/.")):
-        raise _invalid_path("names no file; name one, like notes/today.md", field)
+        raise _invalid_path("names no file; give one, like notes/today.md", field)
     return parts
 
 
@@ -69,15 +69,15 @@ def is_acceptable_name(name: str) -> bool:
 
 def _find_problem(part: str, *, first: bool) -> str:
     if unicodedata.normalize("NFKC", part) in ("..", "."):
-        return "holds `..`; give a path that goes down only"
+        return "contains `..`; give a path without it"
     if any(unicodedata.category(letter) in _UNSEEN or letter in _BLANK for letter in part):
-        return "holds a control character or one that is not seen"
+        return "contains a control character or an invisible one"
     if part != part.strip() or part.endswith("."):
         return "has a part that begins or ends with a space, or ends with a dot"
     if len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART:
         return f"has a part of more than {_LONGEST_PART} bytes"
     if _DEVICE.fullmatch(part):
-        return f"holds {part!r}, which names a device on some systems"
+        return f"contains {part!r}, the name of a device on some systems"
     if first and part == "~":
         return "begins with `~`; give it relative to the root, like notes/today.md"
     return ""

@@ -139,7 +139,7 @@ class BatchRunner:
         vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")
         if vectors.shape[1] != model.dimension:
             raise UnusableAnswer(
-                f"The vectors have {vectors.shape[1]} numbers; those of {model.name} have {model.dimension}."
+                f"The vectors have {vectors.shape[1]} dimensions; those of {model.name} have {model.dimension}."
             )
         found: list[Vectors] = []
         at = 0

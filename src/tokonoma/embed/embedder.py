@@ -89,19 +89,21 @@ def check_vectors(answer: Any, count: int, dimension: int | None) -> "Vectors":
         with np.errstate(all="ignore"):
             rows = np.asarray(answer, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:  # ragged, or no numbers
-        raise UnusableAnswer("The vectors of the embedding provider are not rows of numbers of one length.") from error
+        raise UnusableAnswer(
+            "The embedding provider returned vectors that are not rows of numbers of equal length."
+        ) from error
     if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] == 0:
-        raise UnusableAnswer(f"The embedding provider gave an answer of shape {rows.shape} for {count} texts.")
+        raise UnusableAnswer(f"The embedding provider returned an array of shape {rows.shape} for {count} texts.")
     if dimension is not None and rows.shape[1] != dimension:
         raise UnusableAnswer(
-            f"The embedding provider gave {rows.shape[1]} numbers a vector where {dimension} were expected."
+            f"The embedding provider returned vectors with {rows.shape[1]} dimensions; {dimension} were expected."
         )
     if not np.isfinite(rows).all():
-        raise UnusableAnswer("The embedding provider gave numbers that are not finite.")
+        raise UnusableAnswer("The embedding provider returned numbers that are not finite.")
     # In 64 bits: the squares of large numbers do not fit into 32.
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     if not (lengths > 1e-12).all():
-        raise UnusableAnswer("The embedding provider gave a vector without a direction.")
+        raise UnusableAnswer("The embedding provider returned a vector of length 0.")
     return (rows / lengths[:, None]).astype(np.float32)
 
 

@@ -76,14 +76,14 @@ class EmbeddingEndpoint(Backoff):
         if status == 200:
             return
         if status in _TEXTS:
-            raise UnusableAnswer(f"The embedding endpoint {where} refused the texts (status {status}).")
+            raise UnusableAnswer(f"The embedding endpoint {where} rejected the texts (status {status}).")
         after = _parse_retry_after(response.headers.get("retry-after"))
         if status in _LATER or status >= 500:
             raise ProviderUnavailable(
-                f"The embedding endpoint {where} is busy or broken (status {status}).", retry_after=after
+                f"The embedding endpoint {where} is busy or failing (status {status}).", retry_after=after
             )
         raise ProviderUnavailable(
-            f"The embedding endpoint {where} refused us (status {status})."
+            f"The embedding endpoint {where} rejected the request (status {status})."
             " Check embed_url, embed_model and embed_api_key.",
             reason="embedder_refused",
         )
@@ -206,7 +206,7 @@ def _parse_rows(text: bytes, count: int, where: str) -> list[Any]:
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UnusableAnswer(f"The answer of the embedding endpoint {where} cannot be read.") from error
     if len(data) != count or sorted(placed) != list(range(count)):
-        raise UnusableAnswer(f"The embedding endpoint {where} gave {len(data)} vectors for {count} texts.")
+        raise UnusableAnswer(f"The embedding endpoint {where} returned {len(data)} vectors for {count} texts.")
     return [placed[place] for place in range(count)]
 
 

@@ -67,7 +67,7 @@ def parse_endpoints(urls: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Endpo
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise Unready(
-                f"The embedding address number {place + 1} is not usable. It must look like https://host/v1, with the"
+                f"The embedding address number {place + 1} is invalid. It must look like https://host/v1, with the"
                 " key in embed_api_key.",
                 reason="embed_url",
             )
@@ -121,7 +121,7 @@ def build_embedder(config: ModelConfig, access: ProviderAccess) -> Embedder | No
         # Vectors of another model are stored under another name.
         if config.model not in ("", MODEL_NAME) or config.dimension not in (0, DIMENSION):
             raise Unready(
-                f"This version comes with the embedding model {MODEL_NAME} of {DIMENSION} dimensions, and no other."
+                f"This version includes only the embedding model {MODEL_NAME} with {DIMENSION} dimensions."
                 " Leave embed_model and embed_dimension empty, or choose another embed_provider.",
                 reason="embedder",
             )

@@ -75,11 +75,13 @@ class QueryEmbedder:
         if not source.is_proven:
             probe = embedder.embed([PROBE], "document", self._timeout)[0]
             if not is_same_model(probe, model.anchor):
-                raise UnusableAnswer(f"What answers as {model.name} is not the model that made the stored vectors.")
+                raise UnusableAnswer(
+                    f"The model that answers as {model.name} is not the one that made the stored vectors."
+                )
             source.is_proven = True
         vector = embedder.embed([text[: embedder.chunk_length]], "query", self._timeout)[0]
         if vector.shape[0] != model.dimension:
             raise UnusableAnswer(
-                f"A question got {vector.shape[0]} numbers; the vectors of {model.name} have {model.dimension}."
+                f"The query vector has {vector.shape[0]} dimensions; those of {model.name} have {model.dimension}."
             )
         return vector

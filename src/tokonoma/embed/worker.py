@@ -1,13 +1,14 @@
-"""The worker that empties the queue: one thread per process, started when there is something to do."""
+"""The worker that empties the queue: one job per process, started when there is something to do."""
 
 import json
-import random
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import takewhile
+from typing import Protocol
 
+from tokonoma.core.concurrency import Job
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
@@ -29,7 +30,6 @@ _BACKFILL = 2_000  # documents that are put into the queue at once when the mode
 SHORT_QUEUE = 64
 """Documents in the queue that a search can wait for: some tens of milliseconds with a model in this process."""
 
-_CHANCE = random.Random()  # noqa: S311 - not a secret
 _MAX_WAIT = 0.3  # seconds that a search waits at most
 
 
@@ -43,6 +43,14 @@ class WorkerTiming:
     lease: float = 90.0  # of a document: longer than the provider may take for one batch
 
 
+class JobStarter(Protocol):
+    """The job runner, as far as the worker needs it."""
+
+    closing: bool
+
+    def start(self, job: Job) -> None: ...
+
+
 class EmbedWorker:
     """`get_embedder` is called when there is work, not before; it may fail."""
 
@@ -52,6 +60,7 @@ class EmbedWorker:
         get_embedder: Callable[[], Embedder],
         config: ModelConfig,
         store: VectorStore,
+        jobs: JobStarter,
         timing: WorkerTiming | None = None,
     ) -> None:
         self._database, self._get_embedder, self._config, self._store = database, get_embedder, config, store
@@ -59,21 +68,16 @@ class EmbedWorker:
         self._model: EmbeddingModel | None = None
         self._batches: BatchRunner | None = None
         self._filled: int | None = None
-        self._failures = self._finished = 0
-        self._changed = threading.Condition()
+        self._finished = self._quiet = 0  # documents embedded; looks at an empty queue in a row
+        self._jobs = jobs
         self._work_lock = threading.Lock()  # one thread works on a batch
-        self._woken = self._closing = False
-        self._thread: threading.Thread | None = None
         self.problem = ""  # why it waits
 
     def wake(self) -> None:
         """There may be work. Also called before the transaction that adds it has committed."""
-        with self._changed:
-            self._woken = True
-            if self._thread is None and not self._closing:
-                self._thread = threading.Thread(target=self._run, name="tokonoma-embed", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+        self._quiet = 0
+        timing = self._timing
+        self._jobs.start(Job("embed", self.run_step, timing.first, timing.most, choose_pause=self._choose_pause))
 
     def resume(self, least: int = 1) -> None:
         """At the start of a server: continue where the last process ended, if at least so many documents wait, or begin
@@ -110,15 +114,6 @@ class EmbedWorker:
         mine = next((each for each in models if each.name == self._config.name), None)
         return bool(models) and (mine is None or not mine.current or mine.backfilled_to is not None)
 
-    def close(self, grace: float = 1.0) -> None:
-        """Claimed documents go back to the queue; after `grace` seconds, when their lease ends."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-            thread = self._thread
-        if thread is not None:
-            thread.join(grace)
-
     def run_batch(self) -> bool:
         """Work on one batch. False: there is nothing more to do."""
         with self._work_lock:
@@ -150,8 +145,8 @@ class EmbedWorker:
             known = self._find_model(rows)
         if known is not None and not is_same_model(anchor, known.anchor):
             raise UnusableAnswer(
-                f"What answers as {known.name} is not the model that made the stored vectors. Bring that one back, or"
-                " give this one a name of its own in embed_model."
+                f"The model that answers as {known.name} is not the one that made the stored vectors. Restore that"
+                " model, or set another name in embed_model."
             )
         if known is None or not known.current:
             with self._database.writing() as statements:
@@ -160,7 +155,7 @@ class EmbedWorker:
             with self._database.reading() as rows:
                 known = self._find_model(rows)
         assert known is not None
-        portions = BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._closing)
+        portions = BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._jobs.closing)
         return known, portions
 
     def _find_model(self, rows: queue.Rows) -> EmbeddingModel | None:
@@ -180,41 +175,28 @@ class EmbedWorker:
             self._store.save_backfill(statements, model.id, self._filled)
         return True
 
-    def _run(self) -> None:
-        quiet = 0
-        while not self._closing:
-            try:
-                more = self.run_batch()
-                self._failures, self.problem = 0, ""
-            except Exception as error:
-                self._record_failure(error)
-                self._wait(self._choose_delay(error), impatient=False)
-                continue
-            if more:
-                quiet = 0
-                continue
-            # Right after a wake-up its transaction may not have committed yet: look again soon, then less often.
-            quiet = 0 if self._wait(min(0.05 * 3**quiet, self._timing.idle), impatient=True) else quiet + 1
+    def run_step(self) -> float:
+        """One batch, as a job: the seconds until the next look at the queue."""
+        try:
+            more = self.run_batch()
+        except Exception as error:
+            self._record_failure(error)
+            raise
+        self.problem = ""
+        self._quiet = 0 if more else self._quiet + 1
+        # Right after a wake-up its transaction may not have committed yet: look again soon, then less often.
+        return 0.0 if more else min(0.05 * 3 ** (self._quiet - 1), self._timing.idle)
 
     def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model
-        self._failures += 1
-        problem = error.message if isinstance(error, Refusal) else f"The worker broke ({type(error).__name__})."
+        problem = (
+            error.message if isinstance(error, Refusal) else f"The embedding worker failed ({type(error).__name__})."
+        )
         if problem != self.problem:  # logged once, not with every try
             log("warning", "embed.waiting", model=self._config.name, says=problem)
         self.problem = problem
 
-    def _choose_delay(self, error: Exception) -> float:
+    def _choose_pause(self, error: Exception) -> float | None:
         if isinstance(error, ProviderUnavailable) and error.retry_after is not None:
             return error.retry_after
-        if isinstance(error, Unready):
-            return self._timing.most
-        wait = min(self._timing.first * 2 ** min(self._failures - 1, 20), self._timing.most)
-        return wait * _CHANCE.uniform(0.5, 1.0)
-
-    def _wait(self, seconds: float, *, impatient: bool) -> bool:
-        """Whether wake() was called meanwhile. Only close() ends a back-off early."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closing or (impatient and self._woken), timeout=seconds)
-            woken, self._woken = self._woken, False
-            return woken
+        return self._timing.most if isinstance(error, Unready) else None

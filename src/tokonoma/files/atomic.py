@@ -40,7 +40,7 @@ def write_lock(folder: RootFolder, check: Callable[[], None], *, wait: bool = Tr
         if acquired:
             _remove_drafts(folder)
         elif wait:
-            raise Unavailable("Somebody else has been writing for long. Try again.", reason="busy")
+            raise Unavailable("Another process holds the write lock. Try again.", reason="busy")
         yield acquired
     finally:
         os.close(lock)
@@ -77,7 +77,7 @@ def rename_file(folder: RootFolder, origin: PathParts, goal: PathParts, before: 
 
 def file_exists_error(parts: PathParts, name: str) -> Conflict:
     path = join_path((*parts[:-1], name))
-    return Conflict(f"There is already a file {path!r}. Nothing was changed.", reason="exists", path=path)
+    return Conflict(f"The file {path!r} already exists. Nothing was changed.", reason="exists", path=path)
 
 
 def save_version(folder: RootFolder, data: bytes) -> str:
@@ -100,7 +100,7 @@ def read_version(folder: RootFolder, version: str) -> bytes:
         data = folder.read((*_VERSIONS, version[:2], version)).data
         if version_of(data) == version:
             return data
-    raise Missing(f"The content of version {version[:12]}… is not kept any more.", version=version)
+    raise Missing(f"The content of version {version[:12]}… is no longer stored.", version=version)
 
 
 def has_version(folder: RootFolder, version: str) -> bool:
@@ -161,7 +161,7 @@ def _check_target(folder: int, parts: PathParts, before: FileStamp | None) -> st
         raise file_exists_error(parts, name)
     if to_stamp(status) != before:
         raise Conflict(
-            f"{join_path(parts)} was changed by somebody else at this moment. Read it again. Nothing was changed here.",
+            f"{join_path(parts)} was changed by another program at the same time. Read it again. Nothing was changed.",
             path=join_path(parts),
         )
     return name

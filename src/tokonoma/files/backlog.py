@@ -62,8 +62,8 @@ class _IndexingRun:
         desk.report(self.done, self.total, "indexing")
         if time.monotonic() > deadline and desk.call.caller.transport != "cli":
             raise Unavailable(
-                f"New files are being indexed: {self.done} of {self.total} so far. This goes on in the background; ask"
-                " again in a moment, and the answer will be complete.",
+                f"New files are being indexed: {self.done} of {self.total} done. Indexing continues in the background;"
+                " ask again in a moment for a complete result.",
                 reason="indexing",
                 done=self.done,
                 total=self.total,

@@ -86,7 +86,7 @@ class RootFolder:
             size = max(status.st_size, len(data))
             if size > max_bytes:
                 raise Denied(
-                    f"{join_path(parts)} has {size} bytes; files of up to {max_bytes} bytes are read here. Split it.",
+                    f"{join_path(parts)} has {size} bytes; the limit is {max_bytes} bytes. Split the file.",
                     path=join_path(parts),
                     limit=max_bytes,
                 )
@@ -148,7 +148,7 @@ def find_entry(folder: int, part: str) -> str | None:
         return part
     names = [name for name in os.listdir(folder) if name_key(name) == name_key(part)]
     if len(names) > 1:
-        raise Conflict(f"{part!r} may mean any of {sorted(names)}: rename all but one.", reason="ambiguous")
+        raise Conflict(f"{part!r} is ambiguous: it matches {sorted(names)}. Rename all but one.", reason="ambiguous")
     return names[0] if names else None
 
 
@@ -165,10 +165,10 @@ def check_regular_file(status: os.stat_result, parts: PathParts) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise Denied(f"{path} is a folder. Name a file in it.", reason="scope", path=path)
     if not stat.S_ISREG(status.st_mode):
-        raise Denied(f"{path} is no plain file.", reason="scope", path=path)
+        raise Denied(f"{path} is not a regular file.", reason="scope", path=path)
     if status.st_nlink > 1:
         raise Denied(
-            f"{path} has a second name (a hard link), which may lie outside. Put a copy there instead.",
+            f"{path} is a hard link, and its other name may be outside the folder. Replace it with a copy.",
             reason="scope",
             path=path,
         )
@@ -214,7 +214,7 @@ def _open_file(name: str, folder: int, parts: PathParts) -> int:
     except FileNotFoundError:
         raise file_missing_error(parts) from None
     except PermissionError:
-        raise Denied(f"The server may not read {join_path(parts)}.", path=join_path(parts)) from None
+        raise Denied(f"The server has no permission to read {join_path(parts)}.", path=join_path(parts)) from None
     except OSError as error:
         if error.errno in _SYMLINK_ERRNOS:
             raise _symlink_error(parts) from None
@@ -223,7 +223,7 @@ def _open_file(name: str, folder: int, parts: PathParts) -> int:
 
 def _symlink_error(parts: PathParts) -> Denied:
     path = join_path(parts)
-    return Denied(f"{path} is a symbolic link; none is followed here.", reason="scope", path=path)
+    return Denied(f"{path} is a symbolic link; links are not followed.", reason="scope", path=path)
 
 
 def _collect_files(folder: int, parts: PathParts, entries: list[FileEntry]) -> None:

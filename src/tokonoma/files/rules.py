@@ -19,7 +19,7 @@ def canonicalize_path(parts: PathParts) -> PathParts:
     hidden = next((part for part, key in zip(parts, keys, strict=True) if key.startswith(".")), None)
     if hidden is not None:
         raise Denied(
-            f"{hidden!r} is hidden: names that begin with a dot (.system, .git, …) are no part of the vault.",
+            f"{hidden!r} is hidden: names that start with a dot (.system, .git, …) are not part of the vault.",
             path=join_path(parts),
         )
     if keys[:2] == (ARTIFACTS, DAILY):
@@ -34,7 +34,7 @@ def check_write(parts: PathParts, action: Action) -> None:
         return
     if len(parts) == 1 or not keys[-1].endswith(_ARTIFACT_SUFFIXES) or keys[-1] in _ARTIFACT_SUFFIXES:
         raise Denied(
-            f"{ARTIFACTS}/ takes .md and .json files only. Put other files elsewhere, like drafts/ or notes/.",
+            f"{ARTIFACTS}/ accepts .md and .json files only. Put other files elsewhere, like drafts/ or notes/.",
             path=join_path(parts),
             allowed=list(_ARTIFACT_SUFFIXES),
         )
@@ -45,10 +45,12 @@ def check_write(parts: PathParts, action: Action) -> None:
 def _check_daily(parts: PathParts, action: Action) -> None:
     folder = f"{ARTIFACTS}/{DAILY}"
     if len(parts) != 3 or not _is_daily_name(parts[2]):
-        raise Denied(f"{folder}/ holds one file a day, called YYYY-MM-DD.md, and nothing else.", path=join_path(parts))
+        raise Denied(
+            f"{folder}/ accepts one file per day, named YYYY-MM-DD.md, and nothing else.", path=join_path(parts)
+        )
     if action not in ("create", "append"):
         raise Denied(
-            f"{folder}/ is only added to: create the day's file with vault_create, then append with"
+            f"{folder}/ is append-only: create the day's file with vault_create, then append with"
             ' vault_write(mode="append").',
             path=join_path(parts),
             allowed=["vault_create", 'vault_write(mode="append")'],

@@ -64,17 +64,19 @@ def decode_text(data: bytes, parts: PathParts) -> str:
     except UnicodeDecodeError as error:
         raise Denied(f"{path} is not UTF-8 text (byte {error.start}). Convert it, then try again.", path=path) from None
     if "\0" in text:
-        raise Denied(f"{path} is not text: it holds NUL bytes.", path=path)
+        raise Denied(f"{path} is not text: it contains NUL bytes.", path=path)
     return text
 
 
 def encode_text(text: str, field: str) -> bytes:
     if "\0" in text:
-        raise Invalid(f"{field} holds a NUL character, which no text file has.", field=field)
+        raise Invalid(f"{field} contains a NUL character, which is not allowed in text.", field=field)
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise Invalid(f"{field} holds half of a surrogate pair, which is no character.", field=field) from None
+        raise Invalid(
+            f"{field} contains half of a surrogate pair, which is not a valid character.", field=field
+        ) from None
 
 
 def namespace_of(parts: PathParts) -> str:

@@ -58,7 +58,7 @@ def change_file(
         _check_version(parts, before, expected)
         data = build(before)
         if len(data) > MAX_FILE_BYTES:
-            raise Invalid(f"{path} would have {len(data)} bytes; at most {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES)
+            raise Invalid(f"{path} would have {len(data)} bytes; the limit is {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES)
         decode_text(data, parts)
         if before is not None:
             save_version(folder, before.data)
@@ -163,7 +163,7 @@ def _check_version(parts: PathParts, before: FileContent | None, expected: str |
     current = version_of(before.data) if before else None
     if expected is not None and current != expected:
         raise Conflict(
-            f"{join_path(parts)} is at another version than the one you expect. Read it again. Nothing was changed.",
+            f"{join_path(parts)} is not at the expected version. Read it again. Nothing was changed.",
             path=join_path(parts),
             current_version=current,
         )

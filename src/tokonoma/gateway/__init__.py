@@ -10,12 +10,12 @@ from tokonoma.core.module import ModuleInfo
 META_TOOLS = ("get_module_schema", "call", "batch")
 
 INSTRUCTIONS = """\
-Tokonoma is its owner's personal context server. Everything is reached through three tools.
-1. get_module_schema(module) tells what the tools of a module take and give. Read it once a module, then remember it.
+Tokonoma is its owner's personal context server. Three tools give access to everything.
+1. get_module_schema(module) returns the parameters and results of a module's tools. Read it once per module.
 2. call(module, tool_name, params) runs one tool.
-3. batch(jsonl) runs several, one JSON object a line; `after` orders them, "${id.path}" passes one step's result on, \
-and only steps with "output": true come back. Use it to keep intermediate results out of your context.
-A failed call says what was wrong and what is allowed: correct it and call again. \
+3. batch(jsonl) runs several, one JSON object per line; `after` orders them, "${id.path}" inserts the result of a \
+step, and only steps with "output": true are returned. Use it to keep intermediate results out of your context.
+A failed call says what is wrong and what is allowed: correct it and call again. \
 Lists come in pages: pass next_cursor as cursor."""
 
 

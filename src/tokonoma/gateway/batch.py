@@ -158,7 +158,9 @@ class Batch:
             for step in steps:
                 self._start_step(step)
         if self._stop_reason:
-            words = {"timeout": f"The batch's time limit of {self._seconds:g} s was over before this step could start."}
+            words = {
+                "timeout": f"The batch reached its time limit of {self._seconds:g} s before this step could start."
+            }
             cancelled = "The batch was cancelled before this step could start."
             self._schedule.skip_waiting(words.get(self._stop_reason, cancelled))
         if self._given_up:
@@ -211,7 +213,7 @@ class Batch:
                 self._values.pop(id, None)
 
     def _abandon_running(self) -> None:
-        message = "The step was told to end with the batch and has not ended yet; the journal will tell how it ended."
+        message = "The step was cancelled with the batch and has not ended yet; the journal will show its outcome."
         error = Unavailable(message, reason=self._stop_reason)
         with self._lock:
             calls, self._calls = self._calls, {}

@@ -93,15 +93,15 @@ def _replay_or_refuse(
 ) -> Any:
     details = {"request_id": request_id, "started_at": format_time(claimed_at)}
     if digest != key.digest:
-        message = f"The idempotency key {key.name} belongs to another batch of the last 24 hours. Use a new key."
+        message = f"The idempotency key {key.name} was used for another batch in the last 24 hours. Use a new key."
         raise Conflict(message, reason="other_text", **details)
     if answer is not None:
         return {**orjson.loads(answer), "repeated": True}
     if at <= over_at:
-        message = "The batch with this idempotency key is still running. Ask again later with the same key."
+        message = "The batch with this idempotency key is still running. Try again later with the same key."
         raise Conflict(message, reason="running", **details)
     message = (
-        "The batch with this idempotency key was interrupted, so which of its steps took effect is not known here: "
-        "the journal lists them under its request_id. Use a new key to run it again."
+        "The batch with this idempotency key was interrupted: it is not known which of its steps took effect. "
+        "The journal lists them under its request_id. Use a new key to run it again."
     )
     raise Conflict(message, reason="interrupted", **details)

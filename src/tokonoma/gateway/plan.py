@@ -54,7 +54,7 @@ def _index_ids(lines: Sequence[JsonLine], steps: Sequence[BatchStep], problems: 
     for step in steps:
         first = found.setdefault(step.id, step.line) if step.id else step.line
         if first != step.line:
-            message = f"The id {step.id!r} is already that of line {first}."
+            message = f"Line {first} already has the id {step.id!r}."
             problems.add(step.line, message, id=step.id, field="id")
     for line in lines:
         if line.id:
@@ -73,7 +73,7 @@ def _find_dependencies(step: BatchStep, known: Mapping[str, int], problems: Batc
         if id == step.id:
             problems.add(step.line, f"The step waits for itself ({shorten(place)}).", id=step.id, field=field)
         elif id not in known:
-            message = f"{shorten(place)} names the step {shorten(id)!r}, which this batch does not have."
+            message = f"{shorten(place)} refers to the step {shorten(id)!r}, which is not in this batch."
             problems.add(step.line, message, id=step.id, field=field, nearest=problems.find_near(id, known))
         else:
             needed.append(id)

@@ -146,7 +146,7 @@ def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX
         message = " ".join(each["message"] for each in expansion.problems[:3])
         raise Invalid(message, reason="reference", errors=expansion.problems[:_MAX_KEYS])
     if measure_depth(filled) > MAX_DEPTH:
-        raise Invalid(f"With its references filled in, params nest deeper than {MAX_DEPTH}.", limit=MAX_DEPTH)
+        raise Invalid(f"With their references replaced, params are nested deeper than {MAX_DEPTH}.", limit=MAX_DEPTH)
     return filled
 
 
@@ -161,7 +161,7 @@ def find_references(params: Mapping[str, Any]) -> Iterator[FoundReference]:
         entries = _list_entries(value)
         for key, _ in entries:
             if isinstance(key, str) and next(_find_in_text(key), None):
-                yield place, InvalidPath(f"A reference stands in a value, not in a field name: {shorten(key)}")
+                yield place, InvalidPath(f"A reference is allowed in a value, not in a field name: {shorten(key)}")
         stack.extend((format_path(place, [key]), each) for key, each in reversed(entries) if _can_hold_reference(each))
 
 
@@ -235,7 +235,7 @@ def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | 
     encoded = orjson.dumps(value)
     expansion.used += len(encoded)
     if expansion.used > expansion.most:
-        message = f"{reference.text} takes the parameters of this step past {expansion.most} bytes."
+        message = f"{reference.text} makes the parameters of this step larger than {expansion.most} bytes."
         expansion.problems.append({"reference": reference.text, "message": message, "limit": expansion.most})
         return None
     return encoded
@@ -261,5 +261,5 @@ def _explain_missing(value: Any, part: str | int) -> dict[str, Any] | None:
 
 def _describe_problem(reference: StepReference, path: ReferencePath, problem: dict[str, Any]) -> dict[str, Any]:
     at = format_path(reference.id, path)
-    message = f"{reference.text} leads nowhere: {at} is {problem.pop('has')}."
+    message = f"{reference.text} has no value: {at} is {problem.pop('has')}."
     return {"reference": reference.text, "at": at, "message": message, **problem}

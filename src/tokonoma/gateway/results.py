@@ -81,8 +81,8 @@ def build_result(plan: BatchPlan, reports: Mapping[str, StepReport], results: Ma
             included[report["id"]] = orjson.loads(encoded)
         else:
             report["message"] = (
-                f"It ran, but its result of {len(encoded)} bytes is left out: "
-                f"all results together may take {MAX_RESULTS}. Ask for fewer fields."
+                f"The step ran, but its result of {len(encoded)} bytes is left out: "
+                f"all results together may have {MAX_RESULTS} bytes. Request fewer fields."
             )
     return {"ok": all(report["status"] == "ok" for report in steps), "steps": steps, "results": included}
 

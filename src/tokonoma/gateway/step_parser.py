@@ -65,7 +65,7 @@ class BatchProblems:
     def to_refusal(self, lines: int) -> Invalid:
         errors = sorted(self._problems, key=lambda problem: problem["line"])
         first = f"Line {errors[0]['line']}: {errors[0]['message']}"
-        count = f"{self._count} faults in {lines} lines" if self._count > 1 else "a fault"
+        count = f"{self._count} problems in {lines} lines" if self._count > 1 else "a problem"
         details: dict[str, Any] = {"errors": errors}
         if self._count > len(errors):
             details["errors_total"] = self._count
@@ -96,7 +96,7 @@ def read_lines(text: str, problems: BatchProblems, limits: BatchLimits) -> list[
     # U+2028 and its kind may stand inside a JSON string: only a line feed ends a line.
     written = [(number, raw) for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if raw.strip()]
     if not written:
-        problems.add(1, "The batch is empty. Write one JSON object a line, each with id, module and tool.")
+        problems.add(1, "The batch is empty. Write one JSON object per line, each with id, module and tool.")
     elif len(written) > limits.steps:
         number = written[limits.steps][0]
         problems.add(number, f"The batch has {len(written)} steps; at most {limits.steps} are allowed.")
@@ -117,16 +117,16 @@ def _find_problems(raw: str) -> Iterator[str]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         is_comment = raw.lstrip().startswith(("//", "#", "/*"))
-        other = f"{error.msg} (column {error.colno}). Each line is one whole JSON object."
+        other = f"{error.msg} (column {error.colno}). Each line must be one complete JSON object."
         yield f"Not JSON: {'comments are not allowed.' if is_comment else other}"
         return
     if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else f"only {raw.strip()[:40]}"
         yield f"This line is {kind}. Each line is one JSON object, without brackets or commas around the lines."
     elif measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
-        yield f"The objects of this line nest deeper than {MAX_DEPTH}."
+        yield f"The objects of this line are nested deeper than {MAX_DEPTH}."
     else:
-        yield from (f"The key {key!r} stands twice in one object." for key in _find_duplicate_keys(raw))
+        yield from (f"The key {key!r} occurs twice in one object." for key in _find_duplicate_keys(raw))
 
 
 def _find_duplicate_keys(raw: str) -> list[str]:
@@ -197,14 +197,14 @@ class StepParser:
         value = raw.get(key)
         if isinstance(value, str) and value:
             return value
-        self._add_problem(key, f"{key} is required." if key not in raw else f"{key} must be a text that is not empty.")
+        self._add_problem(key, f"{key} is required." if key not in raw else f"{key} must be a non-empty string.")
         return None
 
     def _parse_id(self, raw: Mapping[str, Any]) -> str:
         id = self._parse_text(raw, "id") or ""
         if not id or STEP_ID.fullmatch(id):
             return id
-        self._add_problem("id", f"The id {shorten(id)!r} may hold only letters, digits, _ and -, at most 64 of them.")
+        self._add_problem("id", f"The id {shorten(id)!r} must be 1 to 64 letters, digits, _ or -.")
         return ""
 
     def _find_tool(self, raw: Mapping[str, Any]) -> ToolInfo | None:
@@ -227,7 +227,7 @@ class StepParser:
 
     def _collect_references(self, found: Sequence[FoundReference]) -> tuple[StepReference, ...]:
         if len(found) > _MAX_REFERENCES:
-            self._add_problem("params", f"The step holds more than {_MAX_REFERENCES} references.")
+            self._add_problem("params", f"The step has more than {_MAX_REFERENCES} references.")
         named: dict[str, StepReference] = {}
         for place, each in found:
             if isinstance(each, InvalidPath):
@@ -271,7 +271,7 @@ class StepParser:
             return None
         listed = tuple(dict.fromkeys(cast(list[str], given)))
         if not output:
-            message = 'fields shapes what comes back, and this step gives nothing back: add "output": true.'
+            message = 'fields selects what is returned, but this step returns nothing: add "output": true.'
             self._add_problem("fields", message)
         if not 0 < len(listed) <= _MAX_FIELDS:
             self._add_problem("fields", f"fields must name 1 to {_MAX_FIELDS} paths; leave it out for everything.")

@@ -42,8 +42,8 @@ def get_module_schema(
         "signature"
     ),
 ) -> ModuleSchemas:
-    """What the tools of a module take and give, as compact signatures. Read it once before you use a module, and
-    remember it. "*" lists all modules with the bare names of their tools."""
+    """Signatures of a module's tools: their parameters and results. Read them once before you use a module. "*" lists
+    all modules with the names of their tools."""
     modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
     names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
     if names == [_ALL]:
@@ -82,8 +82,8 @@ def call(
     tool_name: Annotated[str, Field(description="such as status")],
     params: Annotated[dict[str, Any] | None, Field(description="as its signature says")] = None,
 ) -> dict[str, Any]:
-    """Run one tool of a module. Names and parameters come from get_module_schema; a wrong one is answered with
-    the nearest names or the signature, and nothing is run."""
+    """Run one tool of a module. get_module_schema returns names and parameters. A wrong name fails with the nearest
+    names, wrong parameters fail with the signature."""
     # The dispatcher replaces a valid `call` by the tool that it names: only bad parameters come as far as the pipeline.
     raise AssertionError("a valid `call` was not unwrapped")
 
@@ -93,21 +93,21 @@ def build_batch_tool(
 ) -> Callable[..., Deferred[BatchResult]]:
     def batch(
         desk: Desk,
-        jsonl: Annotated[str, Field(description="one JSON object a line")],
-        dry_run: Annotated[bool, Field(description="check and show the plan only")] = False,
+        jsonl: Annotated[str, Field(description="one JSON object per line")],
+        dry_run: Annotated[bool, Field(description="only check and return the plan")] = False,
         time_limit: Annotated[
             float | None, Field(gt=0, le=LIMITS.seconds, description="seconds for all; default 600")
         ] = None,
         idempotency_key: Annotated[
             str | None,
-            Field(min_length=1, max_length=200, description="asked again within 24 h: the first answer, nothing runs"),
+            Field(min_length=1, max_length=200, description="a repeated key returns the first result for 24 h"),
         ] = None,
     ) -> Deferred[BatchResult]:
-        """Run up to 100 tool calls in one go, and keep what lies between out of your context. Each line is a step:
+        """Run up to 100 tool calls in one request; intermediate results stay out of your context. Each line is a step:
         {"id":"a","module":"m","tool":"t","params":{}}, optionally "after":["x"], "output":true, "fields":["items.id"],
         "time_limit":5. "${a.items[0].id}" in params reads step a's result and waits for a; "$${" is a literal "${".
-        Steps that wait for nothing run side by side. Only output:true results, cut down to their fields, and all
-        errors come back. Every line is checked before any runs; steps that need a failed one are skipped."""
+        Independent steps run in parallel. Only results with output:true, reduced to their fields, and all errors are
+        returned. Every line is checked before any runs; steps that depend on a failed one are skipped."""
         plan = parse_plan(jsonl, lambda name, tool: desk.server.find_tool(name, tool, desk.principal), check, LIMITS)
         seconds = time_limit or LIMITS.seconds
         key: IdempotencyKey | None = None
@@ -160,7 +160,7 @@ def build_gateway(
 
 
 def _refuse_unbound(*_: Any) -> NoReturn:
-    raise Unready("This gateway is not joined to a house.")
+    raise Unready("This gateway is not connected to a running server.")
 
 
 MODULE = build_gateway(_refuse_unbound, _refuse_unbound, _refuse_unbound, _refuse_unbound)

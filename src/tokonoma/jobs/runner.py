@@ -12,22 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tokonoma.core.concurrency import Job
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.jobs.leases import Leases
 
 _JITTER = random.Random()  # noqa: S311 - not a secret
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    name: str
-    step: Callable[[], float | None]
-    first_pause: float = 1.0  # seconds after the first failure; doubled after each further one
-    longest_pause: float = 60.0
-    lease: float = 0.0  # seconds; above 0 the job runs in one process at a time
-    choose_pause: Callable[[Exception], float | None] = lambda error: None  # a pause of its own for this error
-    on_stop: Callable[[], object] = lambda: None  # the runner closes before the job is done
 
 
 @dataclass(slots=True, eq=False)

@@ -69,11 +69,11 @@ def verify(rows: Rows) -> Verification:
             chain, expected, previous = found, cut + 1, bytes.fromhex(head)
             seen.add(chain)
         if seq < expected:
-            problems.append(f"strand {chain}: entry {seq} is there, though it was pruned")
+            problems.append(f"chain {chain}: entry {seq} exists although it was pruned")
         elif seq > expected:
-            problems.append(f"strand {chain}: entries {expected} to {seq - 1} are missing")
+            problems.append(f"chain {chain}: entries {expected} to {seq - 1} are missing")
         elif digest(previous, chain, seq, values) != stored:
-            problems.append(f"strand {chain}: entry {seq} was changed")
+            problems.append(f"chain {chain}: entry {seq} was changed")
         expected, previous, entries = seq + 1, stored, entries + 1
         if values[-1] and values[_KIND] != "prune":
             anchors += [(chain, values[_AT] < pruned_before, *each) for each in json.loads(values[-1])]
@@ -85,9 +85,7 @@ def verify(rows: Rows) -> Verification:
             continue
         row = rows.row("select hash from journal where strand = :chain and seq = :seq", chain=other, seq=seq)
         if row is None or bytes(row[0]).hex() != head:
-            problems.append(
-                f"strand {other}: entry {seq}, which strand {by} was anchored to, is missing or was changed"
-            )
+            problems.append(f"chain {other}: entry {seq}, which chain {by} is anchored to, is missing or was changed")
     return Verification(len(seen), entries, tuple(problems))
 
 

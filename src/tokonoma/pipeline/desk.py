@@ -206,7 +206,7 @@ class DeskTx:
         return self._policy
 
 
-def unfiltered(tx: Tx) -> Statements:
+def get_statements(tx: Tx) -> Statements:
     """The statements of a desk's transaction, without the row filter."""
     assert isinstance(tx, DeskTx)
     return tx.statements

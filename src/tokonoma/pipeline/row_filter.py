@@ -15,7 +15,9 @@ from tokonoma.core.call import OWNER, Call, Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Row, Rows
 
 _TOKEN = re.compile(r"\{(visible|everyone)(?::(\w+))?\}")
-_TEXT = re.compile(r"'(?:[^']|'')*'")
+_TEXT = re.compile(r"'(?:[^']|'')*'|\binsert\s+into\s+\w+\s*\([^)]*\)", re.IGNORECASE)
+"""What names no table that is read: texts, and the columns that an insert fills."""
+
 _KEYWORDS = (
     "where|join|on|set|group|order|limit|left|inner|cross|outer|right|full|using|union|values|and|natural|for|offset"
     "|returning|having|window"

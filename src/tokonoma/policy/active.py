@@ -114,8 +114,8 @@ class ActivePolicy:
             kinds = sorted({kind for _, kind in screen.refusals})
             fields = sorted({field for field, _ in screen.refusals})
             return Denied(
-                f"{', '.join(fields)} holds what the policy does not let be stored: {', '.join(kinds)}. "
-                "Take it out and try again. Nothing was stored.",
+                f"{', '.join(fields)} contains data that the policy does not allow to be stored: {', '.join(kinds)}. "
+                "Remove it and try again. Nothing was stored.",
                 reason="secret",
                 kinds=kinds,
                 fields=fields,
@@ -125,8 +125,8 @@ class ActivePolicy:
         if not masks:
             return None
         return Conflict(
-            f"The text holds masks ({', '.join(f'[{kind}]' for kind in masks)}), which stand for what this caller "
-            "cannot see: writing them would destroy the original. "
+            f"The text contains masks ({', '.join(f'[{kind}]' for kind in masks)}), which replace data that this "
+            "caller may not see. Storing them would destroy the original. "
             "Write only the parts that you know. Nothing was stored.",
             reason="masked",
             kinds=masks,

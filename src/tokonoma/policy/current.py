@@ -182,10 +182,10 @@ def build_policy(stored: PolicyVersion, salt: bytes) -> ActivePolicy:
 
 
 def format_progress(progress: ReclassifyProgress) -> str:
-    count = f"{progress.done} of about {progress.total} records looked at"
+    count = f"{progress.done} of about {progress.total} records checked"
     if progress.in_force:
-        return f"{progress.version} is in force; what may be milder becomes so, {count}"
-    return f"{progress.version} is coming: what must be stricter becomes so first, {count}"
+        return f"{progress.version} is in force; records that may be milder are reclassified, {count}"
+    return f"{progress.version} is coming: records that must be stricter are reclassified first, {count}"
 
 
 def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:
@@ -193,13 +193,13 @@ def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:
     keys = {name: key for name, _, key in (each.rpartition(":") for each in signers)}
     if proposal.approver not in keys or not proposal.signature:
         raise Denied(
-            "Here a policy must be signed: give `approver` (one of policy_signers) and `signature`, the base64 of the"
-            " Ed25519 signature of the YAML text.",
+            "A policy must be signed on this server: give `approver` (one of policy_signers) and `signature`, the"
+            " Ed25519 signature of the YAML text in base64.",
             reason="signature",
             approvers=sorted(keys),
         )
     if not _verify_signature(keys[proposal.approver], proposal):
-        message = f"The signature is not one of {proposal.approver!r} over this text. Nothing was changed."
+        message = f"This is not a valid signature of {proposal.approver!r} for this text. Nothing was changed."
         raise Denied(message, reason="signature")
 
 

@@ -107,5 +107,5 @@ class CallDeskPolicy:
     def _require_owner(self) -> str:
         """The name of the caller; Denied unless it is the owner."""
         if self._call.principal.kind != "owner":
-            raise Denied("Only the owner of the server changes its policy.", reason="owner")
+            raise Denied("Only the owner of the server can change its policy.", reason="owner")
         return self._call.principal.name

@@ -111,28 +111,28 @@ class _PolicyParser:
     def _placement(self, node: YamlNode) -> PlacementRule:
         given = self._members(node, ("class", *_PLACE))
         if "class" not in given or not given.keys() & set(_PLACE):
-            return self._report(node, "name a class and at least one of module, space, path", PlacementRule("secret"))
+            return self._report(node, "give a class and at least one of module, space, path", PlacementRule("secret"))
         return PlacementRule(self._classification(given["class"]), *self._place(given))
 
     def _mask_rule(self, node: YamlNode) -> MaskRule:
         given = self._members(node, ("kinds", "class", *_PLACE))
         kinds = tuple(self._list(given.get("kinds"), self._redact_kind))
         if not kinds or not given.keys() & set(_PLACE):
-            return self._report(node, "name kinds and at least one of module, space, path", MaskRule(()))
+            return self._report(node, "give kinds and at least one of module, space, path", MaskRule(()))
         return MaskRule(kinds, self._classification(given["class"]) if "class" in given else "pii", *self._place(given))
 
     def _place(self, given: Mapping[str, YamlNode]) -> tuple[str, str, str]:
         """module, space and path"""
         space = self._text(given.get("space"))
         if space and not space.startswith("/"):
-            self._report(given["space"], "a space begins with /", None)
+            self._report(given["space"], "a space starts with /", None)
         root = space.rstrip("/") or ("/" if space else "")
         return self._text(given.get("module")), root, self._text(given.get("path"))
 
     def _invariant(self, node: YamlNode) -> Invariant:
         given = self._members(node, ("class", "scope", "deny"))
         if "class" not in given:
-            return self._report(node, "name the class that it is about", Invariant("secret"))
+            return self._report(node, "give a class", Invariant("secret"))
         scope = self._one_of(given.get("scope"), LAYERS, "") or None
         deny = tuple(self._list(given.get("deny"), lambda each: self._one_of(each, ("read", "write"), "read")))
         return Invariant(
@@ -145,7 +145,7 @@ class _PolicyParser:
             return self._report(node, "a detector needs kind and pattern", Detector("x", "pii", "x"))
         kind, pattern = self._text(given["kind"]), self._text(given["pattern"])
         if not _KIND.fullmatch(kind):
-            self._report(given["kind"], "a kind is a word of small letters, digits and _", None)
+            self._report(given["kind"], "a kind consists of lower-case letters, digits and _", None)
         if problem := check_pattern(pattern):
             self._report(given["pattern"], problem, None)
         self._known.add(kind)
@@ -190,12 +190,12 @@ class _PolicyParser:
 
     def _members(self, node: YamlNode, allowed: Collection[str]) -> dict[str, YamlNode]:
         if not isinstance(node.value, dict):
-            return self._report(node, f"here belong keys: {', '.join(allowed)}", {})
+            return self._report(node, f"expected keys: {', '.join(allowed)}", {})
         members = node.value
         for name, each in members.items():
             if name not in allowed:
                 meant = find_nearest(name, allowed, 1)
-                hint = f"; did you mean {meant[0]}?" if meant else f"; there are {', '.join(allowed)}"
+                hint = f"; did you mean {meant[0]}?" if meant else f"; known keys: {', '.join(allowed)}"
                 self._report(each, f"unknown key {name!r}{hint}", None)
         return {name: each for name, each in members.items() if name in allowed}
 
@@ -211,13 +211,13 @@ class _PolicyParser:
         if node is None or node.value is None:
             return []
         if not isinstance(node.value, list):
-            return self._report(node, "here belongs a list", [])
+            return self._report(node, "expected a list", [])
         return [read(each) for each in node.value]
 
     def _text(self, node: YamlNode | None) -> str:
         if node is None:
             return ""
-        return node.value if isinstance(node.value, str) else self._report(node, "here belongs a text", "")
+        return node.value if isinstance(node.value, str) else self._report(node, "expected a text", "")
 
     def _tags(self, node: YamlNode) -> tuple[str, ...]:
         def tag(each: YamlNode) -> str:
@@ -232,7 +232,7 @@ class _PolicyParser:
         if text not in known:
             meant = find_nearest(text, known, 1)
             hint = f"; did you mean {meant[0]}?" if meant else ""
-            self._report(node, f"no detector finds {text!r}{hint}", None)
+            self._report(node, f"there is no detector for {text!r}{hint}", None)
         return text
 
     def _classification(self, node: YamlNode) -> Classification:
@@ -243,21 +243,21 @@ class _PolicyParser:
             return default
         if node.value in allowed and isinstance(node.value, str):
             return node.value
-        return self._report(node, f"one of {', '.join(allowed)}", default)
+        return self._report(node, f"expected one of {', '.join(allowed)}", default)
 
     def _flag(self, node: YamlNode | None) -> bool:
         if node is None:
             return False
-        return node.value if isinstance(node.value, bool) else self._report(node, "true or false", False)
+        return node.value if isinstance(node.value, bool) else self._report(node, "expected true or false", False)
 
     def _number(self, node: YamlNode | None, default: float, low: float, high: float, *, whole: bool = False) -> float:
         if node is None:
             return default
         value = node.value
         if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            return self._report(node, "here belongs a number", default)
+            return self._report(node, "expected a number", default)
         if not low <= value <= high or (whole and not isinstance(value, int)):
-            return self._report(node, f"a {'whole ' if whole else ''}number from {low:g} to {high:g}", default)
+            return self._report(node, f"expected a {'whole ' if whole else ''}number from {low:g} to {high:g}", default)
         return value
 
     def _whole(self, node: YamlNode | None, default: int, low: int, high: int) -> int:
@@ -268,7 +268,7 @@ class _PolicyParser:
         if node.written in ("inf", ".inf"):
             return None
         if found is None or int(found[1]) == 0:
-            return self._report(node, "a time looks like 30m, 12h, 7d, 4w or inf", DAY)
+            return self._report(node, "a duration looks like 30m, 12h, 7d, 4w or inf", DAY)
         return int(found[1]) * _LENGTHS[found[2]]
 
 
@@ -279,5 +279,5 @@ def check_pattern(pattern: str) -> str:
     try:
         compiled = compile_pattern(pattern)
     except ValueError as error:
-        return f"RE2 does not take this pattern: {error}"
+        return f"RE2 rejects this pattern: {error}"
     return "this pattern matches the empty text" if compiled.search(b"") else ""

@@ -7,6 +7,7 @@ loses only the batch that was not committed, and the next process that reads the
 import time
 from collections.abc import Callable
 
+from tokonoma.core.concurrency import Job
 from tokonoma.core.errors import Unavailable
 from tokonoma.policy.current import CurrentPolicy
 from tokonoma.policy.reclassify import BATCH_SIZE
@@ -23,18 +24,20 @@ this job and may block the writes that it waits for: it gives way before the dat
 _MIN_PAUSE, _MAX_PAUSE = 0.02, 5.0  # seconds after a batch that met a busy writer
 
 
-class Reclassifier:
-    """One object per process. `start` runs a step in the background, as a job."""
+_LEASE = 5.0
+"""Seconds: of several processes one works in the background; if it is killed, another goes on after that."""
 
-    def __init__(
-        self, database: Database, policies: CurrentPolicy, start: Callable[[Callable[[], float | None]], None]
-    ) -> None:
+
+class Reclassifier:
+    """One object per process. `start` runs a job in the background."""
+
+    def __init__(self, database: Database, policies: CurrentPolicy, start: Callable[[Job], None]) -> None:
         self._database, self._policies, self._start = database, policies, start
         self._batch_size, self._pause = BATCH_SIZE, _MIN_PAUSE
 
     def wake(self) -> None:
         """There may be work."""
-        self._start(self.run_step)
+        self._start(Job("reclassify", self.run_step, lease=_LEASE))
 
     def run_until_done(self, seconds: float | None = None, told: Callable[[], object] | None = None) -> bool:
         """Work in this thread for at most so many seconds, calling `told` after each batch. False: there is more work,

@@ -115,7 +115,7 @@ retrieval:
 def apply_masks(
     classes: Mapping[Classification, ClassRule], masks: Iterable[MaskRule]
 ) -> dict[Classification, ClassRule]:
-    """The classes, of which those that masked detections mean are given out without these."""
+    """The class rules; the class of each mask also redacts the kinds of that mask."""
     made = dict(classes)
     for rule in masks:
         old = made[rule.classification]
@@ -168,13 +168,13 @@ def decide(
     if effect == "write":
         return Decision("allow", f"{classification} may be written")
     if rule.escalation == "deny":
-        return Decision("deny", f"{classification} is never given out (escalation: deny)")
+        return Decision("deny", f"{classification} may never be read (escalation: deny)")
     if not matches(rule.allow, tags):
-        return Decision("deny", f"{classification} is not for {', '.join(tags) or 'nobody'}")
-    review = "; a person should look at it (escalation: human_review)" if rule.escalation == "human_review" else ""
+        return Decision("deny", f"{classification} may not be read with {', '.join(tags) or 'no tags'}")
+    review = "; a person should review it (escalation: human_review)" if rule.escalation == "human_review" else ""
     if rule.redact:
-        return Decision("redact", f"{classification} is given out without {', '.join(rule.redact)}{review}")
-    return Decision("allow", f"{classification} is given out{review}")
+        return Decision("redact", f"{classification} may be read without {', '.join(rule.redact)}{review}")
+    return Decision("allow", f"{classification} may be read{review}")
 
 
 def list_readable(rules: PolicyRules, tags: Collection[str], scope: Layer | None = None) -> tuple[Classification, ...]:

@@ -91,7 +91,7 @@ def read_head(rows: Rows, lock: Literal["", "{for_share}", "{for_update}"] = "")
     also lets transactions that write records wait."""
     row = rows.row(f"{_HEAD} {lock}")
     if row is None:
-        raise Missing("The store does not say which policy is in force.", reason="policy")
+        raise Missing("The database does not say which policy is in force.", reason="policy")
     return PolicyHead(row[0], bytes(row[1]), row[2], row[3])
 
 
@@ -129,7 +129,7 @@ def read_version(rows: Rows, number: int) -> PolicyVersion:
         return SHIPPED
     row = rows.row(f"select {_COLUMNS} from policy_version where number = :number", number=number)  # noqa: S608
     if row is None:
-        raise Missing("The policy in force is not in the store.", reason="policy")
+        raise Missing("The policy in force is not in the database.", reason="policy")
     return PolicyVersion(*row)
 
 
@@ -180,7 +180,7 @@ def check_expected(rows: Rows, head: PolicyHead, expected: str | None) -> None:
     current = read_version(rows, head.newest).version
     if expected is not None and expected != current:
         raise Conflict(
-            f"The policy in force is {current}, not {expected}. Look at it, then try again. Nothing changed.",
+            f"The policy in force is {current}, not {expected}. Read it, then try again. Nothing was changed.",
             reason="policy_version",
             current_version=current,
         )

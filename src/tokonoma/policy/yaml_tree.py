@@ -37,7 +37,7 @@ def policy_error(problems: Sequence[PolicyProblem]) -> Invalid:
     more = f" There are {len(problems) - 1} more problems." if len(problems) > 1 else ""
     where = f"line {first.line}, column {first.column}" + (f", {first.key}" if first.key else "")
     return Invalid(
-        f"The policy is not right ({where}): {first.message}.{more}",
+        f"The policy is not valid ({where}): {first.message}.{more}",
         reason="policy",
         alias="POLICY_INVALID",
         line=first.line,
@@ -56,7 +56,7 @@ def parse_yaml(text: str) -> YamlNode:
     """The whole document; Invalid names the place of the first error."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        raise _error_at(None, f"it has {size} bytes, and {MAX_BYTES} is the most")
+        raise _error_at(None, f"it has {size} bytes; at most {MAX_BYTES} are allowed")
     try:
         _check_events(text)
         root = _YAML.compose(text, Loader=yaml.SafeLoader)
@@ -65,7 +65,7 @@ def parse_yaml(text: str) -> YamlNode:
         raise _error_at(mark, f"this is not YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
         place = str(text[: getattr(error, "position", 0)])
-        problem = PolicyProblem("", "it holds a character that YAML does not allow", place.count("\n") + 1, 1)
+        problem = PolicyProblem("", "it contains a character that YAML does not allow", place.count("\n") + 1, 1)
         raise policy_error([problem]) from None
     if root is None:
         raise _error_at(None, "it is empty")
@@ -81,9 +81,9 @@ def _check_events(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         documents += isinstance(event, yaml.DocumentStartEvent)
         if depth > _MAX_DEPTH:
-            raise _error_at(event.start_mark, f"more than {_MAX_DEPTH} levels")
+            raise _error_at(event.start_mark, f"nested deeper than {_MAX_DEPTH} levels")
         if documents > 1:
-            raise _error_at(event.start_mark, "one document, not several")
+            raise _error_at(event.start_mark, "more than one document")
 
 
 def _build_node(node: Any, key: str) -> YamlNode:
@@ -106,7 +106,7 @@ def _build_members(node: Any, key: str) -> Iterator[tuple[str, YamlNode]]:
             raise _error_at(name.start_mark, "a key must be a word", key)
         place = f"{key}.{name.value}" if key else name.value
         if name.value in seen:
-            raise _error_at(name.start_mark, "it stands here twice", place)
+            raise _error_at(name.start_mark, "this key appears twice", place)
         seen.add(name.value)
         yield name.value, _build_node(value, place)
 
@@ -120,5 +120,5 @@ def _build_scalar(kind: str, text: str, node: Any) -> Any:
         try:
             return _YAML.SafeLoader("").construct_object(node)
         except (ValueError, OverflowError):
-            raise policy_error([PolicyProblem("", "this number cannot be read", node.start_mark.line + 1, 1)]) from None
+            raise policy_error([PolicyProblem("", "this number is not valid", node.start_mark.line + 1, 1)]) from None
     return text

@@ -93,7 +93,7 @@ def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> Filter
     name = f"f_space{number}"
     params |= {name: tree, f"{name}_low": f"{tree}/", f"{name}_high": f"{tree}0"}
     return FilterPart(
-        "space",
+        "namespace",
         f"(d.space = :{name} or (d.space >= :{name}_low and d.space < :{name}_high))",
         f"select id from document where space = :{name}"
         f" union all select id from document where space >= :{name}_low and space < :{name}_high",
@@ -229,7 +229,7 @@ def _build_between(condition: Condition, name: str, params: dict[str, Any]) -> s
     """Both ends are included; texts are compared by code points, which suits dates in ISO 8601."""
     ends = [value for value in condition.values if value is not None]
     if len(condition.values) != 2 or not ends or any(isinstance(end, bool) for end in ends):
-        raise _condition_error(condition, "two ends, of which one may be open")
+        raise _condition_error(condition, "two ends, one of which may be null")
     if len({isinstance(end, str) for end in ends}) != 1:
         raise _condition_error(condition, "two texts or two numbers")
     tests = ["f.number is null" if isinstance(ends[0], str) else "coalesce(f.text, '') not in ('true', 'false')"]
@@ -257,7 +257,7 @@ def _build_tests(condition: Condition, name: str, params: dict[str, Any]) -> lis
         return [_build_between(condition, name, params)]
     build = _BUILDERS.get(condition.operator)
     if build is None:
-        raise Invalid(f"There is no operator {condition.operator!r}.", reason="operator")
+        raise Invalid(f"Unknown operator {condition.operator!r}.", reason="operator")
     return [build(_require_value(each, condition), f"{name}_{n}", params) for n, each in enumerate(condition.values)]
 
 
@@ -265,7 +265,7 @@ def _require_value(value: Scalar | None, condition: Condition) -> Scalar:
     if condition.operator == "prefix" and not isinstance(value, str):
         raise _condition_error(condition, "a text")
     if value is None:
-        raise _condition_error(condition, "a text, a number or a truth")
+        raise _condition_error(condition, "a text, a number or a boolean")
     return value
 
 

@@ -37,7 +37,7 @@ from tokonoma.store.dialect import DatabaseKind
 if TYPE_CHECKING:
     from tokonoma.search.dates import DateBoost
 
-_STATES = {"waiting": "not yet embedded: its vector is still to be made", "none": "not embedded: it has no vector"}
+_STATES = {"waiting": "not yet embedded: its vector is still in the queue", "none": "not embedded: it has no vector"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,6 @@ class Ranking:
     mode: Mode
     text_search: TextSearch | None = None
     language: str | None = None  # of the query, where it mattered
-
-
-def embed_query(context: SearchContext, query: Query) -> QueryVector | None:
-    """The query as a vector. This may call a remote provider: hold no transaction meanwhile."""
-    if query.mode == "text" or not query.text.strip() or query.pivot is not None or context.vectors is None:
-        return None
-    return context.vectors.embed_query(query.text)
 
 
 def find(
@@ -111,8 +104,7 @@ def _rank_by_vector(
 ) -> Ranking:
     if context.vectors is None or vector is None:
         raise Unavailable(
-            "Nothing can be searched by meaning now: there is no embedding model, or it does not answer."
-            ' Ask by words (mode "text").',
+            'Vector search is not available: no embedding model is configured, or it does not answer. Use mode "text".',
             reason="embedder",
         )
     most = max(TUNING.fused_hits, 2 * query.limit)
@@ -278,12 +270,12 @@ def _explain_rank(query: Query, ranking: Ranking, number: int) -> str:
     last = f"; the last of {min(query.limit, len(items))} hits has {items[: query.limit][-1].score}" if items else ""
     for place, each in enumerate(items):
         if each.evidence.id == number:
-            return f"below the line: rank {place + 1} with a score of {each.score}{last}"
+            return f"ranked too low: rank {place + 1} with a score of {each.score}{last}"
     if search is None:
-        return f"below the line: its rank is over {len(items)}{last}"
+        return f"ranked too low: not among the first {len(items)}{last}"
     search.score_documents([number])
     level = search.scores[number].level if number in search.scores else 0.0
     if not level:
-        return f"below the line: no word of the query is in it{last}"
+        return f"ranked too low: it contains no word of the query{last}"
     compared = len(search.scores)
-    return f"below the line: not among the {compared} records that were compared; its words give {level:.6f}{last}"
+    return f"ranked too low: not among the {compared} records that were compared; its text score is {level:.6f}{last}"

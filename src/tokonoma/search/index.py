@@ -16,7 +16,7 @@ from tokonoma.core.module import ListDocuments, Module
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
 from tokonoma.search.filters import to_cells, to_indexed_key
-from tokonoma.search.find import SearchContext, embed_query, find
+from tokonoma.search.find import SearchContext, find
 from tokonoma.search.text.term_index import (
     PostgresTermIndex,
     SqliteTermIndex,
@@ -70,7 +70,10 @@ class SearchIndex:
 
     def embed_query(self, query: Query) -> QueryVector | None:
         """The query as a vector. This may call a remote provider: do it before a transaction begins."""
-        return embed_query(self._context, query)
+        vectors = self._context.vectors
+        if query.mode == "text" or not query.text.strip() or query.pivot is not None or vectors is None:
+            return None
+        return vectors.embed_query(query.text)
 
     def find(
         self, rows: Rows, query: Query, where: SearchFilter, scope: SearchScope, vector: QueryVector | None = None
@@ -78,9 +81,9 @@ class SearchIndex:
         return find(self._context, rows, query, where, scope, vector)
 
     def put(
-        self, statements: Statements, document: Document, mark: Classification | DocumentScan, *, anew: bool = False
+        self, statements: Statements, document: Document, mark: Classification | DocumentScan, *, rewrite: bool = False
     ) -> Classification:
-        """Write what has changed, and with `anew` the terms in any case. Returns the document's class."""
+        """Write what has changed, and with `rewrite` the terms in any case. Returns the document's class."""
         old = statements.row(_OLD, address=document.address)
         row = _build_row(document, mark, old)
         if old is None:
@@ -88,7 +91,7 @@ class SearchIndex:
             if old is None:
                 return row["label"]
             row = _build_row(document, mark, old)
-        self._update(statements, document, row, old, anew)
+        self._update(statements, document, row, old, rewrite)
         return row["label"]
 
     def _insert(self, statements: Statements, document: Document, row: dict[str, Any]) -> Row | None:
@@ -105,12 +108,12 @@ class SearchIndex:
             self._enqueue(statements, number)
         return None
 
-    def _update(self, statements: Statements, document: Document, row: dict[str, Any], old: Row, anew: bool) -> None:
+    def _update(self, statements: Statements, document: Document, row: dict[str, Any], old: Row, rewrite: bool) -> None:
         number, digest, form, length, _module, namespace, *_ = old
         has_new_text = digest != row["digest"]
         if not document.at and not has_new_text:
             row["at"] = old[_AT]
-        if has_new_text or form != FORMAT_VERSION or anew or namespace != document.namespace:
+        if has_new_text or form != FORMAT_VERSION or rewrite or namespace != document.namespace:
             terms = count_terms(document.text, document.title)
             self._write_terms(statements, number, row, terms, new=form == 0)
             update_corpus(self.kind, statements, number, 1 if form == 0 else 0, terms.length - length)
@@ -269,7 +272,7 @@ def _reindex_page(
     last = page[-1].address if len(page) == PAGE else None
     for document in page:
         if document.address in held or document.address in lacked:
-            index.put(tx, document, mark(document), anew=True)
+            index.put(tx, document, mark(document), rewrite=True)
     present = {document.address for document in page}
     gone = {address for address in held - present if last is None or address <= last}
     for address in gone | (lacked - present):

@@ -50,7 +50,7 @@ def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str
         if error.reason:
             details = {"reason": error.reason, **details}
     else:
-        message, details = "Something went wrong inside the server. Its log tells more under this request_id.", {}
+        message, details = "Internal error. The server's log has details under this request_id.", {}
     code = find_error_code(error, codes)
     if not isinstance(error, Refusal):
         code = codes.get(f"internal.{call.tool}", code)

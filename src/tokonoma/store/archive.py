@@ -143,7 +143,7 @@ def _compare_table(path: Path, table: ArchivedTable, stream: IO[bytes]) -> None:
             found.update(chunk)
             rows += chunk.count(b"\n")  # COPY escapes a line break inside a value
     if rows != table.rows or found.hexdigest() != table.sha256:
-        raise damaged_backup(path, f"the rows of {table.name} are not those that were saved")
+        raise damaged_backup(path, f"the rows of {table.name} were changed")
 
 
 def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:

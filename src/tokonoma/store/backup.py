@@ -25,12 +25,12 @@ def create_backup(database: Database, target: Path) -> BackupContents:
     """Save everything into the new file `target`, which appears only when it is complete and was read back."""
     with database.reading() as tx:
         if not read_applied(database, tx):
-            raise Unready("The database holds no tables of Tokonoma yet: there is nothing to save.", reason="empty")
+            raise Unready("The database has no tables of Tokonoma yet: there is nothing to save.", reason="empty")
     with _write_atomically(target) as temporary:
         counts = database.save_copy(temporary)
         contents = verify_backup(temporary)
         if dict(contents.tables) != counts:
-            raise Unavailable("The backup does not hold the rows of the database; it was thrown away.", reason="backup")
+            raise Unavailable("The backup does not match the database; it was deleted.", reason="backup")
     return replace(contents, path=target)
 
 
@@ -62,7 +62,7 @@ def restore_backup(
     kept = _save_safety_copy(database, safety)
     database.load_copy(source)
     if database.kind == "sqlite" and database.find_problems():
-        raise Unavailable(f"The restored database is not sound. What was there before is at {kept}.", reason="restore")
+        raise Unavailable(f"The restored database is damaged. The earlier state is at {kept}.", reason="restore")
     return RestoreResult(contents, kept)
 
 
@@ -71,7 +71,7 @@ def check_migrations(contents: BackupContents, sets: MigrationSets) -> None:
     for name, names in contents.migrations.items():
         if name not in sets:
             raise Unready(
-                f"The backup holds tables of `{name}`, which this program does not know. Install that module first.",
+                f"The backup contains tables of `{name}`, which this program does not know. Install that module first.",
                 reason="unknown_schema",
                 set=name,
             )
@@ -93,7 +93,7 @@ def _save_safety_copy(database: Database, folder: Path | None) -> Path | None:
 def _write_atomically(target: Path) -> Generator[Path]:
     """A new file, readable by its owner only, written under another name and synced before it gets its own."""
     if target.exists():
-        raise Conflict(f"{target} is already there. Choose another name.", reason="exists")
+        raise Conflict(f"{target} already exists. Choose another name.", reason="exists")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))

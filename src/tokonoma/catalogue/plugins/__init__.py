@@ -3,6 +3,7 @@
 A start reads that file and nothing else: entry points cost 50 ms, and a plugin's code is imported when it is called.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tokonoma import catalogue
@@ -38,5 +39,32 @@ def read_usable_plugins(home: Path) -> list[ModuleInfo]:
         return []
     for module in modules:
         if module.name in catalogue.BUILT_IN_MODULES:
-            log("warning", "plugins", message=f"The plugin {module.name!r} is left out: that name is built in by now.")
+            message = f"The plugin {module.name!r} is ignored: a built-in module has that name."
+            log("warning", "plugins", message=message)
     return [module for module in modules if module.name not in catalogue.BUILT_IN_MODULES]
+
+
+class PluginWatch:
+    """All modules, whenever the file of the enabled plugins has changed: other processes enable and disable them."""
+
+    def __init__(self, home: Path, built_in: Sequence[ModuleInfo]) -> None:
+        self._home, self._built_in = home, built_in
+        self._stamp = self._read_stamp()
+
+    def read_all(self) -> list[ModuleInfo]:
+        return [*self._built_in, *read_usable_plugins(self._home)]
+
+    def poll(self) -> list[ModuleInfo] | None:
+        """None if nothing has changed since the last call."""
+        stamp = self._read_stamp()
+        if stamp == self._stamp:
+            return None
+        self._stamp = stamp
+        return self.read_all()
+
+    def _read_stamp(self) -> tuple[int, ...] | None:
+        try:
+            found = plugins_file(self._home).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino

@@ -49,7 +49,7 @@ def find_offer(name: str) -> PluginOffer:
     if not found:
         known = [each.name for each in list_offers()]
         meant = find_nearest(name, known)
-        hint = f"Did you mean {meant[0]!r}?" if meant else f"Installed are: {', '.join(known) or 'none'}."
+        hint = f"Did you mean {meant[0]!r}?" if meant else f"Installed: {', '.join(known) or 'none'}."
         raise Missing(f"No installed package offers a module called {name!r}. {hint}", reason="plugin")
     if len(found) > 1:
         packages = ", ".join(each.package for each in found)
@@ -76,7 +76,7 @@ def disable_plugin(home: Path, name: str) -> None:
     rest = [module for module in modules if module.name != name]
     if len(rest) == len(modules):
         enabled = ", ".join(module.name for module in modules) or "none"
-        raise Missing(f"No plugin called {name!r} is enabled. Enabled are: {enabled}.", reason="plugin")
+        raise Missing(f"No plugin called {name!r} is enabled. Enabled: {enabled}.", reason="plugin")
     _save_plugins(home, rest)
 
 
@@ -116,9 +116,11 @@ def describe_plugin(offer: PluginOffer) -> ModuleInfo:
     if module.name != offer.name:
         raise _invalid_plugin(offer, f"its entry point is called {offer.name!r}, its module {module.name!r}")
     if not _NAME.fullmatch(module.name):
-        raise _invalid_plugin(offer, "a module's name is lower-case letters, digits and underscores, a letter first")
+        raise _invalid_plugin(
+            offer, "a module's name must be lower-case letters, digits and underscores, and start with a letter"
+        )
     if module.name in _RESERVED:
-        raise _invalid_plugin(offer, "the house uses that name itself")
+        raise _invalid_plugin(offer, "the server reserves that name")
     _check_tools(offer, module.tools)
     try:
         return catalogue.describe_module(module, offer.source)

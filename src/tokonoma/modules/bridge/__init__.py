@@ -1,4 +1,4 @@
-"""bridge: copies into the vault from any address of the house, without showing the text to anybody (specs/001)."""
+"""bridge: copies records of any module into the vault without returning their text (specs/001)."""
 
 from tokonoma.core.module import Module, Tool
 from tokonoma.files import FILE_ERROR_CODES

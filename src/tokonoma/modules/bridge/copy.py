@@ -15,9 +15,9 @@ from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import encode_text, file_address, namespace_of
 from tokonoma.files.write import FileChange, write_content
 
-Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file is there")]
-ToPath = Annotated[str, Field(description="relative to the vault, like artifacts/summary.md")]
-Trace = Annotated[str | None, Field(max_length=100, description="of the search that led here")]
+Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file must exist")]
+ToPath = Annotated[str, Field(description="relative to the vault, such as artifacts/summary.md")]
+Trace = Annotated[str | None, Field(max_length=100, description="trace_id of the search that found the source")]
 
 
 class CopyRef(TypedDict):
@@ -32,7 +32,7 @@ class CopyRef(TypedDict):
 
 
 class CopyLimits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_FILE_BYTES, description="refuse to copy more")]]
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_FILE_BYTES, description="fails if the source is longer")]]
 
 
 class CopyResponse(TypedDict):
@@ -56,8 +56,8 @@ def copy_section(
     limits: CopyLimits | None = None,
     trace_id: Trace = None,
 ) -> CopyResponse:
-    """Copy a manual's section, lines of a vault file, a memo, an item or a claim into the vault. The text is not shown:
-    the answer says where it went and how much it was."""
+    """Copy a manual's section, lines of a vault file, a memo, an item or a claim into the vault. The text is not
+    returned, only its new path and its size."""
     return _copy(desk, _source_address(from_ref), to_path, mode, limits, trace_id)
 
 
@@ -70,7 +70,7 @@ def copy_file(
     limits: CopyLimits | None = None,
     trace_id: Trace = None,
 ) -> CopyResponse:
-    """Copy a whole file of a manual into the vault, to be changed there. The text is not shown."""
+    """Copy a whole file of a manual into the vault, to be edited there. The text is not returned."""
     return _copy(desk, _manual_address(manual_id, from_path), to_path, mode, limits, trace_id)
 
 
@@ -87,14 +87,14 @@ def _source_address(ref: CopyRef) -> str:
         lines += f"-L{ref['end_line']}" if lines and "end_line" in ref else ""
         return file_address(join_path(canonicalize_path(split_file_path(ref["path"], "from_ref")))) + lines
     if "manual_id" not in ref:
-        raise Invalid("from_ref needs a manual_id; manual_list names them.", field="from_ref")
+        raise Invalid("from_ref needs a manual_id; manual_list returns them.", field="from_ref")
     return _manual_address(ref["manual_id"], ref["path"]) + lines
 
 
 def _manual_address(manual_id: str, path: str) -> str:
     (name,) = split_file_path(manual_id, "manual_id")[:1]
     if name != manual_id:
-        raise Invalid("manual_id is the name of one folder of the manuals.", field="manual_id")
+        raise Invalid("manual_id must be the name of one folder of the manuals.", field="manual_id")
     return f"tokonoma://manual/{name}/{join_path(split_file_path(path, 'from_path'))}"
 
 
@@ -103,14 +103,14 @@ def _copy(
 ) -> CopyResponse:
     parts = canonicalize_path(split_file_path(to_path, "to_path"))
     if not is_inside(namespace_of(parts), desk.principal.root):
-        raise Denied(f"{join_path(parts)} lies outside the folder that this key is for.", reason="scope")
+        raise Denied(f"{join_path(parts)} is outside the folder of this key.", reason="scope")
     record = desk.read(source)
     if trace_id is not None:
         desk.mark_used(record.address, trace_id)
     most = (limits or {}).get("max_chars", MAX_FILE_BYTES)
     if len(record.text) > most:
         raise Invalid(
-            f"{record.address} has {len(record.text)} characters, and limits.max_chars is {most}. Nothing was copied.",
+            f"{record.address} has {len(record.text)} characters; limits.max_chars is {most}. Nothing was copied.",
             field="limits",
             limit=most,
         )

@@ -80,25 +80,23 @@ def _define_tool(
 
 MODULE = Module(
     name="claims",
-    summary="Claims with sources: activate what may be used for a task, upsert, give feedback; the policy.",
+    summary="Claims with sources: recall those allowed for a task, store them, give feedback; the policy.",
     tools=(
         _define_tool("activate", activate, "Activate a context", 15, 16),
         _define_tool("search", search, "Search claims", 10, 32),
-        _define_tool("upsert", upsert, "Keep a claim", 10, 64, effect="write", idempotent=True),
-        _define_tool("feedback", feedback, "Say whether a claim helped", 3, 4, effect="write", idempotent=True),
+        _define_tool("upsert", upsert, "Store a claim", 10, 64, effect="write", idempotent=True),
+        _define_tool("feedback", feedback, "Give feedback on a claim", 3, 4, effect="write", idempotent=True),
         _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, sees_secrets=True),
         _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
         _define_tool("context.get", context_get, "Read an active context", 10, 4),
         _define_tool("get", get, "Read a claim", 10, 4),
         _define_tool("list", list_claims, "List claims", 10, 4),
         _define_tool("history", history, "History of a claim", 10, 4),
-        _define_tool(
-            "supersede", supersede, "Let a newer claim shadow an older one", 10, 4, effect="write", idempotent=True
-        ),
+        _define_tool("supersede", supersede, "Supersede a claim", 10, 4, effect="write", idempotent=True),
         _define_tool("forget", forget, "Forget claims", 30, 16, effect="destroy"),
         _define_tool("policy.get", policy_get, "Read a policy", 5, 4),
-        _define_tool("policy.history", policy_history, "Policies so far", 5, 4),
-        _define_tool("policy.rollback", policy_rollback, "Bring a policy back", 10, 4, effect="write"),
+        _define_tool("policy.history", policy_history, "List policy versions", 5, 4),
+        _define_tool("policy.rollback", policy_rollback, "Roll back the policy", 10, 4, effect="write"),
     ),
     tables=TABLES,
     record_tables=RECORDS,
@@ -108,5 +106,5 @@ MODULE = Module(
     unindexed_documents=list_unindexed,
     codes=CODES,
     envelope=True,
-    owner_tools=(Tool("purge", purge, "Forget claims for good", effect="destroy", time_limit=600),),
+    owner_tools=(Tool("purge", purge, "Delete forgotten claims", effect="destroy", time_limit=600),),
 )

@@ -38,9 +38,9 @@ from tokonoma.modules.claims.ranking import (
 )
 
 Scopes = Annotated[list[Scope] | None, Field(min_length=1, max_length=3, description="default: all three")]
-TopK = Annotated[int | None, Field(ge=1, le=50, description="default: the policy's k_final")]
+TopK = Annotated[int | None, Field(ge=1, le=50, description="default: k_final of the policy")]
 PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
-IncludeMeta = Annotated[bool, Field(description="every part of the score, evidence, and why")]
+IncludeMeta = Annotated[bool, Field(description="also return the parts of the score, the evidence and the reason")]
 
 _EXPIRED_KEPT_FOR = 7 * 86_400_000  # milliseconds in which context.get still says that a context has expired
 
@@ -67,15 +67,15 @@ class RecallPage:
 
 def activate(
     desk: Desk,
-    q: Annotated[str, Field(min_length=1, max_length=8_000, description="the task or question at hand")],
+    q: Annotated[str, Field(min_length=1, max_length=8_000, description="the task or question")],
     scope: Scopes = None,
     allow: Allow = None,
     top_k: TopK = None,
     cursor: PageCursor = None,
     include_meta: IncludeMeta = False,
 ) -> ActivateResponse:
-    """Make an active context for a task: what is known and may be used for it. Put the claims at the head of your
-    prompt; context.get gives the same again until it expires."""
+    """Create an active context for a task: the claims that fit it and may be used for it. Put them at the start of your
+    prompt; context.get returns the same context until it expires."""
     policy = desk.policy
     request = _parse_request(policy, q, scope, allow, top_k, cursor, include_meta)
     page = _recall_page(desk, request)
@@ -109,7 +109,7 @@ def context_get(
     desk: Desk,
     active_context_id: Annotated[str, Field(max_length=64, description="ac_…")],
 ) -> ActiveContextResponse:
-    """An active context again: its claims as they are now, with the scores they had. After its expiry: 410."""
+    """Return an active context: its claims as they are now, with their original scores. 410 after it has expired."""
     row = desk.row(
         """select created_at, expires_at, policy_version, claims, tags from active_context
         where id = :id and caller = :caller""",
@@ -117,7 +117,7 @@ def context_get(
         caller=desk.principal.name,
     )
     if row is None:
-        raise Missing(f"There is no active context {active_context_id!r} of yours.", reason="context")
+        raise Missing(f"You have no active context {active_context_id!r}.", reason="context")
     created, expires, version, claims_json, tags_json = row
     if expires is not None and expires <= now():
         over = format_time(expires)
@@ -150,7 +150,7 @@ def search(
     cursor: PageCursor = None,
     include_meta: IncludeMeta = False,
 ) -> ClaimSearchResponse:
-    """Recall claims without making a context of them: best first, of equals the newest."""
+    """Search claims without creating a context. Best first; equal scores newest first."""
     policy = desk.policy
     page = _recall_page(desk, _parse_request(policy, query, scope, allow, top_k, cursor, include_meta))
     response: ClaimSearchResponse = {
@@ -189,7 +189,7 @@ def _parse_request(
     if cursor is not None:
         offset, cursor_digest = cursors.decode("claims", cursor)
         if cursor_digest != digest:
-            raise Invalid("This cursor belongs to another query. Leave it out to start anew.", field="cursor")
+            raise Invalid("This cursor belongs to another query. Omit it to start from the first page.", field="cursor")
     limit = top_k or policy.retrieval.k_final
     return RecallRequest(policy, query, tuple(scopes), tags, limit, offset, digest, meta)
 

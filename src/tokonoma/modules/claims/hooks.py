@@ -21,7 +21,7 @@ from tokonoma.core.desk import (
     parse_address,
 )
 from tokonoma.core.errors import Conflict, Missing
-from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, row_to_claim, to_document, to_record
+from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
@@ -39,7 +39,7 @@ class ClaimPurge(TypedDict):
 def read(rows: Rows, address: str) -> Record | None:
     """Any claim that is alive, by its address. The desk checks whether the caller may see it."""
     row = rows.row(f"select {COLUMNS} from claim where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
-    return to_record(row_to_claim(row)) if row else None
+    return to_record(Claim(*row)) if row else None
 
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
@@ -59,7 +59,7 @@ def _list_documents(rows: Rows, condition: str, after: str | None, limit: int, *
         most=limit,
         **params,
     )
-    return [to_document(row_to_claim(row)) for row in page]
+    return [to_document(Claim(*row)) for row in page]
 
 
 def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> None:
@@ -79,7 +79,7 @@ def require_claim(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
     )
     if row is None:
         raise unknown_claim(claim_id)
-    return row_to_claim(row)
+    return Claim(*row)
 
 
 def unknown_claim(claim_id: str) -> Missing:
@@ -136,7 +136,7 @@ def load_claims(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
         return []
     listed, params = _list_params(ids)
     sql = f"select {COLUMNS} from claim where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return [row_to_claim(row) for row in desk.rows(sql, now=at, **params)]
+    return [Claim(*row) for row in desk.rows(sql, now=at, **params)]
 
 
 def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResponse]]:
@@ -165,8 +165,8 @@ def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 
 def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
-    """Remove a page of the claims that were forgotten, or had expired, so many days ago, with their sources, entities,
-    relations and events. With `dry_run` say how many there are in all."""
+    """Delete a batch of the claims that were forgotten or had expired so many days ago, with their sources, entities,
+    relations and events. With `dry_run` only count all of them."""
     before = now() - days * _DAY
     if dry_run:
         row = desk.row(

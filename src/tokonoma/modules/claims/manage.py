@@ -31,7 +31,6 @@ from tokonoma.modules.claims.model import (
     Kind,
     Scope,
     parse_scope,
-    row_to_claim,
     to_response,
 )
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
@@ -87,7 +86,7 @@ class ClaimForgetResponse(TypedDict):
 
 
 def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
-    """One claim with where it is known from, its entities and relations, and what feedback made of it."""
+    """Return one claim with its sources, entities, relations and the effect of feedback."""
     claim = require_claim(desk, claim_id)
     response: FullClaimResponse = {
         **to_response(claim),
@@ -110,13 +109,13 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
 
 def list_claims(
     desk: Desk,
-    scope: Annotated[Scope | None, Field(description="only of this scope")] = None,
+    scope: Annotated[Scope | None, Field(description="only this scope")] = None,
     kind: Kind | None = None,
-    superseded: Annotated[bool, Field(description="those that a newer one shadows too")] = False,
+    superseded: Annotated[bool, Field(description="include superseded claims")] = False,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> ClaimListResponse:
-    """Claims that are held, newest first."""
+    """List stored claims, newest first."""
     at, last = cursors.decode("claim_list", cursor) if cursor else (2**62, "")
     rows = desk.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and {{visible}} and (:scope = '' or scope = :scope)
@@ -131,7 +130,7 @@ def list_claims(
         last=last,
         most=limit + 1,
     )
-    claims = [row_to_claim(row) for row in rows[:limit]]
+    claims = [Claim(*row) for row in rows[:limit]]
     page: ClaimListResponse = {"items": [to_response(claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
@@ -139,7 +138,7 @@ def list_claims(
 
 
 def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
-    """What happened to a claim, oldest first, and the claims that it shadows."""
+    """Return the events of a claim, oldest first, and the claims that it supersedes."""
     row = desk.row("select id from claim where id = :id and {visible}", id=claim_id)
     if row is None:
         raise unknown_claim(claim_id)
@@ -156,16 +155,16 @@ def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
         ClaimEvent(version=revision, at=format_time(at), what=what, by=by, details=json.loads(details))
         for revision, at, what, by, details in rows
     ]
-    return {"id": claim_id, "items": events, "superseded": [to_response(row_to_claim(each)) for each in older]}
+    return {"id": claim_id, "items": events, "superseded": [to_response(Claim(*each)) for each in older]}
 
 
 def supersede(
     desk: Desk,
-    claim_id: Annotated[ClaimId, Field(description="the older one")],
-    by: Annotated[ClaimId, Field(description="the newer one, which is recalled in its place")],
-    expected_version: Annotated[int | None, Field(ge=1, description="refuse if the older one has changed")] = None,
+    claim_id: Annotated[ClaimId, Field(description="the older claim")],
+    by: Annotated[ClaimId, Field(description="the newer claim, which is recalled instead")],
+    expected_version: Annotated[int | None, Field(ge=1, description="fails if the older claim has changed")] = None,
 ) -> ClaimSupersedeResponse:
-    """Let a newer claim shadow an older one. Both are kept; only the newer one is recalled."""
+    """Replace an older claim by a newer one. Both stay stored; only the newer one is recalled."""
     if claim_id == by:
         raise Invalid("A claim cannot supersede itself.", field="by")
     with desk.write() as tx:
@@ -174,7 +173,7 @@ def supersede(
         old, new = require_claim(tx, claim_id), require_claim(tx, by)
         check_version(old, expected_version)
         if _is_superseded_by(tx, new, old.id):
-            raise Conflict("The newer one is itself shadowed by the older one.", reason="circle")
+            raise Conflict("The newer claim is itself superseded by the older one.", reason="circle")
         changed = save_claim(tx, replace(old, superseded_by=new.id), now())
         add_event(tx, changed, "superseded", desk.principal, by=new.id)
     return {"id": new.id, "supersedes": old.id, "version": changed.revision}
@@ -182,17 +181,17 @@ def supersede(
 
 def forget(
     desk: Desk,
-    claim_id: Annotated[ClaimId | None, Field(description="this one")] = None,
-    scope: Annotated[Scope | None, Field(description="all of this scope")] = None,
+    claim_id: Annotated[ClaimId | None, Field(description="one claim")] = None,
+    scope: Annotated[Scope | None, Field(description="all claims of this scope")] = None,
     provenance: Annotated[
         dict[str, str] | None,
-        Field(description='known from: {"actor"|"url"|"commit"|"repo": …}'),
+        Field(description='source: {"actor"|"url"|"commit"|"repo": …}'),
     ] = None,
     expected_version: Annotated[int | None, Field(ge=1, description="with claim_id")] = None,
 ) -> ClaimForgetResponse:
-    """Forget claims: by id, by where they are known from, by scope, or by both of these. Up to 1 000 a call."""
+    """Forget claims: by id, by source, by scope, or by source and scope. Up to 1 000 per call."""
     if claim_id is None and scope is None and not provenance:
-        raise Invalid("Say what to forget: claim_id, scope or provenance.", fields=["claim_id", "scope", "provenance"])
+        raise Invalid("Give claim_id, scope or provenance.", fields=["claim_id", "scope", "provenance"])
     if claim_id is not None and (scope is not None or provenance):
         raise Invalid("Give claim_id, or scope and provenance, not both.", fields=["claim_id", "scope", "provenance"])
     with desk.write() as tx:
@@ -222,7 +221,7 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
         tx.run(f"delete from {table} where claim = :id and {{visible}}", id=claim.id)  # noqa: S608 - our own names
     # The claims that it superseded are recalled again.
     rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
-    for older in map(row_to_claim, rows):
+    for older in (Claim(*row) for row in rows):
         restored = save_claim(tx, replace(older, superseded_by=None), now())
         add_event(tx, restored, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
@@ -233,7 +232,7 @@ def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Cl
     known = {"actor", "url", "commit", "repo"}
     unknown = sorted(provenance.keys() - known)
     if unknown:
-        message = f"provenance: {', '.join(unknown)} cannot be asked for; use {', '.join(sorted(known))}."
+        message = f"provenance: {', '.join(unknown)} is not supported; use {', '.join(sorted(known))}."
         raise Invalid(message, field="provenance")
     rows = tx.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and (:scope = '' or scope = :scope) and {{visible}}
@@ -241,7 +240,7 @@ def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Cl
         now=now(),
         scope=scope,
     )
-    return [claim for claim in map(row_to_claim, rows) if _comes_from(claim, provenance)]
+    return [claim for claim in (Claim(*row) for row in rows) if _comes_from(claim, provenance)]
 
 
 def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:

@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row, format_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, format_address
 from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.core.policy import LAYERS, Layer
@@ -24,7 +24,8 @@ Kind = Literal["fact", "preference", "task", "policy_hint"]
 Scope = Annotated[str, Field(json_schema_extra={"enum": list(LAYERS)})]
 BoundaryClass = Annotated[str, Field(json_schema_extra={"enum": list(CLASSIFICATIONS)})]
 Allow = Annotated[
-    list[str] | None, Field(max_length=50, description="purposes, like answer:task or tool:mail; default: your own")
+    list[str] | None,
+    Field(max_length=50, description="purposes, such as answer:task or tool:mail; default: all of yours"),
 ]
 ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
 
@@ -151,6 +152,8 @@ class ClaimParts:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
+    """A row: the fields are the columns of tables.COLUMNS, in their order."""
+
     id: str
     namespace: str
     classification: Classification  # at least as strict as the declared one
@@ -178,11 +181,6 @@ class Claim:
     @property
     def address(self) -> str:
         return format_address(MODULE_NAME, self.id)
-
-
-def row_to_claim(row: Row) -> Claim:
-    """A row with the columns of tables.COLUMNS."""
-    return Claim(*row)
 
 
 def to_response(claim: Claim) -> ClaimResponse:
@@ -223,7 +221,7 @@ def compute_hash(text: str) -> str:
 def parse_scope(asked: str) -> Layer:
     if asked in LAYERS:
         return asked
-    message = f"scope: there is no scope {asked[:40]!r}. Use session, project or principle."
+    message = f"There is no scope {asked[:40]!r}. Use session, project or principle."
     raise Invalid(message, reason="scope", field="scope")
 
 

@@ -53,12 +53,12 @@ class PolicyHistoryResponse(TypedDict):
 
 def validate(
     desk: Desk,
-    payload: Annotated[str, Field(description="what is about to be sent")],
+    payload: Annotated[str, Field(description="the text to be sent")],
     allow: Allow = None,
-    scope: Annotated[Scope | None, Field(description="the scope that it comes from")] = None,
+    scope: Annotated[Scope | None, Field(description="the scope of the text")] = None,
 ) -> BoundaryCheckResponse:
-    """Ask before sending: whether a text may leave for this purpose, and what it looks like with everything masked. If
-    allowed is false, send `redacted` or nothing."""
+    """Check a text before sending it: whether it may be sent for this purpose, and the text with all sensitive data
+    masked. If allowed is false, send `redacted` or nothing."""
     policy = desk.policy
     tags = tuple(allow) if allow is not None else policy.tags
     not_held = policy.find_tags_not_held(tags)
@@ -79,15 +79,14 @@ def validate(
 def policy_apply(
     desk: Desk,
     yaml: Annotated[str, Field(description="the policy, at most 64 KB")],
-    dry_run: Annotated[bool, Field(description="tell what would change, and change nothing")] = False,
+    dry_run: Annotated[bool, Field(description="return what would change; change nothing")] = False,
     validate_only: Annotated[bool, Field(description="only check the text")] = False,
-    expected_version: Annotated[str | None, Field(description="refuse if another one is in force")] = None,
-    signature: Annotated[str | None, Field(description="Ed25519 over the YAML, in base64, if asked for")] = None,
+    expected_version: Annotated[str | None, Field(description="fails if another version is in force")] = None,
+    signature: Annotated[str | None, Field(description="Ed25519 signature of the YAML in base64, if required")] = None,
     approver: Annotated[str | None, Field(max_length=200, description="who approved it")] = None,
 ) -> PolicyApplyResponse:
-    """Put a policy in force, for every module. With very many records it may come into force, or let milder classes
-    follow, a little later: `relabelling` tells. Every version is kept; policy.rollback brings one back. Only the owner
-    may."""
+    """Put a policy in force for every module. With very many records this takes a while: `relabelling` shows the
+    progress. Every version stays stored; policy.rollback restores one. Only for the owner."""
     policy = _require_owner(desk)
     if validate_only:
         return {"version": policy.check(yaml)}
@@ -103,9 +102,9 @@ def policy_apply(
 
 
 def policy_get(
-    desk: Desk, version: Annotated[str | None, Field(max_length=40, description="default: the one in force")] = None
+    desk: Desk, version: Annotated[str | None, Field(max_length=40, description="default: the version in force")] = None
 ) -> PolicyResponse:
-    """A policy as it was written; `relabelling` while records follow a new one."""
+    """Return a policy as it was written, with `relabelling` while records are reclassified for a new one."""
     policy = desk.policy
     if version is not None:
         return _policy_response(policy.find_version(version))
@@ -120,7 +119,7 @@ def policy_history(
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> PolicyHistoryResponse:
-    """Every policy that has been in force, newest first."""
+    """List every policy version, newest first."""
     (before,) = cursors.decode("policies", cursor) if cursor else (None,)
     found = desk.policy.list_versions(limit + 1, before)
     page: PolicyHistoryResponse = {
@@ -134,10 +133,10 @@ def policy_history(
 
 def policy_rollback(
     desk: Desk,
-    version: Annotated[str, Field(max_length=40, description="one of policy.history")],
-    expected_version: Annotated[str | None, Field(description="refuse if another one is in force")] = None,
+    version: Annotated[str, Field(max_length=40, description="a version of policy.history")],
+    expected_version: Annotated[str | None, Field(description="fails if another version is in force")] = None,
 ) -> PolicyApplyResponse:
-    """Put the text of an earlier policy in force again, under a new version. Only the owner may."""
+    """Put the text of an earlier policy in force again, under a new version. Only for the owner."""
     policy = _require_owner(desk)
     policy.prepare()
     with desk.write() as tx:
@@ -147,7 +146,7 @@ def policy_rollback(
 
 def _require_owner(desk: Desk) -> DeskPolicy:
     if desk.principal.kind != "owner":
-        raise Denied("Only the owner of the server changes its policy.", reason="owner")
+        raise Denied("Only the owner of the server can change its policy.", reason="owner")
     return desk.policy
 
 

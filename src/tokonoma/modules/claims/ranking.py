@@ -150,18 +150,18 @@ def explain_score(one: ScoredClaim, alpha: float) -> str:
     """What contributed to the score, in words."""
     parts: list[str] = []
     if one.exact:
-        parts.append("the query stands in it word for word")
+        parts.append("it contains the whole query")
     elif one.text >= one.vector and one.text > 0:
         parts.append("its words match")
     if one.vector > 0 and (one.vector > one.text or alpha >= 0.5):
-        parts.append("its meaning is near")
+        parts.append("its meaning is similar")
     if one.claim.utility > 0:
         parts.append("it has helped before")
     elif one.claim.utility < 0:
         parts.append("it has misled before")
     if one.recency < 0.25:
         parts.append("it is old")
-    return "; ".join(parts) or "it is near enough"
+    return "; ".join(parts) or "it is similar enough"
 
 
 def compute_quality(provenance: Mapping[str, object]) -> float:

@@ -27,7 +27,6 @@ from tokonoma.modules.claims.model import (
     compute_hash,
     parse_class,
     parse_scope,
-    row_to_claim,
     to_document,
 )
 from tokonoma.modules.claims.ranking import apply_signal, compute_quality
@@ -51,22 +50,22 @@ class ClaimFeedbackResponse(TypedDict):
 def upsert(
     desk: Desk,
     text: Annotated[str, Field(min_length=1, description="one fact, preference, task or hint")],
-    provenance: Annotated[Provenance, Field(description="where it is known from; `at` is required outside session")],
+    provenance: Annotated[Provenance, Field(description="its source; `at` is required except in scope session")],
     kind: Kind = "fact",
-    scope: Annotated[Scope, Field(description="session fades; project and principle stay")] = "session",
-    boundary_class: Annotated[BoundaryClass, Field(description="who may see it; finds make it stricter")] = "internal",
+    scope: Annotated[Scope, Field(description="session expires; project and principle do not")] = "session",
+    boundary_class: Annotated[BoundaryClass, Field(description="who may see it; personal data raises it")] = "internal",
     entities: Annotated[list[ClaimEntity] | None, Field(max_length=_MAX_PARTS)] = None,
     relations: Annotated[list[ClaimRelation] | None, Field(max_length=_MAX_PARTS)] = None,
     content_hash: Annotated[str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="checked if given")] = None,
 ) -> ClaimUpsertResponse:
-    """Keep a claim. The same text in the same scope and class is the same claim: its id comes back, and the new source
-    is added to its evidence. Secrets are refused; personal data makes its class stricter."""
+    """Store a claim. The same text in the same scope and class is the same claim: its id is returned, and the new
+    source is added to its evidence. Secrets are refused; personal data makes its class stricter."""
     policy = desk.policy
     layer, declared = parse_scope(scope), parse_class(boundary_class)
     digest = _check_text(text, content_hash)
     decision = policy.decide(policy.tags, declared, layer, "write")
     if decision.verdict == "deny":
-        message = f"A claim of class {declared} cannot be kept in {layer}: {decision.reason}."
+        message = f"A claim of class {declared} cannot be stored in {layer}: {decision.reason}."
         raise Invalid(message, reason="boundary", field="boundary_class")
     parts = ClaimParts(_complete_provenance(provenance, layer), entities or (), relations or ())
     at, ttl = now(), policy.layer_rule(layer).ttl
@@ -95,11 +94,11 @@ def feedback(
     desk: Desk,
     claim_id: ClaimId,
     signal: Annotated[
-        Literal["helpful", "harmful", "outdated", "duplicate"], Field(description="what the claim turned out to be")
+        Literal["helpful", "harmful", "outdated", "duplicate"], Field(description="your experience with the claim")
     ],
-    score: Annotated[float | None, Field(ge=-1, le=1, description="how much; default 1")] = None,
+    score: Annotated[float | None, Field(ge=-1, le=1, description="weight; default 1")] = None,
 ) -> ClaimFeedbackResponse:
-    """Say whether a claim helped. helpful raises it and makes it young again; harmful and outdated lower it."""
+    """Give feedback on a claim. helpful raises its rank and resets its age; harmful and outdated lower its rank."""
     at = now()
     with desk.write() as tx:
         claim = require_claim(tx, claim_id, lock=True)
@@ -123,12 +122,12 @@ def _check_text(text: str, given_hash: str | None) -> str:
     if not text.strip():
         raise Invalid("text is empty.", field="text")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
-        message = f"text has more than {MAX_TEXT_BYTES} bytes. A claim is one thing: say it shorter."
+        message = f"text has more than {MAX_TEXT_BYTES} bytes. Shorten it, or split it into several claims."
         raise Invalid(message, field="text", limit=MAX_TEXT_BYTES)
     digest = compute_hash(text)
     if given_hash is not None and given_hash != digest:
         raise Invalid(
-            "content_hash is not that of text in its normal form (NFC, LF, trimmed, runs of white space as one).",
+            "content_hash does not match text in its normal form (NFC, LF, trimmed, runs of white space as one).",
             field="content_hash",
             expected=digest,
         )
@@ -140,12 +139,12 @@ def _complete_provenance(given: Provenance, layer: Layer) -> dict[str, Any]:
     at = given.get("at")
     if at is None:
         if layer != "session":
-            raise Invalid(f"provenance.at is required in {layer}: when was this known?", field="provenance.at")
+            raise Invalid(f"provenance.at is required in {layer}: when this was known.", field="provenance.at")
         return {"at": format_time(now()), **given}
     try:
         return {**given, "at": format_time(parse_time(at))}
     except (ValueError, OverflowError):
-        raise Invalid("provenance.at must be a time like 2027-01-31T09:00:00Z.", field="provenance.at") from None
+        raise Invalid("provenance.at must be a time such as 2027-01-31T09:00:00Z.", field="provenance.at") from None
 
 
 def _store_claim(desk: Desk, tx: Tx, claim: Claim, parts: ClaimParts) -> str:
@@ -163,7 +162,7 @@ def _store_claim(desk: Desk, tx: Tx, claim: Claim, parts: ClaimParts) -> str:
         classification = tx.put(to_document(claim))
         add_event(tx, claim, "made", desk.principal, classification)
     else:
-        new, claim = claim, row_to_claim(row)
+        new, claim = claim, Claim(*row)
         classification = claim.classification
         if new.expires_at != claim.expires_at:  # stated again, a session claim lives longer
             expires = new.expires_at
@@ -230,7 +229,7 @@ def _add_graph(tx: Tx, claim: Claim, parts: ClaimParts, classification: Classifi
     for relation in parts.relations:
         evidence = relation.get("evidence_claim_id", "")
         if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
-            message = f"There is no claim {evidence[:64]!r} to be evidence of a relation."
+            message = f"There is no claim {evidence[:64]!r} that could be the evidence of a relation."
             raise Missing(message, field="evidence_claim_id")
         values = {name: relation.get(name, "") for name in ClaimRelation.__annotations__}
         _put_part(tx, "claim_relation", {**place, **values, "props": json.dumps(relation.get("props", {}))})

@@ -86,7 +86,7 @@ class ItemProblems:
 
 def item_not_found(type: str, id: int) -> Missing:
     requested = f"{type}-{id}"
-    return Missing(f"There is no item {requested[:_MAX_SHOWN]} here.", type=type, id=id, requested_id=requested)
+    return Missing(f"Item {requested[:_MAX_SHOWN]} not found.", type=type, id=id, requested_id=requested)
 
 
 def check_revision(item: Item, expected: int | None) -> None:
@@ -115,12 +115,12 @@ def parse_fields(values: Mapping[str, Any], problems: ItemProblems) -> dict[str,
 
 def check_dates(start: int | None, end: int | None, written: str | None, problems: ItemProblems) -> None:
     if start is not None and end is not None and end < start:
-        problems.add("end_date", written, "It lies before start_date")
+        problems.add("end_date", written, "It is before start_date")
 
 
 def check_type(field: str, value: str, problems: ItemProblems) -> str:
     if not _TYPE.fullmatch(value):
-        problems.add(field, value, "A type is made of a-z, 0-9 and _")
+        problems.add(field, value, "A type consists of a-z, 0-9 and _")
     elif len(value) > MAX_TYPE:
         problems.add(field, value, f"A type has at most {MAX_TYPE} characters")
     return value
@@ -130,13 +130,13 @@ def check_status(field: str, value: str, problems: ItemProblems) -> str:
     if value not in STATUSES:
         nearest = find_nearest(value, STATUSES, 1)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        problems.add(field, value, f"There is no such status.{hint}", "constraint", allowed=list(STATUSES))
+        problems.add(field, value, f"Unknown status.{hint}", "constraint", allowed=list(STATUSES))
     return value
 
 
 def check_priority(field: str, value: str, problems: ItemProblems) -> int:
     if value not in PRIORITIES:
-        problems.add(field, value, "There is no such priority", allowed=list(PRIORITIES))
+        problems.add(field, value, "Unknown priority", allowed=list(PRIORITIES))
         return 0
     return PRIORITIES.index(value)
 
@@ -145,14 +145,14 @@ def check_kind(kind: str | None, problems: ItemProblems) -> str:
     """The kind of a link."""
     word = kind or "related"
     if word not in LINK_KINDS:
-        problems.add("kind", kind, "There is no such kind of link", allowed=list(LINK_KINDS))
+        problems.add("kind", kind, "Unknown kind of link", allowed=list(LINK_KINDS))
     return word
 
 
 def check_target(field: str, address: str, problems: ItemProblems) -> LinkTarget | None:
     target = parse_target(address)
     if target is None:
-        problems.add(field, address, "It is not an address. One looks like docs-12 or tokonoma://memory/<id>")
+        problems.add(field, address, "Not an address. Addresses look like docs-12 or tokonoma://memory/<id>")
     return target
 
 
@@ -166,7 +166,7 @@ def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
         problems.add(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
         return None
     if not EARLIEST <= at <= LATEST:
-        problems.add(field, value, "Its year must lie between 1000 and 9999")
+        problems.add(field, value, "The year must be between 1000 and 9999")
         return None
     return at
 
@@ -189,7 +189,7 @@ def check_tags(field: str, value: Sequence[str], problems: ItemProblems) -> list
 def check_related(field: str, value: Sequence[str], problems: ItemProblems) -> list[str]:
     addresses = list(dict.fromkeys(value))
     if len(addresses) > MAX_RELATED:
-        problems.add(field, f"{len(addresses)} addresses", f"A call names at most {MAX_RELATED}")
+        problems.add(field, f"{len(addresses)} addresses", f"At most {MAX_RELATED} addresses per call")
     return addresses[:MAX_RELATED]
 
 
@@ -207,7 +207,7 @@ def check_text(field: str, value: str, problems: ItemProblems) -> str:
 
 def _check_storable(field: str, value: str, problems: ItemProblems) -> str:
     if "\0" in value:
-        problems.add(field, value, "It holds a NUL character, which no database stores")
+        problems.add(field, value, "It contains a NUL character, which cannot be stored")
     return value
 
 

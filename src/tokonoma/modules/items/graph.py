@@ -111,12 +111,12 @@ def get_related_items(
     desk: Desk,
     type: Type,
     id: int,
-    depth: Annotated[int, Field(ge=1, le=3, description="steps to walk")] = 1,
+    depth: Annotated[int, Field(ge=1, le=3, description="number of links to follow")] = 1,
     max_results: Annotated[int, Field(ge=1, le=5000)] = 50,
-    include_edges: Annotated[bool, Field(description="also tell which of them are linked, and how")] = False,
+    include_edges: Annotated[bool, Field(description="also list the links between these items")] = False,
 ) -> RelatedItems:
-    """What is linked to an item, nearest first; graph_stats counts what is in the answer. `references` are records of
-    other modules; `truncated` says that there is more than max_results."""
+    """List the items linked to an item, nearest first. graph_stats counts the items and links in the answer.
+    `references` are records of other modules; `truncated` is set if there are more than max_results."""
     center = require_item(desk, type, id)
     around = _find_neighbourhood(desk, center.id, depth, max_results)
     items = _fetch_items(desk, around.distances)
@@ -157,11 +157,11 @@ def find_path(
     from_id: int,
     to_type: Type,
     to_id: int,
-    max_depth: Annotated[int, Field(ge=1, le=10, description="links of the longest path")] = 5,
+    max_depth: Annotated[int, Field(ge=1, le=10, description="maximum number of links")] = 5,
     max_paths: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> ItemPaths:
-    """The paths between two items that meet no item twice, shortest first, up to max_depth links; weight is 1 / length.
-    No path: shortest_path_length is null. `truncated` says that there are more than max_paths."""
+    """Find the paths between two items, shortest first, up to max_depth links; no path visits an item twice. weight is
+    1 / length. Without a path, shortest_path_length is null. `truncated` is set if there are more than max_paths."""
     start, goal = require_item(desk, from_type, from_id), require_item(desk, to_type, to_id)
     # Each item of a path lies in the first half, near the start, or in the second, near the goal.
     near = _find_neighbourhood(desk, start.id, (max_depth + 1) // 2, _MAX_NODES)

@@ -28,10 +28,10 @@ _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
-    "AND": "something must stand before AND",
-    "OR": "something must stand before OR",
+    "AND": "AND needs something before it",
+    "OR": "OR needs something before it",
     "close": "something is missing before this )",
-    "end": "something must follow here",
+    "end": "something is missing here",
 }
 
 
@@ -72,7 +72,7 @@ def query_error(query: str, place: int, problem: str) -> Invalid:
     start = max(0, place - 30)
     pointer = f"{query[start : place + 30]}\n{' ' * (place - start)}^"
     return Invalid(
-        f"The query cannot be read at character {place + 1}: {problem}.", reason="value", field="query",
+        f"Cannot parse the query at character {place + 1}: {problem}.", reason="value", field="query",
         value=query[:200], constraint=problem, position=place, pointer=pointer,
     )  # fmt: skip
 
@@ -135,7 +135,7 @@ class _QueryParser:
         if token.kind != "open":
             raise query_error(self._query, token.place, _MISSING[token.kind])
         if self.current.kind == "close":
-            raise query_error(self._query, self.current.place, "nothing stands between the parentheses")
+            raise query_error(self._query, self.current.place, "the parentheses are empty")
         node = self.parse_any(depth + 1)
         if self.current.kind != "close":
             raise query_error(self._query, token.place, "this ( is not closed")
@@ -183,7 +183,9 @@ def _read_field(query: str, place: int) -> tuple[_QueryToken, int] | None:
     if name not in _FIELDS:
         meant = find_nearest(name, _FIELDS, 1)
         if meant and len(name) > 2 and abs(len(meant[0]) - len(name)) <= 2 and name[0] == meant[0][0]:
-            raise query_error(query, place, f"there is no field {name}; did you mean {meant[0]}? In quotes it is text")
+            raise query_error(
+                query, place, f"there is no field {name}; did you mean {meant[0]}? Quote it to search for it as text"
+            )
         return None  # error:42, http://…: words like any others
     start = found.end()
     is_quoted = query[start : start + 1] in tuple(_QUOTE)
@@ -205,7 +207,7 @@ def _read_quoted(query: str, place: int) -> tuple[str, int]:
     while at < len(query):
         if query[at] in _QUOTE:
             if not text.strip():
-                raise query_error(query, place, "nothing stands between the quotes")
+                raise query_error(query, place, "the quotes are empty")
             return text, at + 1
         if query[at] == "\\" and at + 1 < len(query):
             at += 1
@@ -234,7 +236,7 @@ def _choose_word(query: str, field: QueryField, words: tuple[str, ...], value: s
     for word in words:
         if word.casefold() == asked:
             return word
-    raise query_error(query, field.place, f"{field.name} is one of {', '.join(words)}")
+    raise query_error(query, field.place, f"{field.name} must be one of {', '.join(words)}")
 
 
 def _parse_times(query: str, field: QueryField) -> tuple[float | None, float | None]:
@@ -250,7 +252,7 @@ def _parse_times(query: str, field: QueryField) -> tuple[float | None, float | N
     low = _parse_period(query, field, first)[0] if first not in ("", "*") else None
     high = _parse_period(query, field, last)[1] if last not in ("", "*") else None
     if low is None and high is None:
-        raise query_error(query, field.place, "a range needs one end at least")
+        raise query_error(query, field.place, "a range needs at least one end")
     if low is not None and high is not None and high < low:
         raise query_error(query, field.place, "the range ends before it starts")
     return low, high
@@ -268,5 +270,7 @@ def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, floa
         last_day = day or calendar.monthrange(year or 0, last_month)[1]
         last = datetime(year or 0, last_month, last_day, 23, 59, 59, tzinfo=UTC)
     except ValueError:
-        raise query_error(query, field.place, f"{text[:30]!r} is no date; write 2026, 2026-01 or 2026-01-31") from None
+        raise query_error(
+            query, field.place, f"{text[:30]!r} is not a date; write 2026, 2026-01 or 2026-01-31"
+        ) from None
     return first.timestamp() * 1000, last.timestamp() * 1000 + 999

@@ -59,7 +59,7 @@ class ItemPurge(TypedDict):
 
 
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
-    """Put an item into the trash: no longer found, its links hidden. restore_item brings both back."""
+    """Move an item to the trash: no longer found, its links hidden. restore_item brings both back."""
     with desk.write() as tx:
         old = require_item(tx, type, id, lock=True)
         check_revision(old, expected_revision)
@@ -69,7 +69,7 @@ def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = N
 
 
 def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
-    """Take an item out of the trash, with its links, tags and history."""
+    """Restore an item from the trash, with its links, tags and history."""
     with desk.write() as tx:
         old = require_item(tx, type, id, lock=True, least=TRASH)
         if old.deleted_at is None:
@@ -88,13 +88,13 @@ def change_item_type(
     to_type: Annotated[str, Field(description="a-z 0-9 _")],
     expected_revision: Revision = None,
 ) -> RetypedItem:
-    """Give an item another type. Number, links and history stay; the old address still leads to it."""
+    """Change the type of an item. Number, links and history stay; the old address still works."""
     problems = ItemProblems()
     check_type("to_type", to_type, problems)
     with desk.write() as tx:
         old = require_item(tx, from_type, from_id, lock=True)
         if old.type == to_type:
-            problems.add("to_type", to_type, "The item has this type already", "constraint")
+            problems.add("to_type", to_type, "The item already has this type", "constraint")
         problems.raise_if_any()
         check_revision(old, expected_revision)
         add_alias(tx, old.id, old.type)
@@ -111,9 +111,9 @@ def get_item_history(
     id: int,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     cursor: PageCursor = None,
-    full: Annotated[bool, Field(description="long texts whole instead of their first 500 characters")] = False,
+    full: Annotated[bool, Field(description="return long texts whole, not their first 500 characters")] = False,
 ) -> ItemHistory:
-    """Who changed what in an item, newest first, the trash included. request_id is that of the journal."""
+    """List the changes of an item, newest first; also of a deleted item. request_id refers to the journal."""
     item = require_item(desk, type, id, least=TRASH)
     (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
     rows = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
@@ -130,8 +130,8 @@ def get_item_history(
 
 
 def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
-    """Remove a page of the items that were deleted so many days ago, with their links, tags and history. With `dry_run`
-    say how many there are in all."""
+    """Delete permanently a page of the items that were deleted at least `days` days ago, with their links, tags and
+    history. With `dry_run` only count all of them."""
     before = desk.now() - days * DAY
     if dry_run:
         row = desk.row(f"select count(*) from item where {_PURGEABLE}", before=before)  # noqa: S608 - our own

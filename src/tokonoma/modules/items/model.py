@@ -35,10 +35,10 @@ LINK_KINDS = tuple(OPPOSITE_KIND)
 OPEN, CLOSED, TRASH = 1, 0, -1
 DAY = 86_400_000  # milliseconds
 
-Type = Annotated[str, Field(description="a-z 0-9 _, any: issue, docs, decision, …")]
-Tags = Annotated[list[str] | None, Field(description="replaces")]
-Revision = Annotated[int | None, Field(ge=1, description="refuse if the item is not at this revision any more")]
-PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+Type = Annotated[str, Field(description="any name of a-z 0-9 _: issue, docs, decision, …")]
+Tags = Annotated[list[str] | None, Field(description="replaces existing tags")]
+Revision = Annotated[int | None, Field(ge=1, description="fail if the item is no longer at this revision")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the previous page")]
 
 _SHORT_ADDRESS = re.compile(r"([a-z0-9_]+)-([1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")

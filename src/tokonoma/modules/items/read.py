@@ -121,13 +121,13 @@ class _ItemQuery:
 
 
 def get_item_detail(desk: Desk, type: Type, id: int) -> ItemDetail:
-    """One item with its content and its links; `vanished` are addresses that lead nowhere any more."""
+    """Read one item with its content and links. `vanished` lists linked addresses that no longer exist."""
     return build_detail(desk, require_item(desk, type, id))
 
 
 def get_items(
     desk: Desk,
-    type: Annotated[str | None, Field(description="without one: all types")] = None,
+    type: Annotated[str | None, Field(description="default: all types")] = None,
     statuses: Annotated[list[str] | None, Field(max_length=len(model.STATUSES), description="any of these")] = None,
     includeClosedStatuses: Annotated[
         bool, Field(description="Completed, Closed, Canceled, Rejected too; not needed if `statuses` names them")
@@ -139,11 +139,13 @@ def get_items(
     priority: Annotated[str | None, Field(json_schema_extra={"enum": list(model.PRIORITIES)})] = None,
     category: str | None = None,
     sort: Sort = "updated",
-    order: Annotated[Literal["asc", "desc"] | None, Field(description="default: what matters most first")] = None,
-    state: Annotated[Literal["kept", "trash"], Field(description="trash: those that were deleted")] = "kept",
+    order: Annotated[
+        Literal["asc", "desc"] | None, Field(description="default: desc for updated and created, else asc")
+    ] = None,
+    state: Annotated[Literal["kept", "trash"], Field(description="trash: deleted items")] = "kept",
     cursor: PageCursor = None,
 ) -> ItemPage:
-    """Items that meet all conditions, last changed first, without their texts."""
+    """List the items that match all filters, last changed first, without description and content."""
     problems = ItemProblems()
     for number, status in enumerate(statuses or ()):
         check_status(f"statuses[{number}]", status, problems)
@@ -173,7 +175,7 @@ def get_ready_items(
     limit: Limit = 20,
     cursor: PageCursor = None,
 ) -> ItemPage:
-    """What can be worked on: open items that no open item blocks (add_relation kind blocked_by), most urgent first."""
+    """List the open items that no open item blocks (add_relation kind blocked_by), most urgent first."""
     query = _ItemQuery(model.OPEN)
     query.add(_NOT_BLOCKED)
     query.add("type = :type", type=type)
@@ -189,7 +191,7 @@ def search_items_by_tag(
     limit: Limit = 20,
     cursor: PageCursor = None,
 ) -> ItemPage:
-    """Items that carry a tag, open and closed, last changed first."""
+    """List the items with a tag, open and closed, last changed first."""
     query = _ItemQuery()
     query.add_tag(tag)
     query.add_in("type", types or ())
@@ -197,7 +199,7 @@ def search_items_by_tag(
 
 
 def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, cursor: PageCursor = None) -> TagPage:
-    """The tags in use, by name, with how many items carry each."""
+    """List the tags in use, by name, with the number of items of each."""
     (last,) = cursors.decode("tags", cursor) if cursor else ("",)
     rows = desk.rows(_TAGS, last=last, most=limit + 1)
     page: TagPage = {
@@ -210,7 +212,7 @@ def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, curs
 
 
 def get_statuses(desk: Desk) -> StatusList:
-    """The statuses that an item can have, in their order, with how many items have each."""
+    """List all statuses in order, with the number of items in each."""
     rows = desk.rows("select status, count(*) from item where state >= 0 and {visible} group by status")
     counts: dict[str, int] = {status: count for status, count in rows}  # noqa: C416 - a row is a tuple of anything
     items: list[StatusCount] = [
@@ -220,7 +222,7 @@ def get_statuses(desk: Desk) -> StatusList:
 
 
 def get_stats(desk: Desk) -> ItemStats:
-    """How many items there are by type, status, priority and tag; links; what is in the trash."""
+    """Count items by type, status, priority and tag, links, and items in the trash."""
     states, types, statuses, priorities = Counter[int](), Counter[str](), Counter[str](), Counter[str]()
     oldest, newest = list[int](), list[int]()
     for state, type, status, priority, count, created, updated in desk.rows(_GROUPS):

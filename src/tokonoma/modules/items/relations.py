@@ -74,8 +74,8 @@ class LinkChange(NamedTuple):
 
 
 def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
-    """Link an item to another item or record. kind (default related): how `type`-`id` stands to the target; the other
-    end gets the opposite. An item that is blocked_by an open one is not ready."""
+    """Link an item to another item or record. kind (default related) is the relation of `type`-`id` to the target;
+    the target gets the opposite kind. An item that is blocked_by an open item is not ready."""
     problems = ItemProblems()
     link_kind = check_kind(kind, problems)
     parsed = check_target("target", target, problems)
@@ -100,7 +100,7 @@ def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = 
 
 
 def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
-    """Take a link away, on both ends; without kind every link between the two. The target may have vanished."""
+    """Remove a link on both ends; without kind, all links between the two. The target may no longer exist."""
     problems = ItemProblems()
     link_kind = check_kind(kind, problems) if kind is not None else ""
     parsed = check_target("target", target, problems)
@@ -120,7 +120,7 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
                 ends.items[row[0]] = row[1]
                 removed = remove_link(tx, item.id, row[0], link_kind)
         if not removed:
-            problems.add("target", target, f"{item.address} has no such link to it", "constraint")
+            problems.add("target", target, f"{item.address} has no such link to the target", "constraint")
             problems.raise_if_any()
         item = _record_link_change(tx, desk, item, link_kind or "related", "removed", ends)
     return {
@@ -153,7 +153,7 @@ def check_references(desk: Desk, addresses: Sequence[str], problems: ItemProblem
     for number, address in enumerate(addresses):
         target = model.parse_target(address)
         if target is not None and target.address and address not in known and find_record(desk, address) is None:
-            problems.add(f"related[{number}]", address, "There is nothing at this address", "constraint")
+            problems.add(f"related[{number}]", address, "Nothing found at this address", "constraint")
 
 
 def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, itself: int | None = None) -> LinkSet:
@@ -170,7 +170,7 @@ def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, 
         elif target.item == itself:
             problems.add(place, address, "An item cannot be related to itself")
         elif target.item is None or not target_exists(target, found):
-            problems.add(place, address, "There is nothing at this address", "constraint")
+            problems.add(place, address, "Nothing found at this address", "constraint")
         else:
             ends.items[target.item] = found[target.item][0]
     return ends

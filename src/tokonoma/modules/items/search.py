@@ -100,10 +100,10 @@ def search_items(
     types: Annotated[list[str] | None, Field(max_length=50, description="default: all")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0,
-    mode: Annotated[Mode, Field(description="words, meaning, or both")] = "hybrid",
+    mode: Annotated[Mode, Field(description="text: words; vector: meaning; hybrid: both")] = "hybrid",
 ) -> ItemSearchResult:
-    """Find items by title, description, content and tags, best first, with snippets. Words rank; quoted ones and those
-    joined by AND must be there. Without words: what the fields say, last changed first."""
+    """Search items by title, description, content and tags, best first, with snippets. Words rank; quoted words and
+    words joined by AND must occur. Without words: filter by the fields only, last changed first."""
     alternatives = build_alternatives(query, language.parse_query(query))
     # A few sizes only: pages are mostly ranked among the same candidates, and the first one quickly.
     window = next(size for size in _WINDOWS if size > offset + limit)
@@ -136,7 +136,7 @@ def search_suggest(
     types: Annotated[list[str] | None, Field(max_length=50)] = None,
     limit: Annotated[int, Field(ge=1, le=20)] = 10,
 ) -> Suggestions:
-    """Complete what is being typed: tags, words and titles that begin so, the more frequent first."""
+    """Complete a query: tags, words and titles that start with it, most frequent first."""
     beginning = normalize_hint(query)[:MAX_HINT_LENGTH]
     if not beginning:
         return {"items": [], "has_more": False}
@@ -156,7 +156,7 @@ def build_alternatives(query: str, node: QueryNode) -> list[QueryAlternative]:
         grouped.setdefault((each.words, each.must, each.without), []).append(AllOf(each.predicates))
     if len(grouped) > _MAX_ALTERNATIVES:
         raise language.query_error(
-            query, 0, f"it asks for more than {_MAX_ALTERNATIVES} alternatives; use fewer words with OR"
+            query, 0, f"it has more than {_MAX_ALTERNATIVES} alternatives; use fewer words with OR"
         )
     return [QueryAlternative(*texts, _join_predicates(parts)) for texts, parts in grouped.items()]
 
@@ -185,7 +185,7 @@ def _expand_node(query: str, node: QueryNode, *, negated: bool) -> list[QueryAlt
     for part in parts:
         combined = [left.combine(right) for left in combined for right in part]
         if len(combined) > 16 * _MAX_ALTERNATIVES:
-            raise language.query_error(query, 0, "it asks for too many alternatives; use fewer words with OR")
+            raise language.query_error(query, 0, "it has too many alternatives; use fewer words with OR")
     return combined
 
 

@@ -98,7 +98,7 @@ class LinkImportResult(TypedDict):
 
 
 def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
-    """A page of items in the order of their numbers."""
+    """Export a page of items in the order of their numbers."""
     rows = desk.rows(_ITEMS, after=after, type=type, most=_PAGE + 1)
     items = [model.to_item(row) for row in rows[:_PAGE]]
     page: ItemExportPage = {"items": _to_portable(desk, desk, items)}
@@ -110,8 +110,8 @@ def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
 def import_items(
     desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
 ) -> dict[str, list[ItemImportOutcome]]:
-    """Items as they were elsewhere, without their links; what becomes of each is told. One whose number is taken gets
-    another, beyond those that the rest of the import will want."""
+    """Import items without their links; returns the outcome of each. An item whose number is taken gets one greater
+    than `beyond`, which the rest of the import does not need."""
     if dry_run:
         return {"items": [_import_item(desk, desk, given) for given in items]}
     with desk.write() as tx:
@@ -119,8 +119,8 @@ def import_items(
 
 
 def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> LinkImportResult:
-    """Make the links of each item what its file says. `accepted` names all items that this import has written: on the
-    others a new link counts a revision, as it does in every other case."""
+    """Replace the links of each item by those of its file. `accepted` lists the items that this import has written; on
+    other items a changed link increments the revision, as usual."""
     result: LinkImportResult = {"linked": 0, "unlinked": 0, "lost": []}
     with desk.write() as tx:
         lock_links(tx)
@@ -161,16 +161,16 @@ def merge_item(new: PortableItem, stored: PortableItem | None) -> tuple[Outcome,
     theirs, ours = new.get("revision", 0), stored.get("revision", 0)
     edited = new.get("edited", True)
     if stored.get("deleted_at") is not None and new.get("deleted_at") is None:
-        return "conflict" if edited else "kept", "It is in the trash here; restore_item brings it back."
+        return "conflict" if edited else "kept", "It is in the trash; restore_item brings it back."
     if edited:
         if theirs == ours:
             return "changed", ""
-        return "conflict", f"The file was edited at revision {theirs}, and here it is at {ours}."
+        return "conflict", f"The file was edited at revision {theirs}; the stored item is at revision {ours}."
     if theirs > ours:
         return "changed", ""
     if theirs < ours:
-        return "kept", f"It is newer here: revision {ours}, and {theirs} came."
-    return "conflict", f"It was changed here and there since revision {ours - 1}."
+        return "kept", f"The stored revision {ours} is newer than the imported revision {theirs}."
+    return "conflict", f"Both sides changed since revision {ours - 1}."
 
 
 def _to_comparable(item: PortableItem) -> tuple[dict[str, Any], set[tuple[str, str]], bool]:
@@ -241,7 +241,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     check_dates(start, end, None, problems)
     for name in ("start_at", "end_at", "created_at", "updated_at", "deleted_at"):
         if fields.get(name) is not None and not EARLIEST <= fields[name] <= LATEST:
-            problems.add(name, fields[name], "Its year must lie between 1000 and 9999")
+            problems.add(name, fields[name], "The year must be between 1000 and 9999")
     problems.raise_if_any()
     kept = ("uid", "created_at", "updated_at", "deleted_at", "created_by", "updated_by")
     id, is_deleted = given.get("id", 0), given.get("deleted_at") is not None
@@ -269,7 +269,7 @@ def _write_item(
         assert greatest is not None
         number = max(greatest[0], beyond) + 1
         if item.id:
-            outcome["why"] = f"{item.address} is another item here; it became {item.type}-{number}."
+            outcome["why"] = f"{item.address} is taken by another item; it became {item.type}-{number}."
         item = item._replace(id=number)
     put_item(tx, desk, item, given.get("aliases", ()))
     return {**outcome, "address": item.address}

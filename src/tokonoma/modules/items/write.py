@@ -23,7 +23,8 @@ Status = Annotated[str | None, Field(json_schema_extra={"enum": list(model.STATU
 Priority = Annotated[str | None, Field(json_schema_extra={"enum": list(model.PRIORITIES)})]
 Time = Annotated[str | None, Field(description="RFC 3339 time or date; empty: none")]
 Related = Annotated[
-    list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>; linked both ways; replaces")
+    list[str] | None,
+    Field(description="addresses: docs-12, tokonoma://memory/<id>; linked both ways; replaces existing links"),
 ]
 
 _COMPARED = (
@@ -94,11 +95,11 @@ def create_item(
     category: str | None = None,
     start_date: Time = None,
     end_date: Time = None,
-    version: Annotated[str | None, Field(description="your own text; the lock is `revision`")] = None,
+    version: Annotated[str | None, Field(description="any text; `revision` is what expected_revision compares")] = None,
     related: Related = None,
     tags: Tags = None,
 ) -> ItemDetail:
-    """Make an item. Status defaults to Open, priority to MEDIUM. All that is wrong is told at once."""
+    """Create an item. Default status: Open; default priority: MEDIUM. All errors are reported together."""
     given = _select_given(
         title=title, description=description, content=content, status=status, priority=priority, category=category,
         start_date=start_date, end_date=end_date, version=version, tags=tags,
@@ -141,7 +142,7 @@ def update_item(
     tags: Tags = None,
     expected_revision: Revision = None,
 ) -> ItemDetail:
-    """Change the fields that are given and leave the others; an empty text clears one."""
+    """Change the given fields of an item; the others stay. An empty text clears a field."""
     given = _select_given(
         title=title, description=description, content=content, status=status, priority=priority, category=category,
         start_date=start_date, end_date=end_date, version=version, tags=tags, related=related,
@@ -163,7 +164,7 @@ def bulk_update(
         list[BulkUpdate], Field(min_length=1, max_length=MAX_BULK, description="data: as in update_item")
     ],
 ) -> BulkUpdateResponse:
-    """Change up to 100 items, all or none. Errors name each line and field; the answer is in the order asked."""
+    """Update up to 100 items, all or none. Errors name the index and the field; results are in request order."""
     problems = ItemProblems()
     places = [problems.at_place(f"updates[{number}].data.") for number in range(len(updates))]
     given = [_select_given(**update["data"]) for update in updates]
@@ -214,12 +215,12 @@ def _check_update(tx: Tx, updates: list[BulkUpdate], number: int, problems: Item
     type, id = updates[number]["type"], updates[number]["id"]
     first = next(place for place, update in enumerate(updates) if update["id"] == id)
     if first != number:
-        problems.add("id", id, f"The same item as updates[{first}]: name it once")
+        problems.add("id", id, f"Same item as updates[{first}]; list it once")
         return None
     requested = f"{type}-{id}"
     old = rows.find_item(tx, type, id)
     if old is None:
-        problems.add("id", id, f"There is no item {requested[:80]} here", "missing", requested_id=requested)
+        problems.add("id", id, f"Item {requested[:80]} not found", "missing", requested_id=requested)
         return None
     expected = updates[number].get("expected_revision")
     if expected is not None and expected != old.revision:

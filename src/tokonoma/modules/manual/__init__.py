@@ -22,14 +22,14 @@ def bind(server: ServerInfo) -> Module:
 
 MODULE = Module(
     name=NAME,
-    summary="Manuals as files: find everything on a topic, read it in pieces.",
+    summary="Manuals as files: find everything on a topic, read it in parts.",
     tools=(
         Tool("list", list_manuals, "List manuals", time_limit=_TIME_LIMIT),
         Tool("ls", list_manual_files, "List a manual's files", time_limit=_TIME_LIMIT),
         Tool("toc", list_contents, "Table of contents", time_limit=_TIME_LIMIT),
         Tool("find", find, "Find everything on a topic", time_limit=_TIME_LIMIT),
-        Tool("hits", list_hits, "List what was found", time_limit=_TIME_LIMIT),
-        Tool("read", read, "Read a place", time_limit=_TIME_LIMIT),
+        Tool("hits", list_hits, "List hits of a search", time_limit=_TIME_LIMIT),
+        Tool("read", read, "Read a part", time_limit=_TIME_LIMIT),
         Tool("excepts", list_exceptions, "List exceptions", time_limit=_TIME_LIMIT),
     ),
     tables=TABLES,

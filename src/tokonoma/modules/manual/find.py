@@ -48,17 +48,17 @@ def find(
     desk: Desk,
     query: Annotated[str, Field(min_length=1, max_length=2000, description="a topic, a term or a question")],
     manual_id: ManualId = None,
-    intent: Annotated[Intent | None, Field(description="left out: guessed from the query")] = None,
-    max_stage: Annotated[int, Field(ge=3, le=4, description="4 widens when too little is found")] = 4,
-    only_unscanned_from_trace_id: Annotated[str | None, Field(description="go on where that search stopped")] = None,
-    budget: Annotated[ManualBudget | None, Field(description="time_ms 60000, max_candidates 200")] = None,
-    must_include: Annotated[list[str] | None, Field(max_length=20, description="terms that must be looked for")] = None,
+    intent: Annotated[Intent | None, Field(description="default: guessed from the query")] = None,
+    max_stage: Annotated[int, Field(ge=3, le=4, description="4 widens the search when too little is found")] = 4,
+    only_unscanned_from_trace_id: Annotated[str | None, Field(description="continue where that search stopped")] = None,
+    budget: Annotated[ManualBudget | None, Field(description="default: time_ms 60000, max_candidates 200")] = None,
+    must_include: Annotated[list[str] | None, Field(max_length=20, description="terms that must be searched")] = None,
 ) -> ManualFindResult:
-    """Find every section about a topic, in any spelling, in Japanese and English. Answers with figures and a trace_id;
-    manual_hits lists the sections, manual_read reads them. What was not looked at is counted and can be resumed."""
+    """Find every section about a topic, in any spelling, in Japanese and English. Returns figures and a trace_id;
+    manual_hits lists the sections, manual_read reads them. What was not searched is counted and can be resumed."""
     started = time.monotonic()
     if not query.strip():
-        raise Invalid("query is empty: name a topic.", field="query")
+        raise Invalid("query is empty. Give a topic.", field="query")
     resumed = load_trace(desk, only_unscanned_from_trace_id) if only_unscanned_from_trace_id else None
     manual = manual_id if manual_id is not None else resumed.manual if resumed else None
     library = load_library(desk)
@@ -88,7 +88,7 @@ def _run_stages(desk: Desk, search: ManualSearch, max_stage: int, resumed: bool,
             raise
         except Exception as error:
             log("error", "manual_find", stage=stage, error=type(error).__name__)
-            search.warnings.append(f"stage {stage} failed; the other stages' results are complete")
+            search.warnings.append(f"stage {stage} failed; the results of the other stages are complete")
         else:
             search.max_stage_applied = float(stage)
         return True

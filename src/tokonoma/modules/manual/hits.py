@@ -79,13 +79,11 @@ def list_hits(
     kind: HitKind = "candidates",
     offset: Annotated[int, Field(ge=0)] = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 50,
-    signals: Annotated[list[Signal] | None, Field(description="only those found by one of these")] = None,
-    by: Annotated[
-        Grouping, Field(description="file: as [line, title, score] under each file, half as long")
-    ] = "section",
+    signals: Annotated[list[Signal] | None, Field(description="only hits found by one of these")] = None,
+    by: Annotated[Grouping, Field(description="file: [line, title, score] grouped by file, half as long")] = "section",
 ) -> ManualHits:
-    """The sections that a manual_find found, best first, without their text; or what it could not look at, the
-    contradictions, the gaps. From a score of 0.6 on, a section holds what was asked for by name."""
+    """List the sections that a manual_find found, best first, without their text; or the sections that it did not
+    search, the contradictions, the gaps. From a score of 0.6 on, a section contains the topic by name."""
     listed = _visible_hits(desk, _select_list(load_trace(desk, trace_id), kind))
     if signals:
         wanted = set(signals)
@@ -200,7 +198,7 @@ def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
     )
     if row is None:
         raise Missing(
-            f"There is no trace {trace_id!r}, or it is older than {_TRACE_MINUTES} minutes. Search again without it.",
+            f"There is no trace {trace_id!r}; traces expire after {_TRACE_MINUTES} minutes. Search again without it.",
             trace_id=trace_id,
         )
     return _from_json(trace_id, json.loads(row[0]))

@@ -139,7 +139,7 @@ def _find_gaps(search: ManualSearch) -> list[tuple[str, str]]:
     for term in (*search.query.words, *search.query.required):
         names = (term, *search.variants_of(term))
         if not any(positions & found for name in names for found in (corpus.find_exact(name), corpus.find_loose(name))):
-            gaps.append((term.written, "no candidate holds this term, nor another name for it"))
+            gaps.append((term.written, "no candidate contains this term or another name of it"))
     return gaps
 
 

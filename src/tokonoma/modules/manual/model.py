@@ -35,8 +35,8 @@ ManualFileKey = tuple[str, str]
 """manual, path"""
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "hard_limit"]
 Status = Literal["ready", "needs_followup", "blocked"]
-ManualId = Annotated[str | None, Field(description="one manual; left out: all")]
-PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+ManualId = Annotated[str | None, Field(description="one manual; default: all")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the previous page")]
 
 
 class ManualRef(TypedDict):
@@ -152,7 +152,7 @@ def build_ref(manual: str, path: str, line: int | None = None) -> ManualRef:
 def require_manual_id(manual_id: str) -> str:
     """Return the id, which is the name of the manual's folder; Invalid if it cannot be one."""
     if not _ID.match(manual_id) or manual_id.startswith("."):
-        raise Invalid("manual_id is the name of a folder of the manuals; manual_list names them.", field="manual_id")
+        raise Invalid("manual_id must be the name of a manual's folder; manual_list lists them.", field="manual_id")
     return manual_id
 
 
@@ -161,21 +161,26 @@ def parse_ref(ref: Mapping[str, Any]) -> tuple[str, str, int | None]:
     unknown = sorted(set(ref) - _REF_FIELDS)
     if unknown:
         raise Invalid(
-            f"A ref has target, manual_id, path, start_line and json_path; not {', '.join(unknown)}.", field="ref"
+            f"Unknown fields in ref: {', '.join(unknown)}. Allowed: target, manual_id, path, start_line, json_path.",
+            field="ref",
         )
     if ref.get("target", "manual") != "manual":
-        raise Invalid("This tool reads manuals: target must be manual.", reason="scope", field="ref")
+        raise Invalid("This tool reads manuals only: target must be manual.", reason="scope", field="ref")
     if not isinstance(ref.get("manual_id"), str) or not isinstance(ref.get("path"), str):
-        raise Invalid("A ref needs manual_id and path, both as text. manual_ls lists them.", field="ref")
+        raise Invalid("A ref needs manual_id and path, both strings. manual_ls lists them.", field="ref")
     line = ref.get("start_line")
     if line is not None and (type(line) is not int or line < 1):
-        raise Invalid("start_line counts from 1.", field="ref")
+        raise Invalid("start_line must be an integer from 1.", field="ref")
     return require_manual_id(ref["manual_id"]), join_path(split_file_path(ref["path"], "ref")), line
 
 
 def manual_missing_error(manual: str, visible: Mapping[str, object]) -> Missing:
     names = ", ".join(sorted(visible)[:10])
-    hint = f"There are: {names}." if names else "There is none yet: put a folder of .md files into the manuals' folder."
+    hint = (
+        f"Manuals: {names}."
+        if names
+        else "There are no manuals yet: put a folder of .md files into the manuals' folder."
+    )
     return Missing(f"There is no manual {manual!r}. {hint}", manual_id=manual)
 
 
@@ -197,7 +202,7 @@ class _NoAliasLoader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         loader: Any = super()
         if loader.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not taken")
+            raise yaml.YAMLError("aliases are not allowed")
         return loader.compose_node(parent, index)
 
 
@@ -221,12 +226,12 @@ def parse_settings(raw: bytes) -> ManualSettings:
     value, problem = _load_yaml(raw)
     space, allow_file = value.get("space", "/"), value.get("allow_file", False)
     if not isinstance(space, str) or not space.startswith("/") or ".." in space.split("/"):
-        return ManualSettings(problem="space must be a namespace from the root, like /team")
+        return ManualSettings(problem="space must be an absolute namespace, like /team")
     namespace = "/" + "/".join(part for part in space.split("/") if part)
     problems = [problem] if problem else []
     unknown = sorted(str(name) for name in value if name not in _SETTINGS)
     if unknown:
-        problems.append(f"unknown: {', '.join(unknown)[:200]}; there are {', '.join(_SETTINGS)}")
+        problems.append(f"unknown: {', '.join(unknown)[:200]}; allowed: {', '.join(_SETTINGS)}")
     if not isinstance(allow_file, bool):
         problems.append("allow_file must be true or false")
     return ManualSettings(str(value.get("title", "")), namespace, allow_file is True, "; ".join(problems))

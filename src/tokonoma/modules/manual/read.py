@@ -109,7 +109,7 @@ class ExceptionHits(TypedDict):
 
 
 def list_manuals(desk: Desk) -> ManualList:
-    """The manuals by id: each is a folder of .md and .json files."""
+    """List the manuals; each is a folder of .md and .json files."""
     library = load_library(desk)
     items: list[Manual] = []
     for manual, paths in sorted(library.visible.items()):
@@ -126,7 +126,7 @@ def list_manuals(desk: Desk) -> ManualList:
 
 
 def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor = None) -> ManualFiles:
-    """The files of a manual, in order of path."""
+    """List the files of a manual, in order of path."""
     library = load_library(desk)
     files = {library.corpus.sections[position].file for position in library.positions(manual_id)}
     after = tuple(cursors.decode("files", cursor)) if cursor else ("", "")
@@ -150,7 +150,7 @@ def list_contents(
     path: Annotated[str | None, Field(description="one file")] = None,
     cursor: PageCursor = None,
 ) -> TableOfContents:
-    """The headings of a manual with their lines; a JSON file is one node."""
+    """List the headings of a manual with their lines; a JSON file is one node."""
     library = load_library(desk)
     positions = library.positions(manual_id, path)
     shown, fields = paginate("toc", positions, cursor, _NODES_PER_PAGE)
@@ -174,13 +174,13 @@ def list_contents(
 
 def read(
     desk: Desk,
-    ref: Annotated[dict[str, Any], Field(description="of manual_hits: {manual_id, path, start_line}")],
-    scope: Annotated[ReadScope | None, Field(description="default: snippet of .md, file of .json")] = None,
-    limits: Annotated[ManualReadLimits | None, Field(description="max_chars 8000, max_sections 20, allow_file")] = None,
-    expand: Annotated[bool, Field(description="false: a section without those below it")] = True,
+    ref: Annotated[dict[str, Any], Field(description="from manual_hits: {manual_id, path, start_line}")],
+    scope: Annotated[ReadScope | None, Field(description="default: snippet for .md, file for .json")] = None,
+    limits: Annotated[ManualReadLimits | None, Field(description="default: max_chars 8000, max_sections 20")] = None,
+    expand: Annotated[bool, Field(description="false: a section without its subsections")] = True,
     trace_id: Annotated[str | None, Field(description="of the search that led here")] = None,
 ) -> ManualText:
-    """Read a place of a manual: a snippet, a section, several sections from there on, or a file."""
+    """Read a part of a manual: a snippet, a section, several sections from there on, or a file."""
     manual, path, line = parse_ref(ref)
     library = load_library(desk)
     visible = [library.corpus.sections[position].line for position in library.positions(manual, path)]
@@ -210,11 +210,11 @@ def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
 
 def _check_scope(scope: ReadScope, is_json: bool, allow_file: bool) -> None:
     if is_json and scope in ("section", "sections"):
-        raise Invalid("A JSON file has no sections: read it with scope file or snippet.", reason="scope", field="scope")
+        raise Invalid("A JSON file has no sections. Use scope file or snippet.", reason="scope", field="scope")
     if not is_json and scope == "file" and not allow_file:
         raise Denied(
-            "Whole Markdown files are not given out: read a section. An owner may allow it with `allow_file: true` in"
-            " the manual's manual.yml; limits.allow_file must then be true as well.",
+            "Whole Markdown files are not available by default: read a section. An owner can allow them with"
+            " `allow_file: true` in the manual's manual.yml; limits.allow_file must then be true as well.",
             field="scope",
         )
 
@@ -261,7 +261,7 @@ def list_exceptions(
     ref: Annotated[dict[str, Any] | None, Field(description="one file, or one section with start_line")] = None,
     cursor: PageCursor = None,
 ) -> ExceptionHits:
-    """Sections with words of exception (ただし, 対象外, unless, not supported …), each with the first place."""
+    """List sections with words of exception (ただし, 対象外, unless, not supported …), each with its first match."""
     library = load_library(desk)
     positions = _find_positions(library, manual_id, ref)
     with_words = library.corpus.find_words(library.glossary(manual_id)[0].exceptions)

@@ -268,7 +268,7 @@ def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, st
     try:
         return content.stamp, content.data.decode("utf-8-sig"), hash, ""
     except UnicodeDecodeError:
-        return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: odd bytes were replaced"
+        return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: invalid bytes were replaced"
 
 
 def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:

@@ -22,7 +22,7 @@ MODULE = Module(
         Tool("relation.save", save_relation, "Relate two memos", effect="write", idempotent=True),
         Tool("relation.delete", delete_relation, "Delete a relation", effect="destroy"),
         Tool("relation.list", list_relations, "List relations"),
-        Tool("relation.graph", walk_relations, "Walk relations"),
+        Tool("relation.graph", walk_relations, "Follow relations"),
     ),
     tables=TABLES,
     record_tables=RECORDS,
@@ -31,9 +31,9 @@ MODULE = Module(
     reclassify=reclassify,
     unindexed_documents=list_unindexed,
     owner_tools=(
-        Tool("import", import_memos, "Take memos in", effect="write", idempotent=True, time_limit=600),
-        Tool("export", export_memos, "Hand memos out", time_limit=600),
-        Tool("purge", purge_memos, "Forget memos for good", effect="destroy", time_limit=600),
-        Tool("export.relations", export_relations, "Hand relations out", time_limit=600),
+        Tool("import", import_memos, "Import memos", effect="write", idempotent=True, time_limit=600),
+        Tool("export", export_memos, "Export memos", time_limit=600),
+        Tool("purge", purge_memos, "Purge deleted memos", effect="destroy", time_limit=600),
+        Tool("export.relations", export_relations, "Export relations", time_limit=600),
     ),
 )

@@ -78,7 +78,7 @@ def merge_memo(given: PortableMemo, stored: Memo | None, who: Principal, at: int
     if stored is None:
         return MergeOutcome("saved", result=new)
     if stored.namespace != new.namespace:
-        return MergeOutcome("kept", f"It is already here, in the namespace {format_namespace(stored.namespace, who)}.")
+        return MergeOutcome("kept", f"It already exists, in the namespace {format_namespace(stored.namespace, who)}.")
     if given["version"] is None:
         return _merge_foreign(new, stored, at)
     if _to_comparable(new) == _to_comparable(stored):
@@ -107,9 +107,9 @@ def build_relation(
     for end in (given["source"], given["target"]):
         memo = ends.get(end)
         if memo is None and end not in coming:
-            raise Invalid(f"There is no memo {end[:80]!r} here.")
+            raise Invalid(f"Memo {end[:80]!r} not found.")
         if memo is not None and not is_inside(memo.namespace, namespace):
-            raise Invalid(f"The memo {end!r} does not lie in the relation's namespace {given['namespace']}.")
+            raise Invalid(f"Memo {end!r} is not in the relation's namespace {given['namespace']}.")
         strictest = max(strictest, CLASSIFICATIONS.index(memo.classification if memo is not None else "internal"))
     created, updated = _resolve_times(given, at)
     return RelationRow(
@@ -131,9 +131,11 @@ def _merge_versions(new: T, stored: T, at: int) -> MergeOutcome[T]:
     if new.revision > stored.revision:
         return MergeOutcome("changed", result=new)
     if new.revision < stored.revision:
-        return MergeOutcome("kept", f"It is newer here: version {stored.revision}, and {new.revision} came.")
+        return MergeOutcome(
+            "kept", f"The stored version {stored.revision} is newer than the imported version {new.revision}."
+        )
     if new.updated_at != stored.updated_at:
-        return MergeOutcome("kept", f"It was changed here and there since version {stored.revision - 1}.")
+        return MergeOutcome("kept", f"Both sides changed since version {stored.revision - 1}.")
     # The same version of the same moment with another text: the exported file was edited.
     edited = replace(new, revision=stored.revision + 1, updated_at=max(at, stored.updated_at))
     return MergeOutcome("changed", result=edited)
@@ -142,12 +144,12 @@ def _merge_versions(new: T, stored: T, at: int) -> MergeOutcome[T]:
 def _merge_foreign(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
     """From another program: the digest of the last import tells on which side something has changed since."""
     if stored.deleted_at is not None:
-        return MergeOutcome("kept", "It lies in the trash here.")
+        return MergeOutcome("kept", "It is in the trash.")
     theirs, ours, last = new.metadata[DIGEST_KEY], _compute_digest(stored), stored.metadata.get(DIGEST_KEY)
     if theirs in (last, ours):
         return MergeOutcome("unchanged")
     if ours != last:
-        return MergeOutcome("kept", "It was changed here and there since the last import.")
+        return MergeOutcome("kept", "Both sides changed since the last import.")
     moment = new.updated_at if stored.updated_at < new.updated_at <= at else max(at, stored.updated_at)
     result = replace(
         new,
@@ -209,32 +211,32 @@ def _resolve_times(given: PortableMemo | PortableRelation, at: int) -> tuple[int
 
 def _check_memo(given: PortableMemo) -> None:
     if not _UUID.fullmatch(given["memo_id"]):
-        raise Invalid(f"{given['memo_id'][:80]!r} is no id of a memo: that is a UUID in lower case.")
+        raise Invalid(f"{given['memo_id'][:80]!r} is not a memo id. A memo id is a UUID in lower case.")
     check_content(given["content"])
     fields: dict[str, Any] = {**given}
     for name, most in _LENGTHS.items():
         if len(fields[name]) > most:
             raise Invalid(f"{name} has more than {most} characters.")
     if given["boundary"] not in CLASSIFICATIONS:
-        raise Invalid(f"boundary is one of {', '.join(CLASSIFICATIONS)}.")
+        raise Invalid(f"boundary must be one of {', '.join(CLASSIFICATIONS)}.")
     if given["version"] is not None and not 1 <= given["version"] < 2**53:
-        raise Invalid("version counts from 1.")
+        raise Invalid("version must be 1 or greater.")
     for name in ("created_at", "updated_at", "expires_at", "deleted_at"):
         if fields[name] is not None and not 0 <= fields[name] <= LATEST:
-            raise Invalid(f"{name} lies before 1970 or after 9999.")
+            raise Invalid(f"{name} is before 1970 or after 9999.")
 
 
 def _check_relation(given: PortableRelation) -> None:
     if given["source"] == given["target"]:
         raise Invalid("A memo cannot be related to itself.")
     if not 1 <= len(given["tag"]) <= 64:
-        raise Invalid("tag has 1 to 64 characters.")
+        raise Invalid("tag must have 1 to 64 characters.")
     if not 0 <= given["weight"] <= 1:
-        raise Invalid("weight lies between 0.00 and 1.00.")
+        raise Invalid("weight must be between 0.00 and 1.00.")
     if len(given["reason"]) > 10_000:
         raise Invalid("reason has more than 10000 characters.")
     if given["version"] is not None and not 1 <= given["version"] < 2**53:
-        raise Invalid("version counts from 1.")
+        raise Invalid("version must be 1 or greater.")
     for moment in (given["created_at"], given["updated_at"]):
         if moment is not None and not 0 <= moment <= LATEST:
-            raise Invalid("A time lies before 1970 or after 9999.")
+            raise Invalid("A time is before 1970 or after 9999.")

@@ -32,9 +32,10 @@ _OPERATORS: dict[str, Operator] = {
 
 Metadata = dict[str, Any]
 Namespace = Annotated[
-    str | None, Field(max_length=500, description="like a folder: notes/today; default: your own; /x from your root")
+    str | None,
+    Field(max_length=500, description="path like a folder: notes/today; default: your own; /x starts at your root"),
 ]
-Version = Annotated[int | None, Field(ge=1, description="refuse if the memo is not at this version any more")]
+Version = Annotated[int | None, Field(ge=1, description="fail if the memo is no longer at this version")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +212,14 @@ def _parse_operators(path: str, asked: dict[str, Any]) -> Iterator[Condition]:
 def _parse_values(path: str, word: str, value: Any) -> tuple[Scalar, ...]:
     if word == "exists":
         if not isinstance(value, bool):
-            raise _build_filter_error(path, "takes true or false with `exists`")
+            raise _build_filter_error(path, "needs true or false for `exists`")
         return (value,)
     if word == "in":
         if not isinstance(value, list) or not value or len(cast("list[Any]", value)) > _MAX_CHOICES:
-            raise _build_filter_error(path, f"takes a list of 1 to {_MAX_CHOICES} values with `in`")
+            raise _build_filter_error(path, f"needs a list of 1 to {_MAX_CHOICES} values for `in`")
         return tuple(_parse_scalar(path, each) for each in cast("list[Any]", value))
     if word == "prefix" and not isinstance(value, str):
-        raise _build_filter_error(path, "takes text with `prefix`")
+        raise _build_filter_error(path, "needs text for `prefix`")
     return (_parse_scalar(path, value),)
 
 

@@ -17,7 +17,7 @@ from tokonoma.modules.memory.tables import ALIVE, COLUMNS, INSIDE, bind_ids, bin
 _LISTED = 200  # characters of content in a list
 _FOUND = 2000  # characters up to which a hit has its whole content
 
-PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the previous page")]
 
 
 class MemoDetail(MemoSummary):
@@ -65,12 +65,12 @@ def require_memo(
     rows: Rows, desk: Desk, memo_id: str, namespace: str | None = None, *, lock: bool = False, trash: bool = False
 ) -> Memo:
     """The living or the deleted memo with this id that the caller can see, in the namespace if one is given."""
-    state, place = ("deleted_at is not null", "in the trash") if trash else (ALIVE, "here")
+    state, problem = ("deleted_at is not null", "is not in the trash") if trash else (ALIVE, "not found")
     sql = f"select {COLUMNS} from memo where id = :id and {state} and {{visible}}"  # noqa: S608 - our own
     row = rows.row(f"{sql} {{for_update}}" if lock else sql, id=memo_id, now=desk.now())
     memo = model.to_memo(row) if row else None
     if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, desk.principal))):
-        raise Missing(f"There is no memo {memo_id!r} {place}.", memo_id=memo_id)
+        raise Missing(f"Memo {memo_id!r} {problem}.", memo_id=memo_id)
     return memo
 
 
@@ -81,7 +81,7 @@ def get_memo(
     offset: Annotated[int, Field(ge=0, description="character to start at")] = 0,
     max_characters: Annotated[int, Field(ge=1, le=100_000)] = 20_000,
 ) -> MemoDetail:
-    """One memo with its content, from `offset` on; `content_truncated` says that there is more."""
+    """Read one memo. `content` starts at `offset`; `content_truncated` is set if there is more."""
     memo = require_memo(desk, desk, memo_id, namespace)
     part = memo.content[offset : offset + max_characters]
     detail: MemoDetail = {
@@ -97,12 +97,12 @@ def get_memo(
 def list_memos(
     desk: Desk,
     namespace: Namespace = None,
-    state: Annotated[Literal["kept", "trash"], Field(description="trash: those that were deleted")] = "kept",
+    state: Annotated[Literal["kept", "trash"], Field(description="trash: deleted memos")] = "kept",
     thread: Annotated[str | None, Field(description="only memos of this thread")] = None,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: PageCursor = None,
 ) -> MemoList:
-    """Memos of a namespace and those below it, last changed first, with the start of their content."""
+    """List the memos of a namespace and those below it, last changed first, with the start of their content."""
     at, last = cursors.decode("memos", cursor) if cursor else (2**62, "")
     condition = ALIVE if state == "kept" else "deleted_at is not null"
     rows = desk.rows(
@@ -129,7 +129,7 @@ def list_namespaces(
     limit: Annotated[int, Field(ge=1, le=1000)] = 200,
     cursor: PageCursor = None,
 ) -> NamespaceList:
-    """The namespaces that hold memos, in order of name, with how many each holds itself."""
+    """List the namespaces that contain memos, by name, with the number of memos directly in each."""
     (last,) = cursors.decode("namespaces", cursor) if cursor else ("",)
     rows = desk.rows(
         f"""select space, count(*) from memo where {ALIVE} and {{visible}} and space > :last
@@ -155,19 +155,25 @@ def search_memos(
         dict[str, Any] | None,
         Field(description='{"a.b": value} exact, or {"contains"|"prefix"|"in"|"gte"|"lte"|"exists": …}'),
     ] = None,
-    k: Annotated[int, Field(ge=1, le=100, description="how many")] = 10,
-    mode: Annotated[Literal["hybrid", "text", "vector"], Field(description="words, meaning, or both")] = "hybrid",
-    minimum_similarity: Annotated[float | None, Field(ge=-1, le=1, description="cosine only; means vector")] = None,
+    k: Annotated[int, Field(ge=1, le=100, description="number of results")] = 10,
+    mode: Annotated[
+        Literal["hybrid", "text", "vector"], Field(description="text: words; vector: meaning; hybrid: both")
+    ] = "hybrid",
+    minimum_similarity: Annotated[
+        float | None, Field(ge=-1, le=1, description="cosine only; implies mode vector")
+    ] = None,
     pivot_memo_id: Annotated[str | None, Field(description="search by this memo's meaning instead of a query")] = None,
     distance_metric: Literal["cosine", "l2"] = "cosine",
     exclude_pivot: bool = True,
-    half_life_days: Annotated[float | None, Field(gt=0, le=36_500, description="older memos count less")] = None,
-    explain: Annotated[bool, Field(description="say how each score came about")] = False,
-    expect_memo_id: Annotated[str | None, Field(description="say why this memo did not come")] = None,
+    half_life_days: Annotated[
+        float | None, Field(gt=0, le=36_500, description="days after which a memo counts half")
+    ] = None,
+    explain: Annotated[bool, Field(description="explain each score")] = False,
+    expect_memo_id: Annotated[str | None, Field(description="explain why this memo is not in the results")] = None,
 ) -> MemoSearchResult:
-    """Find memos in a namespace and those below it; a time that the query names (in May, 先週) counts, too. Without
-    query and pivot: by metadata_filter alone, newest first. Long contents come as a snippet with content_truncated;
-    memory.get reads the rest."""
+    """Search the memos of a namespace and those below it. A date in the query (in May, 先週) ranks memos of that time
+    higher. Without query and pivot_memo_id: filter by metadata_filter only, newest first. Long contents are cut to a
+    snippet with content_truncated; memory.get reads the rest."""
     _check_arguments(query, pivot_memo_id, minimum_similarity, distance_metric, mode)
     inside = resolve_namespace(namespace, desk.principal)
     where = SearchFilter((model.MODULE_NAME,), inside, model.build_conditions(metadata_filter or {}))
@@ -195,13 +201,11 @@ def _check_arguments(query: str | None, pivot: str | None, minimum: float | None
     if query is not None and pivot is not None:
         raise Invalid("Give query or pivot_memo_id, not both.", fields=["query", "pivot_memo_id"])
     if minimum is not None and metric == "l2":
-        raise Invalid("minimum_similarity is for cosine; leave it out with l2.", field="minimum_similarity")
+        raise Invalid("minimum_similarity works with cosine only; omit it with l2.", field="minimum_similarity")
     if minimum is not None and query is None and pivot is None:
         raise Invalid("minimum_similarity needs a query or a pivot_memo_id.", field="minimum_similarity")
     if mode == "text" and (pivot is not None or minimum is not None or metric == "l2"):
-        raise Invalid(
-            'mode "text" compares no vectors: leave out pivot_memo_id, minimum_similarity and l2.', field="mode"
-        )
+        raise Invalid('mode "text" does not use vectors: omit pivot_memo_id, minimum_similarity and l2.', field="mode")
 
 
 def _to_response(desk: Desk, hits: Hits, request: Query, chosen: list[Hit]) -> MemoSearchResult:

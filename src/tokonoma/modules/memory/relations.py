@@ -17,8 +17,10 @@ from tokonoma.modules.memory.model import Namespace, RelationRow, Version
 from tokonoma.modules.memory.read import PageCursor, require_memo
 from tokonoma.modules.memory.tables import ALIVE, INSIDE, RELATION_COLUMNS, bind_ids, bind_namespace
 
-Tag = Annotated[str, Field(min_length=1, max_length=64, description="what kind of relation, such as causes")]
-Weight = Annotated[float | None, Field(ge=0, le=1, description="how sure, 0.00 to 1.00; 1.00 for a new one")]
+Tag = Annotated[str, Field(min_length=1, max_length=64, description="kind of relation, such as causes")]
+Weight = Annotated[
+    float | None, Field(ge=0, le=1, description="confidence, 0.00 to 1.00; default for a new relation: 1.00")
+]
 Reason = Annotated[str | None, Field(max_length=10_000)]
 
 _KEY = "space = :space and source = :source and target = :target and tag = :tag and {visible}"
@@ -107,8 +109,8 @@ def save_relation(
     reason: Reason = None,
     expected_version: Version = None,
 ) -> MemoRelation:
-    """Relate two memos, or change the relation that they have under this tag. Both lie in the relation's namespace or
-    below it."""
+    """Create a relation between two memos, or change the one with this tag. Both memos must be in the relation's
+    namespace or below it."""
     if sourceMemoId == targetMemoId:
         raise Invalid("A memo cannot be related to itself.", field="targetMemoId")
     who = desk.principal
@@ -117,7 +119,7 @@ def save_relation(
         ends = [require_memo(tx, desk, memo_id) for memo_id in (sourceMemoId, targetMemoId)]
         for memo in ends:
             if not is_inside(memo.namespace, key["space"]):
-                raise Missing(f"There is no memo {memo.id!r} in the relation's namespace.", memo_id=memo.id)
+                raise Missing(f"Memo {memo.id!r} is not in the relation's namespace.", memo_id=memo.id)
         old = find_relation(tx, key, lock=True)
         version = old.revision if old else 0
         if expected_version is not None and expected_version != version:
@@ -144,14 +146,12 @@ def delete_relation(
     tag: Tag,
     namespace: Namespace = None,
 ) -> DeletedRelation:
-    """Delete one relation; the answer holds what it was."""
+    """Delete one relation; the answer contains it."""
     key = _build_key(desk.principal, namespace, sourceMemoId, targetMemoId, tag)
     with desk.write() as tx:
         relation = find_relation(tx, key, lock=True)
         if relation is None:
-            raise Missing(
-                "There is no such relation here.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag
-            )
+            raise Missing("Relation not found.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag)
         tx.run(f"delete from memo_relation where {_KEY}", **key)  # noqa: S608 - our own text
     return {"deleted": True, "relation": _to_relation(relation, desk.principal)}
 
@@ -165,7 +165,7 @@ def list_relations(
     limit: Annotated[int, Field(ge=1, le=500)] = 100,
     cursor: PageCursor = None,
 ) -> RelationList:
-    """Relations of a namespace and those below it, as edges and the memos that they join."""
+    """List the relations of a namespace and those below it as edges, with the memos they connect as nodes."""
     last = cursors.decode("relations", cursor) if cursor else [""] * 4
     rows = desk.rows(
         f"""select {RELATION_COLUMNS} from memo_relation r where {{visible:r}} and {_BOTH_ALIVE} and {INSIDE}
@@ -200,8 +200,8 @@ def walk_relations(
     tag: Annotated[str | None, Field(max_length=64)] = None,
     limit: Annotated[int, Field(ge=1, le=1000)] = 200,
 ) -> RelationGraph:
-    """Walk relations from a memo, nearest first. `path` lists memo ids from the start; `direction` tells how each edge
-    was walked; loops are cut."""
+    """Follow relations from a memo, nearest first. `path` lists the memo ids from the start; `direction` is how each
+    edge was followed. No path visits a memo twice."""
     inside = resolve_namespace(namespace, desk.principal)
     require_memo(desk, desk, startMemoId, namespace or ".")
     rows = desk.rows(

@@ -29,11 +29,11 @@ _PURGEABLE = "(deleted_at <= :before or (expires_at is not null and expires_at <
 Content = Annotated[str, Field(description="what to remember, up to 1 MiB")]
 Title = Annotated[str | None, Field(max_length=500)]
 Thread = Annotated[
-    str | None, Field(max_length=200, description="conversation or document that it belongs to, in order of saving")
+    str | None, Field(max_length=200, description="conversation or document it belongs to, in order of saving")
 ]
 Mode = Annotated[Literal["merge", "replace"], Field(description="merge: null deletes a key")]
-Seconds = Annotated[int | None, Field(ge=1, le=10**10, description="forget it after so many seconds")]
-Until = Annotated[str | None, Field(description="forget it at this time (RFC 3339)")]
+Seconds = Annotated[int | None, Field(ge=1, le=10**10, description="expires after this many seconds")]
+Until = Annotated[str | None, Field(description="expires at this time (RFC 3339)")]
 
 
 class NewMemo(TypedDict, total=False):
@@ -83,17 +83,17 @@ def save_memos(
         Field(description="anything to filter by, up to 64 KiB; `date`: when it happened, if not now"),
     ] = None,
     metadata_mode: Mode = "merge",
-    memo_id: Annotated[str | None, Field(description="change this memo instead of making one")] = None,
+    memo_id: Annotated[str | None, Field(description="change this memo instead of creating one")] = None,
     expected_version: Version = None,
     thread: Thread = None,
     ttl_seconds: Seconds = None,
     expires_at: Until = None,
     memos: Annotated[
-        list[NewMemo] | None, Field(min_length=1, max_length=MAX_MEMOS, description="many at once, all or nothing")
+        list[NewMemo] | None, Field(min_length=1, max_length=MAX_MEMOS, description="save many at once, all or nothing")
     ] = None,
 ) -> SavedMemos:
-    """Save a memo, or change one. Found by its words at once, and by its meaning shortly after. With `memos`, each has
-    the same fields and the answer holds `items` in their order."""
+    """Save a new memo or change one. Text search finds it at once, semantic search shortly after. With `memos`, each
+    has the same fields, and the answer lists `items` in their order."""
     single = {
         "content": content, "title": title, "metadata": metadata, "memo_id": memo_id, "expires_at": expires_at,
         "expected_version": expected_version, "thread": thread, "ttl_seconds": ttl_seconds,
@@ -105,7 +105,7 @@ def save_memos(
         return cast("SavedMemos", model.to_summary(memo, desk.principal))
     extra = [name for name, value in single.items() if value is not None]
     if extra:
-        raise Invalid(f"With `memos`, {', '.join(extra)} belongs into each memo, not beside them.", fields=extra)
+        raise Invalid(f"With `memos`, put {', '.join(extra)} into each memo instead.", fields=extra)
     with desk.write() as tx:
         _lock_memos(tx, [memo_id for new in memos if (memo_id := new.get("memo_id"))])
         saved = [
@@ -121,7 +121,7 @@ def delete_memo(
     namespace: Namespace = None,
     expected_version: Annotated[Version, Field()] = None,
 ) -> DeletedMemo:
-    """Put a memo into the trash: no longer found, its relations hidden. memory.restore brings both back."""
+    """Move a memo to the trash: no longer found, its relations hidden. memory.restore brings both back."""
     with desk.write() as tx:
         memo = require_memo(tx, desk, memo_id, namespace, lock=True)
         if expected_version is not None and expected_version != memo.revision:
@@ -140,7 +140,7 @@ def delete_memo(
 
 
 def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:
-    """Take a memo out of the trash, with its relations."""
+    """Restore a memo from the trash, with its relations."""
     with desk.write() as tx:
         memo = require_memo(tx, desk, memo_id, namespace, lock=True, trash=True)
         # An expired memo would disappear again at once: a restored one stays.
@@ -157,8 +157,8 @@ def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoS
 
 
 def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
-    """Remove a page of the memos that were deleted, or had expired, so many days ago, with their relations. With
-    `dry_run` say how many there are in all."""
+    """Delete permanently a page of the memos that were deleted or expired at least `days` days ago, with their
+    relations. With `dry_run` only count all of them."""
     before = desk.now() - days * _DAY
     if dry_run:
         row = desk.row(
@@ -185,7 +185,7 @@ def check_content(content: str, field: str = "content") -> None:
         raise Invalid(f"{field} is empty.", field=field)
     if len(content.encode()) > MAX_CONTENT_BYTES:
         raise Invalid(
-            f"{field} has more than {MAX_CONTENT_BYTES} bytes. Cut it into several memos of one thread.",
+            f"{field} has more than {MAX_CONTENT_BYTES} bytes. Split it into several memos of one thread.",
             field=field,
             limit=MAX_CONTENT_BYTES,
         )
@@ -215,7 +215,7 @@ def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
     if content is None:
         raise Invalid(f"{place}content is required for a new memo.", field=f"{place}content")
     if new.get("expected_version") is not None:
-        raise Invalid("expected_version goes with memo_id: a new memo has no version.", field="expected_version")
+        raise Invalid("expected_version requires memo_id: a new memo has no version.", field="expected_version")
     at = desk.now()
     return Memo(
         id=uuid7(),
@@ -262,7 +262,7 @@ def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
     except ValueError:
         raise Invalid(f"{field} must be a time like 2027-01-31T09:00:00Z.", field=field) from None
     if moment <= at:
-        raise Invalid(f"{field} lies in the past.", field=field)
+        raise Invalid(f"{field} is in the past.", field=field)
     return moment
 
 

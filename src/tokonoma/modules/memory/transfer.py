@@ -40,8 +40,7 @@ class RelationExportPage(TypedDict):
 
 
 def export_memos(desk: Desk, namespace: str | None = None, trash: bool = False, after: str = "") -> MemoExportPage:
-    """The memos of a namespace and those below it, whole, in order of id; with `trash` also those that were deleted or
-    have expired."""
+    """Export the memos of a namespace and those below it, by id; with `trash` also deleted and expired ones."""
     where = f"id > :after and {{visible}} and {tables.INSIDE} and {'1 = 1' if trash else tables.ALIVE}"
     params = {"after": after, "now": desk.now(), **_bind_inside(desk, namespace)}
     sizes = desk.rows(f"select id, length(content) from memo where {where} order by id limit {_MEMO_PAGE}", **params)  # noqa: S608
@@ -66,7 +65,7 @@ def export_relations(
     after: list[str] | None = None,
     sources: list[str] | None = None,
 ) -> RelationExportPage:
-    """The relations whose two memos would be handed out, in order; with `sources` only those that start there."""
+    """Export the relations whose two memos would be exported, in order; with `sources` only those that start there."""
     listed, params = tables.bind_ids(sources or ())
     started = f"and source in ({listed})" if listed else ""
     # Each end is looked up by its id: a page must not scan all memos.
@@ -98,8 +97,8 @@ def import_memos(
     dry_run: bool = False,
     coming: list[str] | None = None,
 ) -> dict[str, list[dict[str, str]]]:
-    """Memos and relations as they were elsewhere. What is here and newer stays as it is. With `dry_run` nothing is
-    written; `coming` names the memos that a real run would have saved before."""
+    """Import memos and relations with their own ids, times and versions. Newer stored ones stay. With `dry_run` nothing
+    is written; `coming` lists the memos that a real run would have saved before."""
     merged = _merge_all(desk, desk, memos, relations, coming or ())
     if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
         with desk.write() as tx:

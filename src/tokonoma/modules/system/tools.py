@@ -57,7 +57,7 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Version, modules, health of each part and sizes of what is stored."""
+    """Return version, modules, health of each part, and sizes of the stored data."""
     house = desk.server
     return {
         "version": house.version,
@@ -72,18 +72,18 @@ def status(desk: Desk) -> ServerStatus:
 
 
 def where(desk: Desk) -> ServerPlaces:
-    """Folders and database of this server, as its owner would look for them. Only the owner is told."""
+    """Return the folders and the database of this server. Only for the owner."""
     if desk.principal.kind != "owner":
-        raise Denied("Only the owner of the server is told where its files lie.")
+        raise Denied("Only the owner of the server can see where its files are.")
     return {"places": dict(desk.server.locations())}
 
 
 def recent(
     desk: Desk,
-    limit: Annotated[int, Field(ge=1, le=200, description="how many calls")] = 20,
+    limit: Annotated[int, Field(ge=1, le=200, description="number of calls")] = 20,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> RecentCalls:
-    """Your own latest calls, newest first: time, tool, outcome, duration. Reads show up to 0.2 s late."""
+    """List your own recent calls, newest first: time, tool, outcome, duration. Reads appear up to 0.2 s late."""
     items, after = desk.server.recent_entries(desk.principal, limit, cursor)
     page: RecentCalls = {"items": [RecentCall(**item) for item in items], "has_more": after is not None}
     if after is not None:

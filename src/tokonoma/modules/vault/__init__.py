@@ -30,13 +30,13 @@ MODULE = Module(
         Tool("ls", list_files, "List files", time_limit=_TIME_LIMIT),
         Tool("read", read, "Read lines of a file"),
         Tool("find", find, "Find everything about a topic", time_limit=_TIME_LIMIT),
-        Tool("hits", list_hits, "List what a find has found"),
-        Tool("scan", scan, "Walk through a file"),
+        Tool("hits", list_hits, "List hits of a search"),
+        Tool("scan", scan, "Read a file in steps"),
         Tool("coverage", check_coverage, "Check which lines are cited"),
         Tool(
             "audit", audit, "Audit an artifact against its source", listed="artifact_audit", aliases=("artifact.audit",)
         ),
-        Tool("create", create, "Make a file", effect="write"),
+        Tool("create", create, "Create a file", effect="write"),
         Tool("write", write, "Overwrite or append", effect="write"),
         Tool("replace", replace, "Replace text or a section", effect="write"),
         Tool("search", search, "Search lines", time_limit=_TIME_LIMIT),
@@ -49,7 +49,7 @@ MODULE = Module(
     reclassify=reclassify,
     codes=FILE_ERROR_CODES,
     owner_tools=(
-        Tool("purge", purge, "Forget earlier contents for good", effect="destroy", time_limit=600),
+        Tool("purge", purge, "Delete earlier contents permanently", effect="destroy", time_limit=600),
         Tool("lines", list_lines, "Lines read and cited"),
         Tool("files", list_files_long, "List files in long pages", time_limit=_TIME_LIMIT),
     ),

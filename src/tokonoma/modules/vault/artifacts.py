@@ -153,16 +153,16 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
     """`A & B --> C -- label --> D`: each link joins all nodes before it with all nodes after it."""
     before, at = _parse_group(chart, text, 0, line, sources)
     if not before:
-        chart.warnings.append(f"line {line} was not understood")
+        chart.warnings.append(f"line {line} is not valid")
         return
     while at < len(text) and text[at:].strip():
         link = _TEXT.match(text, at) or _LINK.match(text, at)
         if link is None:
-            chart.warnings.append(f"line {line} was not understood after {before[-1]!r}")
+            chart.warnings.append(f"line {line} is not valid after {before[-1]!r}")
             return
         after, at = _parse_group(chart, text, link.end(), line, sources)
         if not after:
-            chart.warnings.append(f"line {line}: a link that leads nowhere")
+            chart.warnings.append(f"line {line}: a link without a target")
             return
         label = (link["label"] or "").strip().strip('"')
         cited, relation = (*sources, *find_source_lines(label)), strip_source_lines(label).casefold()

@@ -103,8 +103,8 @@ def audit(
     desk: Desk, artifact_path: VaultPath, source_path: VaultPath, cited_ranges: CitedRanges | None = None
 ) -> AuditResult:
     """Audit an artifact (Markdown outline, Mermaid flowchart, JSON with ids) against its source: elements without
-    source_lines, elements that nothing leads to, references that are not answered; and how much of the source is
-    covered. Elements cite with `source_lines: 10-20`, in a Mermaid comment `%% source_lines: …`, or a JSON field."""
+    source_lines, unreachable elements, one-way references, and how much of the source is covered. Elements cite with
+    `source_lines: 10-20`, with a Mermaid comment `%% source_lines: …`, or with a JSON field."""
     with open_vault(desk) as folder:
         file = read_text_file(desk, folder, resolve_file(desk, folder, artifact_path, "artifact_path"))
         source = read_text_file(desk, folder, resolve_file(desk, folder, source_path, "source_path"))
@@ -155,7 +155,7 @@ def parse_artifact(file: TextFile) -> Artifact:
         return parse_flowchart(file.text)
     if name.endswith((".md", ".markdown", ".txt")):
         return parse_outline(file.text)
-    raise Denied(f"{file.path} is no artifact that can be audited: .md, .json and .mmd can.", path=file.path)
+    raise Denied(f"{file.path} cannot be audited. Use .md, .json or .mmd.", path=file.path)
 
 
 def audit_artifact(artifact: Artifact, total: int) -> AuditFindings:

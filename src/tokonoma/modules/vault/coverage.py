@@ -37,20 +37,20 @@ MINIMUM_GAIN = 0.02
 
 ScanRound = Literal["all", "unread", "uncited"]
 TruncatedReason = Literal["max_chars", "long_line"]
-CitedRanges = Annotated[list[LineRange], Field(max_length=1000, description="lines that your work rests on")]
+CitedRanges = Annotated[list[LineRange], Field(max_length=1000, description="lines that your work is based on")]
 
 
 class ScanResult(TypedDict):
     path: str
     version: Opaque
     total_lines: int
-    round: Annotated[ScanRound, Field(description="which lines this walk is about")]
+    round: Annotated[ScanRound, Field(description="which lines this pass covers")]
     applied_range: LineRange | None
     text: str
     next_cursor: Opaque | None
     eof: bool
     truncated_reason: TruncatedReason | None
-    coverage_ratio: Annotated[float, Field(description="of the lines, those that were ever read")]
+    coverage_ratio: Annotated[float, Field(description="share of the lines that were ever read")]
     cited_ratio: NotRequired[float]
     added_evidence_count: int
     added_est_tokens: int
@@ -99,11 +99,11 @@ class ScanStep:
 def scan(
     desk: Desk,
     path: VaultPath,
-    cursor: Annotated[str | None, Field(description="next_cursor of the step before")] = None,
+    cursor: Annotated[str | None, Field(description="next_cursor of the previous step")] = None,
     chunk_lines: Annotated[int, Field(ge=1, le=200)] = 80,
 ) -> ScanResult:
-    """Walk through a file in steps of chunk_lines. The first walk begins at line 1; a later one goes to the lines that
-    nothing has cited yet, or, if nothing was cited, to those not read yet; when all are, through all again."""
+    """Read a file in steps of chunk_lines. The first pass starts at line 1; a later one covers the lines not cited yet
+    or, if nothing was cited, the lines not read yet; after that, all lines again."""
     file = read_vault_file(desk, path)
     log, total = ReadingLog.load(desk, file), len(file.lines)
     round, start, column = _resume(file, log, cursor)
@@ -141,10 +141,10 @@ def _resume(file: TextFile, log: ReadingLog, cursor: str | None) -> tuple[ScanRo
         return "unread" if log.read and find_gaps(len(file.lines), log.read) else "all", 1, 0
     path, version, round, start, column = cursors.decode("vault_scan", cursor)
     if path != file.path:
-        raise Invalid(f"This cursor belongs to {path}. Leave it out to begin with {file.path}.", field="cursor")
+        raise Invalid(f"This cursor belongs to {path}. Leave it out to start with {file.path}.", field="cursor")
     if version != file.version:
         raise Conflict(
-            f"{file.path} has changed since this walk began. Leave the cursor out to begin anew.",
+            f"{file.path} has changed since this pass started. Leave the cursor out to start again.",
             current_version=file.version,
         )
     return round, start, column
@@ -187,8 +187,8 @@ def _next_actions(result: ScanResult) -> list[VaultNextAction]:
 
 
 def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None = None) -> CoverageResult:
-    """Which lines of a file are covered by cited_ranges (without: by all that you cited before), which are not, and how
-    much new evidence the last reading brought. What is cited is remembered for vault_scan."""
+    """Show which lines of a file are covered by cited_ranges (default: all that you cited before), which are not, and
+    how much new evidence the last reading added. Citations are recorded for vault_scan."""
     file = read_vault_file(desk, path)
     total = len(file.lines)
     given = (

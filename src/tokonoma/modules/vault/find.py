@@ -110,12 +110,12 @@ def find(
     desk: Desk,
     query: Annotated[str, Field(min_length=1, max_length=2000)],
     scope: Annotated[
-        FindScope | None, Field(description="leave out daily notes: {glob: '!artifacts/daily/**'}")
+        FindScope | None, Field(description="for example without daily notes: {glob: '!artifacts/daily/**'}")
     ] = None,
-    budget: Annotated[VaultBudget | None, Field(description="60000 ms and 200 candidates unless less is asked")] = None,
+    budget: Annotated[VaultBudget | None, Field(description="default and maximum: 60000 ms, 200 candidates")] = None,
 ) -> VaultFindResult:
-    """Find everything about a topic in the vault: normalised and loose text, then a judgement of gaps and bias. Answers
-    figures and what to do next; vault_hits(trace_id) lists the places."""
+    """Find everything about a topic in the vault by normalized and loose text, and judge gaps and bias. Returns figures
+    and next actions; vault_hits(trace_id) lists the places."""
     limits = budget or {}
     deadline = time.monotonic() + limits.get("time_ms", MAX_TIME_MS) / 1000
     terms, matches = extract_terms(query), compile_glob((scope or {}).get("glob"))
@@ -141,7 +141,7 @@ def list_hits(
     offset: Annotated[int, Field(ge=0)] = 0,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
-    """The places that a vault_find found, best first, or those that its budget cut off; kept for 30 minutes."""
+    """List the places that a vault_find found, best first, or those left out by its budget; kept for 30 minutes."""
     row = desk.row(
         "select found, unscanned from vault_trail where id = :id and principal = :principal and at > :since",
         id=trace_id,
@@ -149,7 +149,7 @@ def list_hits(
         since=now() - _TRAIL_MS,
     )
     if row is None:
-        raise Missing("This trace_id is not known, or older than 30 minutes. Search again.", trace_id=trace_id)
+        raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
     saved: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
     listed = [each for each in saved if each[0] in visible]  # files and policies may have changed since

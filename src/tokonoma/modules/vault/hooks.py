@@ -84,7 +84,7 @@ def refresh_record(desk: Desk, address: str) -> None:
 
 
 def purge(desk: Desk, days: int, dry_run: bool = False) -> VaultPurge:
-    """Remove a page of the contents that were replaced so many days ago. With `dry_run` say how many there are."""
+    """Delete a page of the contents that were replaced so many days ago. With `dry_run`, count them instead."""
     limit = now() - days * _DAY_MS
     with open_vault(desk) as folder, write_lock(folder, desk.check):
         old = [version for (version,) in desk.rows(_SELECT_OLD, limit=limit) if has_version(folder, version)]

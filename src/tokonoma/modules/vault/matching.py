@@ -85,7 +85,7 @@ def compile_pattern(pattern: str, field: str) -> Any:
         return cast("Any", re2).compile(pattern, options)
     except cast("Any", re2).error as error:
         problem = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error.args[0])
-        raise Invalid(f"{field} is not a pattern that RE2 takes: {problem}.", field=field) from None
+        raise Invalid(f"{field} is not a valid RE2 pattern: {problem}.", field=field) from None
 
 
 def _translate_glob(glob: str) -> str:
@@ -95,7 +95,7 @@ def _translate_glob(glob: str) -> str:
         text = token[0]
         depth += (text == "{") - (text == "}")
         if depth < 0:
-            raise Invalid("glob closes a brace that was not opened.", field="glob")
+            raise Invalid("glob has a closing brace without an opening one.", field="glob")
         if token[2]:
             inner = token[2].replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[")
             parts.append(f"[{'^' if token[1] else ''}{inner}]")
@@ -104,7 +104,7 @@ def _translate_glob(glob: str) -> str:
         else:
             parts.append(_GLOB_PATTERNS.get(text) or re.escape(text))
     if depth:
-        raise Invalid("glob has a brace that is not closed, like {md,json}.", field="glob")
+        raise Invalid("glob has an opening brace without a closing one. Write it like {md,json}.", field="glob")
     return "".join(parts)
 
 
@@ -130,7 +130,7 @@ def find_section(text: str, heading: str) -> Section:
     if len(found) > 1:
         lines = [section.line for section in found]
         raise Conflict(
-            f"{len(found)} headings are called {heading!r} (lines {lines}). Name the one above too, as in Outer/Inner.",
+            f"{len(found)} headings match {heading!r} (lines {lines}). Add the heading above, as in Outer/Inner.",
             lines=lines,
         )
     return found[0]

@@ -26,11 +26,9 @@ from tokonoma.files.write import recover_if_needed
 
 VaultPath = Annotated[str, Field(description="relative to the vault, like notes/today.md")]
 RelativeDir = Annotated[str | None, Field(description="only below this folder")]
-Glob = Annotated[str | None, Field(description="like *.md, notes/**, {a,b}.json; !… for all but these")]
-ExpectedVersion = Annotated[
-    str | None, Field(description="refuse unless the file is at this version (vault_read gives it)")
-]
-PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
+Glob = Annotated[str | None, Field(description="like *.md, notes/**, {a,b}.json; a leading ! excludes")]
+ExpectedVersion = Annotated[str | None, Field(description="fail unless the file is at this version (from vault_read)")]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the previous page")]
 Range = tuple[int, int]
 """The first and last line, counted from 1."""
 
@@ -92,9 +90,7 @@ def resolve_file(desk: Desk, folder: RootFolder, path: str, field: str = "path")
     """The file that a path means, spelt as on the disk. Fails if it cannot be one, or is outside the key's folder."""
     parts = canonicalize_path(split_file_path(path, field))
     if not is_inside(namespace_of(parts), desk.principal.root):
-        raise Denied(
-            f"{join_path(parts)} lies outside the folder that this key is for.", reason="scope", path=join_path(parts)
-        )
+        raise Denied(f"{join_path(parts)} is outside the folder of this key.", reason="scope", path=join_path(parts))
     return folder.resolve_names(parts)
 
 
@@ -150,9 +146,9 @@ def require_ranges(given: Sequence[LineRange], total: int, field: str) -> list[R
     for index, each in enumerate(given):
         start, end, place = each["start_line"], each["end_line"], f"{field}[{index}]"
         if start > end:
-            raise Invalid(f"{place}: start_line {start} lies after end_line {end}.", field=place)
+            raise Invalid(f"{place}: start_line {start} is after end_line {end}.", field=place)
         if end > total:
-            raise Invalid(f"{place}: the file has {total} lines, and {end} lies beyond.", field=place, limit=total)
+            raise Invalid(f"{place}: line {end} does not exist; the file has {total} lines.", field=place, limit=total)
     return merge_ranges((each["start_line"], each["end_line"]) for each in given)
 
 

@@ -87,7 +87,7 @@ def parse_json_graph(text: str) -> Artifact:
 
 def _iter_objects(value: Any, around: str | None, depth: int) -> Iterator[tuple[dict[str, Any], str | None]]:
     if depth > _MAX_DEPTH:
-        raise Denied(f"The artifact nests deeper than {_MAX_DEPTH}.", limit=_MAX_DEPTH)
+        raise Denied(f"The artifact is nested deeper than {_MAX_DEPTH} levels.", limit=_MAX_DEPTH)
     if isinstance(value, list):
         for each in cast("list[Any]", value):
             yield from _iter_objects(each, around, depth + 1)

@@ -52,7 +52,7 @@ class FileList(TypedDict):
 
 
 class ReadLimits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_CHARS, description="of text in the answer")]]
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_CHARS, description="of text in the result")]]
 
 
 class ReadPart(TypedDict):
@@ -83,7 +83,7 @@ class FoundLines(TypedDict):
 
 
 def list_files(desk: Desk, relative_dir: RelativeDir = None, glob: Glob = None, cursor: PageCursor = None) -> FileList:
-    """The files of the vault in order of path, 200 a page. Hidden names and links are left out."""
+    """List the files of the vault in order of path, 200 per page, without hidden files and links."""
     return _list_page(desk, relative_dir, glob, cursor, _PAGE)
 
 
@@ -127,14 +127,14 @@ def _to_listed_file(file: IndexedFile) -> ListedFile:
 def read(
     desk: Desk,
     path: VaultPath,
-    full: Annotated[bool, Field(description="from the first line on, instead of a range")] = False,
-    range: Annotated[LineRange | None, Field(description="lines, from 1, both ends included")] = None,
+    full: Annotated[bool, Field(description="from the first line, instead of a range")] = False,
+    range: Annotated[LineRange | None, Field(description="lines, counted from 1, both ends inclusive")] = None,
     limits: ReadLimits | None = None,
 ) -> ReadPart:
-    """Lines of a file, up to max_chars (8000 by default, at most 20000); next_range says where to go on. What was read
-    is remembered for vault_scan and vault_coverage."""
+    """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
+    read is recorded for vault_scan and vault_coverage."""
     if full == (range is not None):
-        raise Invalid("Give a range of lines, or full: true; not both.", field="range")
+        raise Invalid("Give either range or full: true.", field="range")
     file = read_vault_file(desk, path)
     total = len(file.lines)
     first, last = _requested_range(range, total)
@@ -165,9 +165,9 @@ def _requested_range(range: LineRange | None, total: int) -> Range:
         return 1, total
     start, end = range["start_line"], range["end_line"]
     if start > end:
-        raise Invalid(f"range: start_line {start} lies after end_line {end}.", field="range")
+        raise Invalid(f"range: start_line {start} is after end_line {end}.", field="range")
     if start > total:
-        raise Invalid(f"range: the file has {total} lines, and {start} lies beyond.", field="range", limit=total)
+        raise Invalid(f"range: line {start} does not exist; the file has {total} lines.", field="range", limit=total)
     return start, min(end, total)
 
 
@@ -176,14 +176,14 @@ def search(
     query: Annotated[str, Field(min_length=1, max_length=1000)],
     mode: Annotated[
         SearchMode,
-        Field(description="plain: case and width ignored; loose: hyphens, dots, spaces and okurigana too; regex: RE2"),
+        Field(description="plain: ignores case and width; loose: also hyphens, dots, spaces, okurigana; regex: RE2"),
     ] = "plain",
     glob: Glob = None,
     relative_dir: RelativeDir = None,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: PageCursor = None,
 ) -> FoundLines:
-    """Lines of the vault's files that hold a text, in order of path and line; long lines are cut around it."""
+    """Find lines that contain a text, in order of path and line; long lines are shortened around it."""
     at, line = cursors.decode("vault_search", cursor) if cursor else ("", 0)
     matches, find_in_line = compile_glob(glob), _build_line_matcher(query, mode)
     items: list[FoundLine] = []
@@ -220,7 +220,7 @@ def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
     change = normalize if mode == "plain" else normalize_loose
     text = change(query)
     if not text.strip():
-        raise Invalid("Nothing is left of the query once it is folded; search with mode plain or regex.", field="query")
+        raise Invalid("The query is empty after normalization. Use mode plain or regex.", field="query")
     return lambda line: change(line).find(text)
 
 

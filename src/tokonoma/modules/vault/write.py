@@ -73,8 +73,8 @@ class FileHistory(TypedDict):
 
 
 def create(desk: Desk, path: VaultPath, content: FileText) -> WriteResult:
-    """Make a new file; folders are made as needed. artifacts/ takes .md and .json; artifacts/daily/ one file a day
-    (YYYY-MM-DD.md). Refused if the file is there already."""
+    """Create a file, and its folders if needed. artifacts/ accepts .md and .json; artifacts/daily/ one file per day
+    (YYYY-MM-DD.md). Fails if the file exists."""
     data = encode_text(content, "content")
     with open_vault(desk) as folder:
         change = write_content(desk, folder, resolve_file(desk, folder, path), "create", data)
@@ -88,8 +88,8 @@ def write(
     mode: Literal["overwrite", "append"],
     expected_version: ExpectedVersion = None,
 ) -> WriteResult:
-    """Overwrite a file, or append to it, beginning on a line of its own. The version before is kept (vault_history).
-    New files are made by vault_create."""
+    """Overwrite a file, or append to it on a new line. The previous version is kept (vault_history). vault_create
+    creates new files."""
     data = encode_text(content, "content")
     with open_vault(desk) as folder:
         change = write_content(desk, folder, resolve_file(desk, folder, path), mode, data, expected_version)
@@ -99,19 +99,19 @@ def write(
 def replace(
     desk: Desk,
     path: VaultPath,
-    replace: Annotated[str, Field(description="what comes in its place")],
-    find: Annotated[str | None, Field(min_length=1, description="text to replace, letter by letter")] = None,
+    replace: Annotated[str, Field(description="the new text")],
+    find: Annotated[str | None, Field(min_length=1, description="text to replace, matched exactly")] = None,
     heading: Annotated[
         str | None,
-        Field(min_length=1, description="heading whose section to replace; Outer/Inner if several"),
+        Field(min_length=1, description="heading of the section to replace; Outer/Inner if several match"),
     ] = None,
     max_replacements: Annotated[int, Field(ge=1, le=1000)] = 1,
     expected_version: ExpectedVersion = None,
 ) -> ReplaceResult:
-    """Replace text, or what stands under a heading with all below it; the heading stays unless `replace` begins with
-    one. Answers how many were replaced and how many remain."""
+    """Replace text, or the section under a heading with its subsections; the heading stays unless `replace` starts with
+    one. Returns how many were replaced and how many remain."""
     if (find is None) == (heading is None):
-        raise Invalid("Give find or heading, and not both.", fields=["find", "heading"])
+        raise Invalid("Give either find or heading.", fields=["find", "heading"])
     encode_text(replace, "replace")
     replaced, remaining = 1, 0
     with open_vault(desk) as folder:
@@ -127,9 +127,7 @@ def replace(
                 return _replace_section(text, heading or "", replace).encode()
             count = text.count(find)
             if not count:
-                raise Missing(
-                    "`find` does not occur in the file. It is compared letter by letter; read the lines again."
-                )
+                raise Missing("The text in `find` is not in the file. It must match exactly; read the lines again.")
             replaced = min(count, max_replacements)
             remaining = count - replaced
             return text.replace(find, replace, max_replacements).encode()
@@ -141,10 +139,10 @@ def replace(
 def move(
     desk: Desk,
     from_path: Annotated[str, Field(description="relative to the vault")],
-    to_path: Annotated[str, Field(description="where nothing is yet; folders are made as needed")],
+    to_path: Annotated[str, Field(description="a free path; folders are created if needed")],
     expected_version: ExpectedVersion = None,
 ) -> MoveResult:
-    """Give a file another name. Its history goes with it. Nothing is moved into or out of artifacts/daily/."""
+    """Move or rename a file. Its history is kept. Files cannot be moved into or out of artifacts/daily/."""
     with open_vault(desk) as folder:
         origin = resolve_file(desk, folder, from_path, "from_path")
         goal = resolve_file(desk, folder, to_path, "to_path")
@@ -157,8 +155,8 @@ def move(
 def list_history(
     desk: Desk, path: VaultPath, limit: Annotated[int, Field(ge=1, le=200)] = 50, cursor: PageCursor = None
 ) -> FileHistory:
-    """What was done to a file through Tokonoma, newest first, also before it was moved here. Every previous_version can
-    be restored. What people did in between with other programs shows as the version that the next change replaced."""
+    """List the changes made to a file through Tokonoma, newest first, also from before it was moved. Every
+    previous_version can be restored. A change by another program shows as the version that the next change replaced."""
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
         name, below = cursors.decode("vault_history", cursor) if cursor else (join_path(parts), _AFTER_EVERY_ID)
@@ -167,7 +165,7 @@ def list_history(
             read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
     rows = _list_changes(desk, name, below, limit + 1)
     if not rows and not cursor and not exists:
-        raise Missing(f"Nothing is known of {join_path(parts)!r}.", path=join_path(parts))
+        raise Missing(f"There is no file {join_path(parts)!r}, and it has no history.", path=join_path(parts))
     page: FileHistory = {
         "path": join_path(parts),
         "items": [_to_past_change(row) for row in rows[:limit]],
@@ -183,10 +181,10 @@ def list_history(
 def restore(
     desk: Desk,
     path: VaultPath,
-    version: Annotated[str, Field(min_length=6, max_length=64, description="of vault_history; its start is enough")],
+    version: Annotated[str, Field(min_length=6, max_length=64, description="from vault_history; a prefix is enough")],
     expected_version: ExpectedVersion = None,
 ) -> WriteResult:
-    """Put an earlier version in place again, also of a file that is gone. What is there now is kept as a version."""
+    """Restore an earlier version, also of a deleted file. The current content is kept as a version."""
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
         check_write(parts, "restore")
@@ -244,7 +242,7 @@ def _find_version(desk: Desk, path: str, start: str) -> str:
         raise Missing(f"{path} has no earlier version {start!r}. vault_history lists them.", version=start)
     if len(versions) > 1:
         raise Conflict(
-            f"{len(versions)} versions begin with {start!r}. Give more of it.", versions=sorted(versions)[:5]
+            f"{len(versions)} versions start with {start!r}. Give a longer prefix.", versions=sorted(versions)[:5]
         )
     return versions.pop()
 

@@ -187,7 +187,7 @@ class VectorSearch:
             own = store.read_own_vector(rows, self._database.kind, model.id, query)
             if own is not None:
                 return model, own
-        raise Unavailable("This record has no vector yet. Try again in a moment.", reason="not_embedded")
+        raise Unavailable("This record has no vector yet. Try again later.", reason="not_embedded")
 
     def _list_preferred(self, rows: Rows) -> list[StoredModel]:
         """The models that have vectors, the one to use first."""

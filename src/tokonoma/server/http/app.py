@@ -88,7 +88,7 @@ class _Page:
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         response = await self._build(scope)
         if scope["method"] not in ("GET", "HEAD"):
-            raise HttpError(405, "Use GET", (b"allow", b"GET, HEAD"))
+            raise HttpError(405, "Method not allowed. Use GET.", (b"allow", b"GET, HEAD"))
         await response.send(send)
 
 
@@ -102,7 +102,7 @@ def _readiness(ready: ReadyCheck) -> PageBuilder:
             reasons = list(await asyncio.to_thread(ready))
         except Exception as error:
             rpc.log_fault(error, "/ready")
-            reasons = ["the check itself failed; see the log"]
+            reasons = ["the readiness check failed; see the server's log"]
         content = orjson.dumps({"ready": not reasons, "reasons": reasons})
         return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
 
@@ -119,4 +119,4 @@ def _metrics(endpoint: McpEndpoint, metrics: MetricsText) -> PageBuilder:
 
 
 async def _refuse_path(scope: Event, receive: Receive, send: Send) -> None:
-    raise HttpError(404, "There is nothing here; MCP is at /mcp")
+    raise HttpError(404, "Not found. The MCP endpoint is /mcp.")

@@ -76,7 +76,7 @@ async def read_body(receive: Receive, headers: Headers, limits: HttpLimits) -> b
         async with asyncio.timeout(limits.body_seconds):
             return await _collect(receive, limits)
     except TimeoutError:
-        raise HttpError(408, "The body did not come in time", CLOSE) from None
+        raise HttpError(408, "The request body did not arrive in time", CLOSE) from None
 
 
 async def _collect(receive: Receive, limits: HttpLimits) -> bytes:
@@ -85,7 +85,7 @@ async def _collect(receive: Receive, limits: HttpLimits) -> bytes:
     while True:
         event = await receive()
         if event["type"] != "http.request":
-            raise HttpError(400, "The body broke off")
+            raise HttpError(400, "The request body is incomplete")
         part: bytes = event.get("body", b"")
         size += len(part)
         if size > limits.body:
@@ -96,4 +96,4 @@ async def _collect(receive: Receive, limits: HttpLimits) -> bytes:
 
 
 def _too_large_error(limits: HttpLimits) -> HttpError:
-    return HttpError(413, f"Message larger than {limits.body} bytes", CLOSE)
+    return HttpError(413, f"The message is larger than {limits.body} bytes", CLOSE)

@@ -80,7 +80,7 @@ class McpEndpoint:
             await HttpResponse(200, b"", [*PREFLIGHT_HEADERS, *cors]).send(send)
         else:
             # The server sends no messages of its own, and there is no session to end.
-            raise HttpError(405, "Use POST", (b"allow", b"POST"))
+            raise HttpError(405, "Method not allowed. Use POST.", (b"allow", b"POST"))
 
     def stop(self) -> None:
         for call in list(self._running):
@@ -103,7 +103,7 @@ class McpEndpoint:
         check_content_type(headers)
         json, sse = parse_accept(headers.get(b"accept"))
         if not json and not sse:
-            raise HttpError(406, "Accept application/json or text/event-stream")
+            raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
         caller = build_caller(headers, scope.get("client"))
         return PostRequest(headers, caller, self.identify(caller), scope[CORS], json, sse)
 

@@ -42,12 +42,12 @@ class OriginGuard:
         """Raise HttpError, or return the headers that a browser needs in the response."""
         host = headers.get(b"host", b"").lower()
         if self._hosts is not None and strip_port(host) not in self._hosts:
-            raise HttpError(421, "This server does not answer to that Host")
+            raise HttpError(421, "This server does not accept this Host header. See allowed_hosts.")
         origin = headers.get(b"origin")
         if origin is None:
             return []
         if origin.lower() not in (*self._origins, b"http://" + host, b"https://" + host):
-            raise HttpError(403, "This Origin is not allowed")
+            raise HttpError(403, "This Origin is not allowed. See allowed_origins.")
         return [
             (b"access-control-allow-origin", origin),
             (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
@@ -62,7 +62,7 @@ def collect_headers(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
         seen: set[bytes] = set()
         for name, _ in pairs:
             if name in _SINGLE and name in seen:
-                raise HttpError(400, f"{name.decode('latin-1')} was sent twice")
+                raise HttpError(400, f"The header {name.decode('latin-1')} was sent twice")
             seen.add(name)
     return headers
 

@@ -72,15 +72,15 @@ def parse_message(raw: bytes) -> Message | None:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         # The decoder's own text may quote the message, so it is not passed on.
-        raise ProtocolError(PARSE_ERROR, "Parse error: not a JSON text in UTF-8") from None
+        raise ProtocolError(PARSE_ERROR, "Parse error: the message is not JSON in UTF-8") from None
     if not isinstance(value, dict):
-        text = "JSON-RPC batches are not supported" if isinstance(value, list) else "A message is a JSON object"
+        text = "JSON-RPC batches are not supported" if isinstance(value, list) else "A message must be a JSON object"
         raise ProtocolError(INVALID_REQUEST, text)
     fields = cast("dict[str, Any]", value)
     id = fields.get("id")
     id = id if is_id(id) else None
     if _is_too_deep(fields, raw):
-        raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels", id)
+        raise ProtocolError(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels", id)
     if fields.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, 'jsonrpc must be "2.0"', id)
     if "method" not in fields and ("result" in fields or "error" in fields):
@@ -89,7 +89,7 @@ def parse_message(raw: bytes) -> Message | None:
 
 
 def oversized_error() -> ProtocolError:
-    return ProtocolError(INVALID_REQUEST, f"Message larger than {MAX_BYTES} bytes")
+    return ProtocolError(INVALID_REQUEST, f"The message is larger than {MAX_BYTES} bytes")
 
 
 def is_id(value: Any) -> TypeGuard[RequestId]:

@@ -122,11 +122,11 @@ class StdioSession:
 
     def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
         if id in self._cancellable:
-            raise message.error("A request with this id is still under way", rpc.INVALID_REQUEST)
+            raise message.error("A request with this id is still running", rpc.INVALID_REQUEST)
         call = ToolCall(self._dispatcher, message, modern, self._send, self._on_call_end)
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
-                raise message.error(f"{MAX_CALLS} calls are under way; wait for some to end", rpc.LIMITED)
+                raise message.error(f"{MAX_CALLS} calls are running; wait until some have ended", rpc.LIMITED)
             self._running.add(call)
         self._cancellable[id] = call
         try:

@@ -155,7 +155,7 @@ def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolReques
         request.capabilities = message.meta[META_CAPABILITIES]
         # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
         if not all(type(each) is dict for each in _read_object(message, "inputResponses").values()):
-            raise message.error("inputResponses must hold objects")
+            raise message.error("inputResponses must contain objects")
         if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
     return request

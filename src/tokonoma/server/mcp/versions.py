@@ -38,7 +38,7 @@ def check_envelope(message: Message) -> None:
     """Refuse a modern request whose envelope is incomplete."""
     if META_VERSION not in message.meta or META_CAPABILITIES not in message.meta:
         missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
-        raise message.error(f"params._meta lacks {', '.join(missing)}")
+        raise message.error(f"params._meta is missing {', '.join(missing)}")
 
 
 def check_version(message: Message) -> None:

@@ -83,7 +83,7 @@ def _check_schema(connection: Connection, manifest: Manifest) -> None:
     for table in manifest.tables:
         if live.get(table.name) != table.columns:
             raise Unready(
-                f"The table {table.name} of the backup is not there, or has other columns.",
+                f"The table {table.name} of the backup does not exist here, or has other columns.",
                 reason="other_schema",
                 table=table.name,
             )
@@ -123,7 +123,7 @@ def _check_rows(connection: Connection, manifest: Manifest) -> None:
             digest.add(row)
         if (digest.rows, digest.to_hex()) != (table.rows, table.digest):
             raise Unavailable(
-                f"The rows of {table.name} did not arrive as they were saved; nothing was changed.", reason="restore"
+                f"The rows of {table.name} differ from the backup after loading; nothing was changed.", reason="restore"
             )
 
 

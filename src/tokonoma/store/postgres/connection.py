@@ -87,8 +87,8 @@ class PostgresAddress:
         except psycopg.Error as error:
             # The driver has no error code here, only a text.
             raise Unavailable(
-                f"The database at {self.display} does not let us in. Check that the server runs, that the database"
-                " exists, and that user and password of the database URL are right.",
+                f"The database at {self.display} refused the connection. Check that the server is running, that the"
+                " database exists, and that user and password of the database URL are correct.",
                 reason="database",
             ) from error
         configure_connection(connection)
@@ -103,7 +103,9 @@ def check_server(connection: Connection, location: str) -> dict[str, Any]:
         raise Unready(message, reason="database_version")
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise Unready(f"The database at {location} holds {encoding}; create one with encoding UTF8.", reason="encoding")
+        raise Unready(
+            f"The database at {location} has the encoding {encoding}; create one with UTF8.", reason="encoding"
+        )
     found = connection.execute("select current_schema()::text, current_setting('synchronous_commit')").fetchone()
     assert found is not None
     if found[0] is None:

@@ -114,7 +114,7 @@ def _read_seal_time(connection: apsw.Connection, path: Path) -> int | None:
     for offset in range(0, end, _CHUNK):
         found.update(read(offset, min(_CHUNK, end - offset)))
     if found.hexdigest().encode() != seal[2]:
-        raise damaged_backup(path, "its bytes are not those that were saved")
+        raise damaged_backup(path, "its bytes were changed")
     return int(seal[1])
 
 

@@ -100,7 +100,7 @@ class SqliteConnection:
                 tries += 1
         if mode != "wal":
             raise Unready(
-                f"The file system under {self.path} cannot hold a SQLite database that several processes use."
+                f"The file system under {self.path} cannot hold a SQLite database for several processes."
                 " Put the data folder on a local disk.",
                 reason="file_system",
             )
@@ -169,15 +169,15 @@ def translate_errors(path: Path) -> Generator[None]:
 
 def not_a_database_error(path: Path) -> Unavailable:
     return Unavailable(
-        f"{path} is not a SQLite database, or its first page is damaged. It was left as it is. Move it away, start"
-        " Tokonoma to make a new one, and bring your data back with `tokonoma restore BACKUP`.",
+        f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
+        " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
         reason="corrupt",
     )
 
 
 def _cannot_open_error(path: Path) -> Unavailable:
     return Unavailable(
-        f"The database file {path} cannot be opened. Check that its folder exists and may be written by this user.",
+        f"The database file {path} cannot be opened. Check that its folder exists and that this user may write there.",
         reason="database",
     )
 
