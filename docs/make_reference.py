@@ -23,18 +23,18 @@ FOLDER = Path(__file__).with_name("reference")
 SOURCE = Path(catalogue.__file__).parents[1]
 MADE = "<!-- Made from the code by `make reference`. Do not edit. -->\n"
 
-EFFECTS = {"read": "only reads", "write": "writes", "destroy": "may destroy"}
+EFFECTS = {"read": "only reads", "write": "writes", "destroy": "can destroy data"}
 WIRE = {
     "PARSE_ERROR": "not JSON in UTF-8",
     "INVALID_REQUEST": "JSON, but no message: wrong shape, too large, too deep, a batch array",
-    "METHOD_NOT_FOUND": "no such method in this era",
-    "INVALID_PARAMS": "the parameters of the method are not right; an unknown prompt, resource or cursor",
-    "INTERNAL_ERROR": "a fault of the server; its log tells more",
-    "HEADER_MISMATCH": "2026-07-28 over HTTP: a header does not repeat what the body says",
+    "METHOD_NOT_FOUND": "no such method in this version of the protocol",
+    "INVALID_PARAMS": "invalid parameters of the method; an unknown prompt, resource or cursor",
+    "INTERNAL_ERROR": "an internal error; see the log of the server",
+    "HEADER_MISMATCH": "2026-07-28 over HTTP: a header differs from the body",
     "MISSING_CAPABILITY": "2026-07-28: the client lacks a capability that the call needs",
-    "UNSUPPORTED_VERSION": "2026-07-28: a protocol version that is not spoken here; `data.supported` lists them",
-    "RESOURCE_NOT_FOUND": "handshake era: there is no such resource",
-    "REQUEST_CANCELLED": "handshake era over HTTP: the answer to a call that its client cancelled",
+    "UNSUPPORTED_VERSION": "2026-07-28: an unsupported protocol version; `data.supported` lists the supported ones",
+    "RESOURCE_NOT_FOUND": "2025-11-25 and earlier: no such resource",
+    "REQUEST_CANCELLED": "2025-11-25 and earlier, over HTTP: the client cancelled the call",
     "REFUSED": "refused before the call began",
     "LIMITED": "too many calls",
     "UNAUTHENTICATED": "no valid key",
@@ -62,8 +62,8 @@ def build_tools_page() -> str:
     }
     parts = [
         "# Tools\n",
-        "The three meta-tools are listed by every server. The tools of modules are reached through `call` and `batch`;",
-        "`--direct` lists them too. The signatures are what `get_module_schema` answers with.\n",
+        "Every server lists the three meta-tools. Use `call` and `batch` to run the tools of modules; `--direct` lists",
+        "them too. The signatures are those that `get_module_schema` returns.\n",
     ]
     for name, info in infos.items():
         codes = catalogue.load_module(catalogue.BUILT_IN_MODULES[name]).codes
@@ -76,8 +76,8 @@ def build_tools_page() -> str:
 def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
     gateway = info.name == "gateway"
     facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
-    facts += ["may be repeated"] if entry.idempotent and entry.effect != "read" else []
-    facts += ["talks to an outside service"] if entry.outside else []
+    facts += ["can be repeated safely"] if entry.idempotent and entry.effect != "read" else []
+    facts += ["calls another service"] if entry.outside else []
     facts += [f"at most {entry.time_limit:g} s"] if entry.time_limit else []
     facts += ["also called " + ", ".join(f"`{each}`" for each in entry.aliases)] if entry.aliases else []
     parts = [
@@ -85,7 +85,7 @@ def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
         f"{entry.title}. Listed as {'; '.join(facts)}.\n",
         f"```text\n{entry.signature}\n```\n",
         *_format_parameters(entry.input),
-        f"Gives: `{format_type(entry.output)}`\n",
+        f"Returns: `{format_type(entry.output)}`\n",
     ]
     return "\n".join(parts)
 
@@ -93,7 +93,7 @@ def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
 def _format_parameters(schema: Mapping[str, Any]) -> list[str]:
     properties: Mapping[str, Any] = schema.get("properties", {})
     if not properties:
-        return ["Takes nothing.\n"]
+        return ["No parameters.\n"]
     rows = ["| parameter | type | required | default | meaning |", "|---|---|---|---|---|"]
     for name, each in properties.items():
         default = f"`{_format_json(each['default'])}`" if "default" in each else ""
@@ -119,8 +119,8 @@ def build_settings_page() -> str:
         rows.append(f"| `{each.name}` | `{each.variable}` | {shown} | {_format_cell(each.description)}.{secret} |")
     return f"""# Settings
 
-A setting comes from the first place that names it: a flag of the command, `TOKONOMA_*` in the environment,
-`tokonoma.toml` in the home, the default. `tokonoma config show --origin` tells which. The home itself is
+A setting is taken from the first of these that has it: a flag of the command, `TOKONOMA_*` in the environment,
+`tokonoma.toml` in the home, the default. `tokonoma config show --origin` shows which. The home itself is
 `TOKONOMA_HOME`, or the platform's folder for user data. In the environment lists are separated by commas.
 
 {chr(10).join(rows)}
@@ -139,35 +139,35 @@ def build_errors_page() -> str:
     wire = [f"| {code} | {_format_cell(WIRE[name])} |" for name, code in _list_wire_codes()]
     return f"""# Errors
 
-A tool that fails answers with `isError: true`, no structured content, and this text:
+A tool that fails returns `isError: true`, no structured content, and this text:
 
 ```json
 {{"error": {{"code": "NOT_FOUND", "message": "…", "details": {{"reason": "tool"}}}},
  "request_id": "…", "trace_id": "…"}}
 ```
 
-Inside the house there are nine words. A module may map them to codes of its own; these are the house's.
+The server has nine kinds of errors. These are their default codes; a module can have its own codes.
 
-| word | meaning | code |
+| kind | meaning | code |
 |---|---|---|
 {chr(10).join(rows)}
 
-Some reasons have a code of their own, and an exception that is none of the nine words has one:
+Some reasons have their own code, and so do internal errors:
 
-| word and reason | code |
+| kind and reason | code |
 |---|---|
 {chr(10).join(finer)}
 
-`details.reason` narrows the word down where that helps a program:
+`details.reason` is the reason, for programs:
 
-| word | reasons |
+| kind | reasons |
 |---|---|
 {chr(10).join(reasons)}
 
 ## Errors of the protocol
 
-A message that never becomes a call gets a JSON-RPC error instead. Over HTTP a request that is turned away before its
-body is read gets a status as well: 401 (key), 403 (Origin), 404, 405, 406, 408, 413 (too large), 415, 421 (Host), 429.
+A message that does not become a call gets a JSON-RPC error. An HTTP request that is rejected before its body is read
+also gets a status: 401 (key), 403 (Origin), 404, 405, 406, 408, 413 (too large), 415, 421 (Host), 429.
 
 | code | meaning |
 |---|---|
@@ -202,10 +202,10 @@ def _list_wire_codes() -> Iterator[tuple[str, int]]:
 def build_cli_page() -> str:
     parts = [
         "# Command line\n",
-        "Values go to stdout, everything said about them to stderr. The exit code is 0, 1 for a failure, 2 for a",
-        "mistake in the command. `tokonoma COMMAND --help` says the same as this page.\n",
+        "Values go to stdout, notes to stderr. The exit code is 0, 1 for an error, or 2 for a mistake in the command.",
+        "`tokonoma COMMAND --help` prints the same as this page.\n",
         "Every [setting](settings.md) is a flag of every command, before or after its name: `database_url` is",
-        "`--database-url`. `--home` is the folder of all data.\n",
+        "`--database-url`. `--home` is the folder with all data.\n",
     ]
     for path, command in _walk_commands():
         parts += [f"{'#' * min(len(path) + 1, 4)} {' '.join(path)}\n", *_format_command(path, command)]
@@ -238,7 +238,7 @@ def _format_command(path: tuple[str, ...], command: click.Command) -> list[str]:
         parts.append("\n".join(["| option | default | meaning |", "|---|---|---|", *rows]) + "\n")
     flags = [f"`{each.opts[0]}`" for each in shown if each not in options and each.name != "home"]
     if flags:
-        parts.append(f"Settings that matter here: {', '.join(flags)}.\n")
+        parts.append(f"Settings used here: {', '.join(flags)}.\n")
     return parts
 
 
