@@ -84,7 +84,7 @@ def list_plugins(app: App, as_json: bool) -> None:
 def enable(app: App, name: str) -> None:
     """Check the module NAME and make it part of the house. Run it again after its package was updated."""
     tools = ", ".join(tool.name for tool in enable_plugin(app.home, name).entries)
-    print_note(f"Enabled {name!r}: {tools}. Servers that already run see it after a restart.")
+    print_note(f"Enabled {name!r}: {tools}. Running servers see it within a second.")
 
 
 @plugins.command("disable")
