@@ -26,6 +26,7 @@ _MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
+_QUOTED = re.compile(rf"[{_QUOTE}]((?:\\.|[^\\{_QUOTE}])*)[{_QUOTE}]", re.DOTALL)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
     "AND": "AND needs something before it",
@@ -202,18 +203,13 @@ def _read_word(query: str, place: int) -> tuple[str, int]:
 
 def _read_quoted(query: str, place: int) -> tuple[str, int]:
     """The text up to the closing quote; a backslash escapes the letter that follows it."""
-    text = ""
-    at = place + 1
-    while at < len(query):
-        if query[at] in _QUOTE:
-            if not text.strip():
-                raise query_error(query, place, "the quotes are empty")
-            return text, at + 1
-        if query[at] == "\\" and at + 1 < len(query):
-            at += 1
-        text += query[at]
-        at += 1
-    raise query_error(query, place, "this quote is not closed")
+    found = _QUOTED.match(query, place)
+    if found is None:
+        raise query_error(query, place, "this quote is not closed")
+    text = re.sub(r"\\(.)", r"\1", found[1], flags=re.DOTALL)
+    if not text.strip():
+        raise query_error(query, place, "the quotes are empty")
+    return text, found.end()
 
 
 def build_condition(query: str, field: QueryField) -> Condition:
@@ -264,11 +260,10 @@ def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, floa
     try:
         if found is None:
             raise ValueError
-        year, month, day = (int(part) if part else None for part in found.groups())
-        first = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
-        last_month = month or 12
-        last_day = day or calendar.monthrange(year or 0, last_month)[1]
-        last = datetime(year or 0, last_month, last_day, 23, 59, 59, tzinfo=UTC)
+        year, month, day = (int(part or 0) for part in found.groups())
+        first = datetime(year, month or 1, day or 1, tzinfo=UTC)
+        last_day = day or calendar.monthrange(year, month or 12)[1]
+        last = datetime(year, month or 12, last_day, 23, 59, 59, tzinfo=UTC)
     except ValueError:
         raise query_error(
             query, field.place, f"{text[:30]!r} is not a date; write 2026, 2026-01 or 2026-01-31"

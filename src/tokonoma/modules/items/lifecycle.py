@@ -54,10 +54,6 @@ class ItemHistory(TypedDict):
     next_cursor: NotRequired[str]
 
 
-class ItemPurge(TypedDict):
-    deleted: int
-
-
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
     """Move an item to the trash: no longer found, its links hidden. restore_item brings both back."""
     with desk.write() as tx:
@@ -129,7 +125,7 @@ def get_item_history(
     return history
 
 
-def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
+def purge_items(desk: Desk, days: int, dry_run: bool = False) -> dict[str, int]:
     """Delete permanently a page of the items that were deleted at least `days` days ago, with their links, tags and
     history. With `dry_run` only count all of them."""
     before = desk.now() - days * DAY

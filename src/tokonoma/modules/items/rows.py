@@ -8,9 +8,18 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tokonoma.core.desk import Desk, Rows, Tx
-from tokonoma.modules.items.errors import item_not_found
-from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
-from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS
+from tokonoma.core.errors import Missing
+from tokonoma.modules.items.model import (
+    CLOSED,
+    MODULE_NAME,
+    TRASH,
+    Item,
+    format_short_address,
+    to_document,
+    to_item,
+    to_row,
+)
+from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS, SUMMARY_COLUMNS
 
 MAX_HINT_LENGTH = 64  # characters
 _MAX_TITLE_HINTS = 24
@@ -18,6 +27,7 @@ _MAX_WORD_HINTS = 20  # of a title and a description
 _MAX_ID = 2**63
 
 _ITEM = f"select {COLUMNS} from item where id = :id and state >= :least and {{visible}}"  # noqa: S608 - our own columns
+_LIVING = "select {columns} from item where id in ({{numbers}}) and state >= 0 and {{visible}}"
 _ALIAS = "select 1 from item_alias where item_id = :id and type = :type"
 _LOCK = "select id from item where id in ({numbers}) and {visible} order by id {for_update}"
 _NEW = [name for name in COLUMN_NAMES if name != "id"]
@@ -61,8 +71,15 @@ def find_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int 
 def require_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item:
     item = find_item(rows, type, id, lock=lock, least=least)
     if item is None:
-        raise item_not_found(type, id)
+        requested = format_short_address(type, id)
+        raise Missing(f"Item {requested[:80]} not found.", type=type, id=id, requested_id=requested)
     return item
+
+
+def fetch_items(rows: Rows, ids: Iterable[int], columns: str = SUMMARY_COLUMNS) -> dict[int, Item]:
+    """The living ones of these by number."""
+    found = rows.rows(_LIVING.format(columns=columns), numbers=json.dumps(sorted(ids)))
+    return {item.id: item for item in map(to_item, found)}
 
 
 def lock_links(tx: Tx) -> None:
@@ -151,10 +168,7 @@ def update_derived(tx: Tx, new: Item, old: Item | None, *, is_new: bool = False)
         if not is_new:
             tx.run("delete from item_hint where item_id = :id", id=new.id)
         hints = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
-        if hints:
-            tx.run_many(
-                "insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints
-            )
+        tx.run_many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints)
     tx.put(to_document(new))
 
 
