@@ -148,14 +148,12 @@ def check_target(field: str, address: str, problems: ItemProblems) -> LinkTarget
 
 def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
     """A time, or a date as its midnight in UTC; an empty text clears it."""
-    if not value:
-        return None
     try:
-        at = parse_time(value)
+        at = parse_time(value) if value else None
     except (ValueError, OverflowError):
         problems.add(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
         return None
-    if not EARLIEST <= at <= LATEST:
+    if at is not None and not EARLIEST <= at <= LATEST:
         problems.add(field, value, "The year must be between 1000 and 9999")
         return None
     return at

@@ -5,7 +5,6 @@ bounded. Only living items that the caller sees are walked through.
 """
 
 import json
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NotRequired
@@ -142,7 +141,9 @@ def get_related_items(
     if include_edges:
         response["edges"] = [
             {"source": items[one].address, "target": items[other].address, "kind": kind}
-            for one, other, kind in _list_edges(desk, distances)
+            for one, other, kind in sorted(desk.rows(_EDGES, numbers=json.dumps(sorted(distances))))
+            # Each link once: from the end that blocks or is the parent.
+            if other in distances and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
         ]
     if not around.complete:
         response["truncated"] = True
@@ -206,16 +207,6 @@ def _find_neighbourhood(desk: Desk, start: int, radius: int, most: int) -> Neigh
     return found
 
 
-def _list_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
-    """The links among these with their kinds, each once: from the end that blocks or is the parent."""
-    inside = set(ids)
-    return sorted(
-        (one, other, kind)
-        for one, other, kind in desk.rows(_EDGES, numbers=json.dumps(sorted(inside)))
-        if other in inside and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
-    )
-
-
 def _find_references(desk: Desk, distances: dict[int, int]) -> list[ItemReference]:
     nearest: dict[str, int] = {}
     for address, item in desk.rows(_REFERENCES, numbers=json.dumps(sorted(distances)), most=10 * _MAX_REFERENCES):
@@ -246,9 +237,8 @@ def find_paths(
 
 
 def _measure_distances(graph: Graph, goal: int) -> dict[int, int]:
-    found, waiting = {goal: 0}, deque([goal])
-    while waiting:
-        node = waiting.popleft()
+    found, waiting = {goal: 0}, [goal]
+    for node in waiting:  # it grows meanwhile
         for other in graph.get(node, ()):
             if other not in found:
                 found[other] = found[node] + 1

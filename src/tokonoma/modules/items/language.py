@@ -8,7 +8,6 @@ OR binds less than AND; NOT and - negate what follows; parentheses group. An err
 
 import calendar
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
@@ -29,30 +28,26 @@ _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
 _QUOTED = re.compile(rf"[{_QUOTE}]((?:\\.|[^\\{_QUOTE}])*)[{_QUOTE}]", re.DOTALL)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
-    "AND": "AND needs something before it",
-    "OR": "OR needs something before it",
+    **{word: f"{word} needs something before it" for word in ("AND", "OR")},
     "close": "something is missing before this )",
     "end": "something is missing here",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QueryWord:
+class QueryWord(NamedTuple):
     """`must`: quoted, or joined by AND; else it only ranks."""
 
     text: str
     must: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QueryField:
+class QueryField(NamedTuple):
     name: str
     value: str
     place: int  # of the value
 
 
-@dataclass(frozen=True, slots=True)
-class QueryGroup:
+class QueryGroup(NamedTuple):
     """`not` has one part."""
 
     kind: Literal["all", "any", "not"]
@@ -119,7 +114,7 @@ class _QueryParser:
                 self._advance()
             parts.append(self._parse_one(depth))
             if joined:
-                parts[-2:] = [replace(each, must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
+                parts[-2:] = [each._replace(must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
         return parts[0] if len(parts) == 1 else QueryGroup("all", tuple(parts))
 
     def _parse_one(self, depth: int) -> QueryNode:

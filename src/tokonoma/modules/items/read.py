@@ -14,7 +14,7 @@ from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_dates, check_priority, check_status, check_time
 from tokonoma.modules.items.model import ItemDetail, ItemSummary, PageCursor, Type
 from tokonoma.modules.items.relations import build_detail
-from tokonoma.modules.items.rows import require_item
+from tokonoma.modules.items.rows import fetch_number, require_item
 from tokonoma.modules.items.tables import SUMMARY_COLUMNS
 
 Sort = Literal["updated", "created", "priority", "title", "id"]
@@ -238,15 +238,9 @@ def get_stats(desk: Desk) -> ItemStats:
         "by_status": dict(statuses),
         "by_priority": dict(priorities),
         "top_tags": dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED)),
-        "links": _count(desk, _LINKS),
-        "references": _count(desk, _REFERENCES),
-        "changed_last_7_days": _count(desk, _RECENT, since=desk.now() - 7 * model.DAY),
+        "links": fetch_number(desk, _LINKS),
+        "references": fetch_number(desk, _REFERENCES),
+        "changed_last_7_days": fetch_number(desk, _RECENT, since=desk.now() - 7 * model.DAY),
         "oldest_open": format_time(min(oldest)) if oldest else None,
         "last_change": format_time(max(newest)) if newest else None,
     }
-
-
-def _count(desk: Desk, sql: str, **params: int) -> int:
-    row = desk.row(sql, **params)
-    assert row is not None
-    return row[0]

@@ -36,6 +36,8 @@ returning id"""  # noqa: S608 - our own columns
 _MUTABLE = [name for name in _NEW if name not in ("uid", "space", "label", "created_at", "created_by")]
 _UPDATE = f"""update item set {", ".join(f"{name} = :{name}" for name in _MUTABLE)}
 where id = :id and {{visible}}"""  # noqa: S608 - our own columns
+_INCREMENT = """update item set revision = revision + 1 where id in ({numbers}) and {visible}
+returning id, revision"""
 _REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _NEW if name != "uid")
 _PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name in COLUMN_NAMES)})
 on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
@@ -82,6 +84,13 @@ def fetch_items(rows: Rows, ids: Iterable[int], columns: str = SUMMARY_COLUMNS) 
     return {item.id: item for item in map(to_item, found)}
 
 
+def fetch_number(rows: Rows, sql: str, **params: Any) -> int:
+    """The first column of the one row that the statement always returns."""
+    row = rows.row(sql, **params)
+    assert row is not None
+    return row[0]
+
+
 def lock_links(tx: Tx) -> None:
     """Before links are read to be changed: no other call changes links until this transaction ends."""
     tx.rows("select id from item_gate {for_update}")
@@ -94,9 +103,7 @@ def lock_items(tx: Tx, ids: Iterable[int]) -> None:
 
 def insert_item(tx: Tx, item: Item) -> Item:
     """A new row; its number is the next one."""
-    row = tx.row(_INSERT, **to_row(item))
-    assert row is not None
-    item = item._replace(id=row[0])
+    item = item._replace(id=fetch_number(tx, _INSERT, **to_row(item)))
     update_derived(tx, item, None, is_new=True)
     return item
 
@@ -148,11 +155,7 @@ def record_change(
 def increment_revisions(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes: Mapping[str, Any]) -> None:
     """The other ends of links: what they are related to has changed, so they count a revision."""
     numbers = json.dumps(sorted(ids))
-    if numbers == "[]":
-        return
-    tx.run("update item set revision = revision + 1 where id in ({numbers}) and {visible}", numbers=numbers)
-    rows = tx.rows("select id, revision from item where id in ({numbers}) and {visible} order by id", numbers=numbers)
-    for id, revision in rows:
+    for id, revision in sorted(tx.rows(_INCREMENT, numbers=numbers)) if numbers != "[]" else ():
         record_change(tx, desk, id, revision, at, "linked", changes)
 
 

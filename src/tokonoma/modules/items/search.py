@@ -12,18 +12,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Row, parse_address
 from tokonoma.core.normalize import normalize
-from tokonoma.core.query import (
-    AllOf,
-    AnyOf,
-    Condition,
-    Hits,
-    Mode,
-    NoneOf,
-    Predicate,
-    Query,
-    SearchFilter,
-    extract_snippet,
-)
+from tokonoma.core.query import AllOf, AnyOf, Condition, Mode, NoneOf, Predicate, Query, SearchFilter, extract_snippet
 from tokonoma.modules.items import language
 from tokonoma.modules.items.language import QueryField, QueryGroup, QueryNode, QueryWord
 from tokonoma.modules.items.model import MODULE_NAME, Item, ItemSummary, build_text, to_summary
@@ -100,12 +89,7 @@ def search_items(
     # A few sizes only: pages are mostly ranked among the same candidates, and the first one quickly.
     window = next(size for size in _WINDOWS if size > offset + limit)
     scores: dict[int, float] = {}
-    modes: set[ResultMode] = set()
-    pending = 0
-    for alternative in alternatives:
-        hits = _search_alternative(desk, alternative, types or [], window, mode, scores)
-        modes.add(hits.mode if alternative.words else "filter")
-        pending = max(pending, hits.pending_vectors if alternative.words else 0)
+    searched = [_search_alternative(desk, each, types or [], window, mode, scores) for each in alternatives]
     ranked = sorted(scores, key=lambda number: -scores[number])  # equal ones stay in the order of the index
     page = ranked[offset : offset + limit]
     text = " ".join(word for alternative in alternatives for word in alternative.words)
@@ -113,11 +97,11 @@ def search_items(
     result: ItemSearchResult = {
         "items": [_to_hit(items[number], scores[number], text) for number in page if number in items],
         "has_more": len(ranked) > offset + limit,
-        "mode": min(modes, key=_MODES.index),
+        "mode": next(each for each in _MODES if any(each == used for used, _ in searched)),
     }
     if result["has_more"] and offset + limit <= MAX_OFFSET:
         result["next_offset"] = offset + limit
-    if pending:
+    if pending := max(pending for _, pending in searched):
         result["not_yet_embedded"] = pending
     return result
 
@@ -195,8 +179,9 @@ def _build_predicate(query: str, node: QueryNode, negated: bool) -> Predicate:
 
 def _search_alternative(
     desk: Desk, wanted: QueryAlternative, types: list[str], window: int, mode: Mode, scores: dict[int, float]
-) -> Hits:
-    """The items of one alternative into `scores`; the better score counts."""
+) -> tuple[ResultMode, int]:
+    """The items of one alternative into `scores`; the better score counts. Returns how it was searched, and how many
+    vectors are pending."""
     predicates = (*wanted.predicates, Condition("type", "in", tuple(types))) if types else wanted.predicates
     text = " ".join(wanted.words)
     is_checked = bool(wanted.must or wanted.without)
@@ -209,7 +194,7 @@ def _search_alternative(
         found = {id: score for id, score in found.items() if id in items and _matches_texts(items[id], wanted)}
     for number, score in found.items():
         scores[number] = max(score, scores.get(number, 0.0))
-    return hits
+    return (hits.mode, hits.pending_vectors) if text else ("filter", 0)
 
 
 def _to_hit(item: Item, score: float, text: str) -> ItemHit:

@@ -16,7 +16,7 @@ from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
 from tokonoma.modules.items.model import Item
 from tokonoma.modules.items.relations import add_link, remove_link, resolve_links
-from tokonoma.modules.items.rows import increment_revisions, lock_links, put_item
+from tokonoma.modules.items.rows import fetch_number, increment_revisions, lock_links, put_item
 from tokonoma.modules.items.tables import COLUMNS
 from tokonoma.modules.items.write import build_blank
 
@@ -253,9 +253,7 @@ def _write_item(
 ) -> ImportOutcome:
     taken = tx.row("select uid from item where id = :id and {visible}", id=item.id) if item.id else None
     if not item.id or (taken is not None and taken[0] != item.uid):
-        greatest = tx.row("select coalesce(max(id), 0) from item where {visible}")
-        assert greatest is not None
-        number = max(greatest[0], beyond) + 1
+        number = max(fetch_number(tx, "select coalesce(max(id), 0) from item where {visible}"), beyond) + 1
         if item.id:
             outcome["why"] = f"{item.address} is taken by another item; it became {item.type}-{number}."
         item = item._replace(id=number)
