@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Missing
-from tokonoma.modules.items.model import (
-    CLOSED,
-    MODULE_NAME,
-    TRASH,
-    Item,
-    format_short_address,
-    to_document,
-    to_item,
-    to_row,
-)
+from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
 from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS, SUMMARY_COLUMNS
 
 MAX_HINT_LENGTH = 64  # characters
@@ -73,7 +64,7 @@ def find_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int 
 def require_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item:
     item = find_item(rows, type, id, lock=lock, least=least)
     if item is None:
-        requested = format_short_address(type, id)
+        requested = f"{type}-{id}"
         raise Missing(f"Item {requested[:80]} not found.", type=type, id=id, requested_id=requested)
     return item
 
