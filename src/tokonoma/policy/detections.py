@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 Nature = Literal["pii", "secret"]
 """What a detection is by nature. The policy decides which class a text with it gets."""
 
-TextRange = tuple[int, int]
-MatchCheck = Callable[[str, int, int], TextRange | None]
-"""(normalized text, start, end) → the part that is meant; None rejects the match."""
+MatchCheck = Callable[[str, int, int], bool]
+"""(normalized text, start, end) → whether the match is meant."""
 
 _SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
 _WRAPPERS = (NotRequired, Required, Deferred)
@@ -47,6 +46,7 @@ class Detector:
     pattern: str
     check: MatchCheck | None = None
     group: int = 0  # the part of the match that is the detection
+    trim: str = ""  # signs that are not part of it at its end
 
 
 @dataclass(frozen=True, slots=True)
