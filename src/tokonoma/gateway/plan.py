@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
+from tokonoma.gateway import step_parser
 from tokonoma.gateway.references import shorten
-from tokonoma.gateway.step_parser import (
-    BatchLimits,
-    BatchProblems,
-    BatchStep,
-    CheckParams,
-    FindTool,
-    JsonLine,
-    StepParser,
-    read_lines,
-)
+from tokonoma.gateway.step_parser import BatchLimits, BatchProblems, BatchStep, CheckParams, FindTool, StepParser
 
 Dependencies = Mapping[str, Sequence[str]]
 """id → the ids that it waits for; an id that is no key waits for nothing"""
@@ -35,7 +27,7 @@ def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimit
     """The plan in a JSONL text. Invalid lists every problem with its line."""
     limits = limits or BatchLimits()
     problems = BatchProblems()
-    lines = read_lines(text, problems, limits)
+    lines = step_parser.read_lines(text, problems, limits)
     parser = StepParser(problems, find, check, limits)
     steps = [parser.parse_step(line.number, line.value) for line in lines if line.value is not None]
     known = _index_ids(lines, steps, problems)
@@ -48,7 +40,9 @@ def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimit
     return BatchPlan(tuple(steps), group_levels(after))
 
 
-def _index_ids(lines: Sequence[JsonLine], steps: Sequence[BatchStep], problems: BatchProblems) -> dict[str, int]:
+def _index_ids(
+    lines: Sequence[step_parser.JsonLine], steps: Sequence[BatchStep], problems: BatchProblems
+) -> dict[str, int]:
     """id → its line. The id of a broken line counts too, so that one problem is not reported as many."""
     found: dict[str, int] = {}
     for step in steps:
@@ -92,11 +86,10 @@ def find_cycles(after: Dependencies) -> list[list[str]]:
     done: set[str] = set()
     named: set[str] = set()
     for start in after:
-        if start not in done:
-            for cycle in _search_cycles(start, after, done):
-                if named.isdisjoint((cycle[0], cycle[-1])):
-                    named.update(cycle)
-                    found.append(cycle)
+        for cycle in _search_cycles(start, after, done):
+            if named.isdisjoint((cycle[0], cycle[-1])):
+                named.update(cycle)
+                found.append(cycle)
     return found
 
 
@@ -114,7 +107,7 @@ def group_levels(after: Dependencies) -> tuple[tuple[str, ...], ...]:
 def _search_cycles(start: str, after: Dependencies, done: set[str]) -> Iterator[list[str]]:
     """Depth first from `start`, without recursion; every edge back onto the path is a cycle."""
     path, place, ahead = [start], {start: 0}, [iter(after[start])]
-    while path:
+    while path and start not in done:
         step = next((each for each in ahead[-1] if each not in done), None)
         if step is None:
             done.add(path[-1])

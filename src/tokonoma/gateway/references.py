@@ -141,7 +141,7 @@ class _Expansion:
 def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX_BYTES) -> dict[str, Any]:
     """The parameters with their references replaced. Invalid names every reference without a value, and its keys."""
     expansion = _Expansion(values, most)
-    filled = cast(dict[str, Any], _expand_value(params, expansion))
+    filled: dict[str, Any] = _expand_value(params, expansion)
     if expansion.problems:
         message = " ".join(each["message"] for each in expansion.problems[:3])
         raise Invalid(message, reason="reference", errors=expansion.problems[:_MAX_KEYS])
@@ -227,9 +227,10 @@ def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | 
     """The referenced value as JSON; None, with a problem added, if there is none or it is too large."""
     value = expansion.values[reference.id]
     for index, part in enumerate(reference.path):
-        problem = _explain_missing(value, part)
-        if problem:
-            expansion.problems.append(_describe_problem(reference, reference.path[:index], problem))
+        if problem := _explain_missing(value, part):
+            at = format_path(reference.id, reference.path[:index])
+            message = f"{reference.text} has no value: {at} is {problem.pop('has')}."
+            expansion.problems.append({"reference": reference.text, "at": at, "message": message, **problem})
             return None
         value = value[part]
     encoded = orjson.dumps(value)
@@ -257,9 +258,3 @@ def _explain_missing(value: Any, part: str | int) -> dict[str, Any] | None:
             return None
         return {"has": f"a list of {length}" + (f", [0] to [{length - 1}]" if length else ""), "length": length}
     return {"has": f"only {shorten(orjson.dumps(value).decode(), 40)}"}
-
-
-def _describe_problem(reference: StepReference, path: ReferencePath, problem: dict[str, Any]) -> dict[str, Any]:
-    at = format_path(reference.id, path)
-    message = f"{reference.text} has no value: {at} is {problem.pop('has')}."
-    return {"reference": reference.text, "at": at, "message": message, **problem}

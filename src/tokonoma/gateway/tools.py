@@ -139,6 +139,7 @@ def build_gateway(
     submit: SubmitCall, check: CheckParams, failure: DescribeFailure, writing: OpenTransaction, at_once: int = 4
 ) -> Module:
     """`check` refuses bad parameters, `failure` describes an error; `at_once` steps of a module run in parallel."""
+    batch = build_batch_tool(submit, check, failure, writing, at_once)
     last = LIMITS.seconds + _LEASE  # the batch ends itself before the pipeline would
     return Module(
         name="gateway",
@@ -146,14 +147,7 @@ def build_gateway(
         tools=(
             Tool("get_module_schema", get_module_schema, "Tools of a module", listed="get_module_schema"),
             Tool("call", call, "Call one tool", effect="destroy", listed="call", time_limit=last),
-            Tool(
-                "batch",
-                build_batch_tool(submit, check, failure, writing, at_once),
-                "Call many tools",
-                effect="destroy",
-                listed="batch",
-                time_limit=last,
-            ),
+            Tool("batch", batch, "Call many tools", effect="destroy", listed="batch", time_limit=last),
         ),
         tables=TABLES,
     )

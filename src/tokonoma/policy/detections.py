@@ -91,7 +91,8 @@ def mask_text(text: str, detections: Sequence[Detection]) -> str:
 
 def format_for_journal(text: str, detections: Iterable[Detection], salt: bytes) -> list[str]:
     """`email:1f0c9a2b`. The same text gives the same hash on this server, and another hash on any other server."""
-    return [f"{one.kind}:{_hash_text(text[one.start : one.end], salt)}" for one in detections]
+    pairs = ((one.kind, text[one.start : one.end].encode("utf-8", "surrogatepass")) for one in detections)
+    return [f"{kind}:{hmac.new(salt, data, hashlib.sha256).hexdigest()[:8]}" for kind, data in pairs]
 
 
 def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
@@ -101,10 +102,6 @@ def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """The masks that a text holds: it may be a masked result that is written back."""
     return [kind for kind in sorted(kinds) if f"[{kind}]" in text] if "[" in text else []
-
-
-def _hash_text(text: str, salt: bytes) -> str:
-    return hmac.new(salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:8]
 
 
 class Masker:
@@ -198,10 +195,8 @@ class WriteScreen:
         if not found:
             return text
         self.detections += format_for_journal(text, found, self._salt)
-        by_action = {
-            action: [one for one in found if self._actions[one.nature] == action] for action in ("refuse", "redact")
-        }
         # The name of a field may itself be a detection: a key of a mapping is free text.
         name = mask_text(field, self._scanner.scan(field)) or "a value"
-        self.refusals += [(name, one.kind) for one in by_action["refuse"]]
-        return mask_text(text, by_action["redact"]) if by_action["redact"] else text
+        self.refusals += [(name, one.kind) for one in found if self._actions[one.nature] == "refuse"]
+        redacted = [one for one in found if self._actions[one.nature] == "redact"]
+        return mask_text(text, redacted) if redacted else text
