@@ -34,7 +34,9 @@ def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimit
     steps = [replace(step, after=_find_dependencies(step, known, problems)) for step in steps]
     after = {step.id: step.after for step in steps if known.get(step.id) == step.line}
     for cycle in find_cycles(after):
-        _add_cycle(cycle, known[cycle[0]], problems)
+        shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
+        message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
+        problems.add(known[cycle[0]], message, id=cycle[0], field="after", cycle=cycle[:100])
     if problems:
         raise problems.to_refusal(len(lines))
     return BatchPlan(tuple(steps), group_levels(after))
@@ -72,12 +74,6 @@ def _find_dependencies(step: BatchStep, known: Mapping[str, int], problems: Batc
         else:
             needed.append(id)
     return tuple(needed)
-
-
-def _add_cycle(cycle: Sequence[str], line: int, problems: BatchProblems) -> None:
-    shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
-    message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
-    problems.add(line, message, id=cycle[0], field="after", cycle=list(cycle[:100]))
 
 
 def find_cycles(after: Dependencies) -> list[list[str]]:

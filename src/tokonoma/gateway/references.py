@@ -66,11 +66,12 @@ def iterate_pieces(text: str) -> Iterator[str | StepReference]:
             at = opening.end()
             continue
         reference, at = _parse_reference(text, opening.end())
-        yield from _join_literals(literal)
+        if joined := "".join(literal):
+            yield joined
         yield reference
         literal = []
-    literal.append(text[at:])
-    yield from _join_literals(literal)
+    if joined := "".join((*literal, text[at:])):
+        yield joined
 
 
 def parse_field_path(text: str) -> tuple[str, ...]:
@@ -102,10 +103,6 @@ def format_path(start: str, path: Sequence[str | int]) -> str:
 
 def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _join_literals(literal: list[str]) -> list[str]:
-    return [joined] if (joined := "".join(literal)) else []
 
 
 def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
@@ -162,7 +159,8 @@ def find_references(params: Mapping[str, Any]) -> Iterator[FoundReference]:
         for key, _ in entries:
             if isinstance(key, str) and next(_find_in_text(key), None):
                 yield place, InvalidPath(f"A reference is allowed in a value, not in a field name: {shorten(key)}")
-        stack.extend((format_path(place, [key]), each) for key, each in reversed(entries) if _can_hold_reference(each))
+        containers = [(key, each) for key, each in entries if not isinstance(each, str) or "${" in each]
+        stack.extend((format_path(place, [key]), each) for key, each in reversed(containers))
 
 
 def measure_depth(value: Any) -> int:
@@ -180,10 +178,6 @@ def _list_entries(value: Any) -> list[tuple[str | int, Any]]:
     return list(enumerate(cast(list[Any], value))) if isinstance(value, list) else []
 
 
-def _can_hold_reference(value: Any) -> bool:
-    return "${" in value if isinstance(value, str) else isinstance(value, dict | list)
-
-
 def _find_in_text(text: str) -> Iterator[StepReference | InvalidPath]:
     if "${" not in text:
         return
@@ -199,14 +193,13 @@ def _expand_value(value: Any, expansion: _Expansion) -> Any:
         return _expand_text(value, expansion) if "${" in value else value
     if isinstance(value, Mapping):
         fields = cast(Mapping[str, Any], value)
-        return {_unescape_key(key): _expand_value(each, expansion) for key, each in fields.items()}
+        # A key holds no reference, but may hold an escape.
+        return {
+            "".join(map(str, split_references(key))): _expand_value(each, expansion) for key, each in fields.items()
+        }
     if isinstance(value, list):
         return [_expand_value(each, expansion) for each in cast(list[Any], value)]
     return value
-
-
-def _unescape_key(key: str) -> str:
-    return "".join(str(each) for each in split_references(key)) if "${" in key else key
 
 
 def _expand_text(text: str, expansion: _Expansion) -> Any:

@@ -38,7 +38,6 @@ _FILE_SUFFIXES = frozenset((
 _STREET = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Terrace|Crescent|Parkway"
 )
-_DIGITS = re.compile(r"\D+")
 _REFERENCE_WORDS = re.compile(
     r"(?i)(注文|受注|発注|伝票|請求|追跡|問い合わせ|問合せ|管理|整理|製造|品番|型番|商品|会員|社員|資産|バージョン"
     r"|order|invoice|tracking|ticket|issue|build|serial|sku|isbn|jan|part|account|arn|ref|case|request|version|commit"
@@ -47,7 +46,7 @@ _REFERENCE_WORDS = re.compile(
 
 
 def extract_digits(text: str) -> str:
-    return _DIGITS.sub("", text)
+    return re.sub(r"\D+", "", text)
 
 
 def passes_luhn(digits: str) -> bool:
@@ -113,7 +112,7 @@ def _is_person_number(text: str, start: int, end: int) -> bool:
     return is_separate_number(text, start, end) and not follows_reference_word(text, start)
 
 
-def _is_email(text: str, start: int, end: int) -> bool:
+def _accept_email(text: str, start: int, end: int) -> bool:
     name, _, host = text[start:end].partition("@")
     ending = host.rpartition(".")[2].lower()
     remote = text[end : end + 1] == ":" and text[end + 1 : end + 2] not in ("", " ", "\n")  # git@host:owner/name
@@ -125,7 +124,7 @@ def _is_email(text: str, start: int, end: int) -> bool:
     return not (inside and ":" in before and not any(letter.isspace() for letter in before))
 
 
-def _is_phone_jp(text: str, start: int, end: int) -> bool:
+def _accept_phone_jp(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
     mobile = len(digits) == 11 and digits[1:3] in ("50", "60", "70", "80", "90")
     free = digits[:4] in ("0120", "0570", "0800", "0990")
@@ -136,21 +135,21 @@ def _is_phone_jp(text: str, start: int, end: int) -> bool:
     return mobile or digits != text[start:end] or follows_word(_PHONE_WORDS, text, start)
 
 
-def _is_phone_abroad(text: str, start: int, end: int) -> bool:
+def _accept_phone_abroad(text: str, start: int, end: int) -> bool:
     return 9 <= len(extract_digits(text[start:end])) <= 15 and is_separate_number(text, start, end)
 
 
-def _is_postal_code(text: str, start: int, end: int) -> bool:
+def _accept_postal_code(text: str, start: int, end: int) -> bool:
     """Marked by 〒 or 郵便番号, or followed by a prefecture."""
     followed = _STARTS_WITH_PREFECTURE.match(text[end : end + 16]) is not None
     return not text[start].isdigit() or (followed and is_separate_number(text, end - 8, end))
 
 
-def _is_address_jp(text: str, start: int, end: int) -> bool:
+def _accept_address_jp(text: str, start: int, end: int) -> bool:
     return extract_digits(text[start:end]) != "" or "丁目" in text[start:end]
 
 
-def _is_my_number(text: str, start: int, end: int) -> bool:
+def _accept_my_number(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
     if not is_my_number(digits) or not is_separate_number(text, start, end):
         return False
@@ -158,19 +157,19 @@ def _is_my_number(text: str, start: int, end: int) -> bool:
     return named or not (follows_reference_word(text, start) or is_timestamp(digits))
 
 
-def _is_card(text: str, start: int, end: int) -> bool:
+def _accept_card(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
     known = 13 <= len(digits) <= 19 and is_card_number(digits) and not is_timestamp(digits[:14])
     return known and _is_person_number(text, start, end)
 
 
-def _is_ssn(text: str, start: int, end: int) -> bool:
+def _accept_ssn(text: str, start: int, end: int) -> bool:
     area, group, serial = text[start:end].split("-")
     given = area not in ("000", "666") and group != "00" and serial != "0000"
     return given and _is_person_number(text, start, end)
 
 
-def _is_iban(text: str, start: int, end: int) -> bool:
+def _accept_iban(text: str, start: int, end: int) -> bool:
     packed = re.sub(r"\s", "", text[start:end])
     if not is_separate_word(text, start, end) or not 15 <= len(packed) <= 34:
         return False
@@ -195,23 +194,23 @@ _EMAIL = r"[.%+-]*([A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]
 _END = "-ー. ("
 
 PERSONAL_DETECTORS: tuple[Detector, ...] = (
-    Detector("email", "pii", _EMAIL, _is_email, group=1),
-    Detector("phone", "pii", _PHONE_JP, _is_phone_jp, trim=_END),
-    Detector("phone", "pii", r"\(0[0-9]{1,4}\) ?[0-9]{1,4}[- ]?[0-9]{4}", _is_phone_jp, trim=_END),
-    Detector("phone", "pii", r"\+[0-9]{1,3}[-ー. ]?(?:\(?[0-9]{1,5}\)?[-ー. ]?){2,5}", _is_phone_abroad, trim=_END),
+    Detector("email", "pii", _EMAIL, _accept_email, group=1),
+    Detector("phone", "pii", _PHONE_JP, _accept_phone_jp, trim=_END),
+    Detector("phone", "pii", r"\(0[0-9]{1,4}\) ?[0-9]{1,4}[- ]?[0-9]{4}", _accept_phone_jp, trim=_END),
+    Detector("phone", "pii", r"\+[0-9]{1,3}[-ー. ]?(?:\(?[0-9]{1,5}\)?[-ー. ]?){2,5}", _accept_phone_abroad, trim=_END),
     Detector("phone", "pii", _PHONE_US, _is_person_number, trim=_END),
     Detector(
         "phone", "pii", r"0[127][0-9]{2,3} [0-9]{3} ?[0-9]{3,4}|020 [0-9]{4} [0-9]{4}", _is_person_number, trim=_END
     ),
-    Detector("postal_code", "pii", _POSTAL, _is_postal_code),
+    Detector("postal_code", "pii", _POSTAL, _accept_postal_code),
     Detector("postal_code", "pii", r"[A-Z]{1,2}[0-9][A-Z0-9]? [0-9][ABD-HJLNP-UW-Z]{2}", is_separate_word),
-    Detector("address", "pii", rf"(?:{_PREFECTURES}){_PLACE}{{1,24}}?(?:{_BLOCK})", _is_address_jp),
-    Detector("address", "pii", _ADDRESS_SHORT, _is_address_jp),
+    Detector("address", "pii", rf"(?:{_PREFECTURES}){_PLACE}{{1,24}}?(?:{_BLOCK})", _accept_address_jp),
+    Detector("address", "pii", _ADDRESS_SHORT, _accept_address_jp),
     Detector("address", "pii", _ADDRESS_EN, is_separate_word),
-    Detector("my_number", "pii", r"[0-9]{4}[- ]?[0-9]{4}[- ]?[0-9]{4}", _is_my_number, trim=_END),
-    Detector("card", "pii", _CARD, _is_card, trim=_END),
-    Detector("ssn", "pii", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}", _is_ssn),
-    Detector("iban", "pii", r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", _is_iban, trim=_END),
+    Detector("my_number", "pii", r"[0-9]{4}[- ]?[0-9]{4}[- ]?[0-9]{4}", _accept_my_number, trim=_END),
+    Detector("card", "pii", _CARD, _accept_card, trim=_END),
+    Detector("ssn", "pii", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}", _accept_ssn),
+    Detector("iban", "pii", r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", _accept_iban, trim=_END),
     Detector("bank_account", "pii", r"(?:普通|当座|口座番号)(?:預金|口座)?[はが:： 　]{0,3}([0-9]{7})", group=1),
     Detector("passport", "pii", _PASSPORT, group=1),
     Detector("license", "pii", r"(?:免許証?)(?:番号|の番号)?[はが:： 　]{0,3}([0-9]{12})", group=1),

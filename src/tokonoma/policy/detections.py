@@ -3,23 +3,12 @@
 import hashlib
 import hmac
 import types
+import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NotRequired,
-    Required,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
 
 from tokonoma.core.concurrency import Deferred
 from tokonoma.core.ids import OPAQUE
@@ -34,7 +23,7 @@ MatchCheck = Callable[[str, int, int], bool]
 """(normalized text, start, end) → whether the match is meant."""
 
 _SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
-_WRAPPERS = (NotRequired, Required, Deferred)
+_WRAPPERS = (typing.NotRequired, typing.Required, Deferred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +116,7 @@ class Masker:
         return value
 
     def _mask_mapping(self, value: Mapping[Any, Any], hint: Any) -> dict[Any, Any]:
-        if is_typeddict(hint):
+        if typing.is_typeddict(hint):
             hints = _member_hints(hint)
             return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
         args = get_args(hint)
@@ -144,7 +133,7 @@ class Masker:
 
 @cache
 def _member_hints(hint: Any) -> dict[str, Any]:
-    return get_type_hints(hint, include_extras=True)
+    return typing.get_type_hints(hint, include_extras=True)
 
 
 def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
@@ -156,7 +145,7 @@ def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
             hint = hint.__origin__
         elif get_origin(hint) in _WRAPPERS:
             hint = get_args(hint)[0]
-        elif get_origin(hint) in (Union, types.UnionType):
+        elif get_origin(hint) in (typing.Union, types.UnionType):
             options = [each for each in get_args(hint) if each is not type(None)]
             hint = options[0] if len(options) == 1 else None
         else:
