@@ -159,8 +159,8 @@ def find_references(params: Mapping[str, Any]) -> Iterator[FoundReference]:
         for key, _ in entries:
             if isinstance(key, str) and next(_find_in_text(key), None):
                 yield place, InvalidPath(f"A reference is allowed in a value, not in a field name: {shorten(key)}")
-        containers = [(key, each) for key, each in entries if not isinstance(each, str) or "${" in each]
-        stack.extend((format_path(place, [key]), each) for key, each in reversed(containers))
+        inner = [(key, each) for key, each in entries if not isinstance(each, str) or "${" in each]
+        stack.extend((format_path(place, [key]), each) for key, each in reversed(inner))
 
 
 def measure_depth(value: Any) -> int:
