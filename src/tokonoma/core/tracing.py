@@ -9,10 +9,8 @@ from typing import Protocol
 
 
 class Span(Protocol):
-    @property
-    def trace_id(self) -> str: ...
-    @property
-    def span_id(self) -> str: ...
+    trace_id: str
+    span_id: str
 
     def set(self, key: str, value: str | int) -> None: ...
 

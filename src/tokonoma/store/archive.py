@@ -80,34 +80,19 @@ class RowDigest:
         return f"{self._sum % (1 << 256):064x}"
 
 
-class ArchiveWriter:
-    """Writes an archive. Rows come from COPY: one line each."""
-
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self._file = file
-        self._tables: list[ArchivedTable] = []
-
-    def add_table(self, name: str, columns: tuple[str, ...], rows: Iterator[bytes]) -> int:
-        digest, stream = RowDigest(), hashlib.sha256()
-        with self._file.open(_member_name(name), "w", force_zip64=True) as out:
-            for row in rows:
-                out.write(row)
-                stream.update(row)
-                digest.add(row)
-        self._tables.append(ArchivedTable(name, columns, digest.rows, stream.hexdigest(), digest.to_hex()))
-        return digest.rows
-
-    def finish(
-        self, created_at: int, migrations: Mapping[str, Sequence[str]], sequences: Sequence[ArchivedSequence]
-    ) -> None:
-        manifest = Manifest(FORMAT, created_at, migrations, tuple(self._tables), tuple(sequences))
-        self._file.writestr(_MANIFEST, json.dumps(asdict(manifest), indent=1))
+def write_table(file: zipfile.ZipFile, name: str, columns: tuple[str, ...], rows: Iterator[bytes]) -> ArchivedTable:
+    """Write a table into an archive. The rows come from COPY: one line each."""
+    digest, stream = RowDigest(), hashlib.sha256()
+    with file.open(_member_name(name), "w", force_zip64=True) as out:
+        for row in rows:
+            out.write(row)
+            stream.update(row)
+            digest.add(row)
+    return ArchivedTable(name, columns, digest.rows, stream.hexdigest(), digest.to_hex())
 
 
-@contextmanager
-def write_archive(path: Path) -> Generator[ArchiveWriter]:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as file:
-        yield ArchiveWriter(file)
+def write_manifest(file: zipfile.ZipFile, manifest: Manifest) -> None:
+    file.writestr(_MANIFEST, json.dumps(asdict(manifest), indent=1))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -145,26 +145,18 @@ class ToolCall:
 
 def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolRequest:
     params = message.params
-    name = params.get("name")
-    if type(name) is not str or not name:
+    name = message.require_text("name")
+    if not name:
         raise message.error("name must be a string")
-    arguments = _read_object(message, "arguments")
+    arguments = message.require_object("arguments", params.get("arguments"))
     trace_parent = parse_trace_parent(message.meta.get("traceparent"))
     request = ToolRequest(name, arguments, caller, trace_parent, bytes_in=message.size)
     if modern:
         request.capabilities = message.meta[META_CAPABILITIES]
+        responses = message.require_object("inputResponses", params.get("inputResponses"))
         # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
-        if not all(type(each) is dict for each in _read_object(message, "inputResponses").values()):
+        if not all(type(each) is dict for each in responses.values()):
             raise message.error("inputResponses must contain objects")
         if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
     return request
-
-
-def _read_object(message: Message, field: str) -> dict[str, Any]:
-    value = message.params.get(field)
-    if value is None:
-        return {}
-    if type(value) is not dict:
-        raise message.error(f"{field} must be an object")
-    return cast("dict[str, Any]", value)

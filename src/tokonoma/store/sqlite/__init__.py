@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Literal
 
 import apsw
 
@@ -15,7 +14,7 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.store.database import SpanFactory, trace_block
-from tokonoma.store.dialect import SQLITE, Dialect
+from tokonoma.store.dialect import SQLITE, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.connection import SqliteConnection, create_file
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
@@ -102,7 +101,7 @@ class Checkpointer:
 class SqliteDatabase:
     """The file is never renamed, replaced or deleted: other processes may have it open."""
 
-    kind: Literal["sqlite"] = "sqlite"
+    kind: DatabaseKind = "sqlite"
     dialect: Dialect = SQLITE
 
     def __init__(self, path: Path, *, durable: bool = True, span: SpanFactory | None = None) -> None:

@@ -51,7 +51,17 @@ _CONSTRAINTS: dict[int, ErrorReason] = {
 class SqliteConnection:
     """Used by one thread at a time. `cancel_token` is that of the call that uses it now."""
 
-    __slots__ = ("_wait", "_waiting_since", "cancel_token", "execute", "executemany", "interrupt", "path", "raw")
+    __slots__ = (
+        "_wait",
+        "_waiting_since",
+        "cancel_token",
+        "close",
+        "execute",
+        "executemany",
+        "interrupt",
+        "path",
+        "raw",
+    )
 
     def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
         self.path = path
@@ -65,7 +75,7 @@ class SqliteConnection:
             cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
-            self.interrupt = self.raw.interrupt
+            self.interrupt, self.close = self.raw.interrupt, self.raw.close
             self.raw.set_busy_handler(self._busy)
             self.raw.set_progress_handler(self._is_cancelled, _STEPS)
             try:
@@ -135,13 +145,14 @@ class SqliteConnection:
         if self.raw.in_transaction:
             self.execute(word)
 
-    def close(self) -> None:
-        self.raw.close()
-
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.NotADBError):
-        return not_a_database_error(path)
+        return Unavailable(
+            f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
+            " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
+            reason="corrupt",
+        )
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
         return _cannot_open_error(path)
     reason: ErrorReason | None = None
@@ -165,14 +176,6 @@ def translate_errors(path: Path) -> Generator[None]:
         yield
     except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
         raise _to_refusal(error, path) from error
-
-
-def not_a_database_error(path: Path) -> Unavailable:
-    return Unavailable(
-        f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
-        " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
-        reason="corrupt",
-    )
 
 
 def _cannot_open_error(path: Path) -> Unavailable:
