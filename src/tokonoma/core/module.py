@@ -110,20 +110,17 @@ class ServerInfo(Protocol):
     version: str
     started_at: int  # milliseconds since the epoch
 
-    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
-        """The modules that this principal can see, each with the tools that it can see."""
-        ...
+    # The modules that this principal can see, each with the tools that it can see.
+    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]: ...
 
-    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
-        """One tool by any of its names; Missing names the nearest ones."""
-        ...
+    # One tool by any of its names; Missing names the nearest ones.
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo: ...
 
     def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
     def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
     def sizes(self) -> Mapping[str, int]: ...  # bytes and rows of what is stored
 
+    # The newest journal entries of this principal, and the cursor of the next page.
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """The newest journal entries of this principal, and the cursor of the next page."""
-        ...
+    ) -> tuple[list[dict[str, Any]], str | None]: ...

@@ -25,8 +25,7 @@ class Tracer(Protocol):
         """`parent` is a W3C traceparent; without one the span begins a trace."""
         ...
 
-    def close(self) -> None:
-        """Send the spans that are not yet sent."""
+    def close(self) -> None: ...  # sends the spans that are not yet sent
 
 
 def format_traceparent(trace_id: str, span_id: str) -> str:

@@ -83,7 +83,7 @@ class RowDigest:
 def write_table(file: zipfile.ZipFile, name: str, columns: tuple[str, ...], rows: Iterator[bytes]) -> ArchivedTable:
     """Write a table into an archive. The rows come from COPY: one line each."""
     digest, stream = RowDigest(), hashlib.sha256()
-    with file.open(_member_name(name), "w", force_zip64=True) as out:
+    with file.open(f"tables/{name}.copy", "w", force_zip64=True) as out:
         for row in rows:
             out.write(row)
             stream.update(row)
@@ -103,7 +103,7 @@ def read_archive(path: Path) -> Generator[tuple[Manifest, Callable[[ArchivedTabl
     except _DAMAGE as error:
         raise damaged_backup(path, "it is not a whole archive") from error
     with file:
-        yield _read_manifest(path, file), lambda table: file.open(_member_name(table.name))
+        yield _read_manifest(path, file), lambda table: file.open(f"tables/{table.name}.copy")
 
 
 def verify_archive(path: Path) -> BackupContents:
@@ -146,10 +146,6 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:
         return Manifest(int(found["format"]), int(found["created_at"]), dict(found["migrations"]), tables, sequences)
     except _DAMAGE as error:
         raise damaged_backup(path, "its manifest cannot be read") from error
-
-
-def _member_name(table: str) -> str:
-    return f"tables/{table}.copy"
 
 
 def damaged_backup(path: Path, what: str) -> Invalid:

@@ -63,9 +63,7 @@ class Database(Protocol):
         """Copy everything into an empty file; the rows of each table. `sound=False` copies damaged data as it is."""
         ...
 
-    def load_copy(self, source: Path) -> None:
-        """Replace everything by a verified copy."""
-
+    def load_copy(self, source: Path) -> None: ...  # replace everything by a verified copy
     def close(self) -> None: ...
 
 

@@ -24,7 +24,6 @@ from tokonoma.server.http.security import (
     HeaderList,
     HttpError,
     build_caller,
-    check_content_type,
     parse_accept,
 )
 from tokonoma.server.http.stream import MessageQueue, deliver
@@ -101,7 +100,8 @@ class McpEndpoint:
     def _admit(self, scope: Event) -> PostRequest:
         """Check everything that does not need the body."""
         headers = scope[HEADERS]
-        check_content_type(headers)
+        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
+            raise HttpError(415, "Content-Type must be application/json")
         json, sse = parse_accept(headers.get(b"accept"))
         if not json and not sse:
             raise HttpError(406, "The Accept header must allow application/json or text/event-stream")

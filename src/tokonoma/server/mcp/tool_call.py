@@ -58,20 +58,17 @@ class ToolCall:
         on_end: "Callable[[ToolCall], None]",
     ) -> None:
         self._message = message
+        self.id = message.id
         self._dispatcher = dispatcher
         self.modern = modern
         self._progress_token = read_progress_token(message)
-        self._limiter = None if self._progress_token is None else ProgressLimiter()
+        self._limiter = ProgressLimiter()
         self._send = send
         self._on_end = on_end
         self._sending = threading.Lock()  # progress is never sent after the answer
         self._answered = threading.Lock()  # acquired once, never released
         self._cancel_token: CancelToken | None = None
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
-
-    @property
-    def id(self) -> rpc.RequestId | None:
-        return self._message.id
 
     def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
         """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
@@ -97,7 +94,7 @@ class ToolCall:
 
     def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         with self._sending:
-            if self._answered.locked() or self._limiter is None or not self._limiter.allows(progress, total):
+            if self._answered.locked() or not self._limiter.allows(progress, total):
                 return
             params: dict[str, Any] = {"progressToken": self._progress_token, "progress": progress}
             if total is not None:

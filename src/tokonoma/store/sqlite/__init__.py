@@ -110,17 +110,17 @@ class SqliteDatabase:
         self.location = str(path)
         self._durable = durable
         self._span = span
-        self.writer = SqliteWriter(SqliteConnection(path, "write", durable=durable))
+        self.writer = SqliteWriter(SqliteConnection(path, durable=durable))
         self._readers = ReaderPool(self.open_reader)
         self._checkpointer = Checkpointer(
-            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.lock
+            lambda: SqliteConnection(path, durable=durable, wait=MAX_PAUSE), self.writer.lock
         )
         self.writer.connection.raw.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
     def open_reader(self) -> SqliteConnection:
         """A new connection that can only read. The caller closes it."""
-        return SqliteConnection(self.path, "read", durable=self._durable)
+        return SqliteConnection(self.path, durable=self._durable, reads=True)
 
     def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         # The commit is done: nothing may fail here, not even a thread that cannot start during shutdown.

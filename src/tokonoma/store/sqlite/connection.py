@@ -15,8 +15,6 @@ from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store.database import ErrorReason, store_error
 from tokonoma.store.fair_lock import MAX_WAIT
 
-ConnectionUse = Literal["write", "read", "checkpoint"]
-
 # An interrupt just before a statement starts has no effect. The progress handler closes that gap; it runs rarely,
 # because each time it has to wait for the interpreter.
 _STEPS = 1_000_000
@@ -51,40 +49,29 @@ _CONSTRAINTS: dict[int, ErrorReason] = {
 class SqliteConnection:
     """Used by one thread at a time. `cancel_token` is that of the call that uses it now."""
 
-    __slots__ = (
-        "_wait",
-        "_waiting_since",
-        "cancel_token",
-        "close",
-        "execute",
-        "executemany",
-        "interrupt",
-        "path",
-        "raw",
-    )
+    __slots__ = ("_wait", "_waiting_since", "cancel_token", "execute", "executemany", "interrupt", "path", "raw")
 
-    def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
+    def __init__(self, path: Path, *, durable: bool, reads: bool = False, wait: float = MAX_WAIT) -> None:
         self.path = path
         self.cancel_token: CancelToken | None = None
         self._wait = wait
         self._waiting_since = 0.0
         with translate_errors(path):
             # Never SQLITE_OPEN_CREATE: a deleted file is an error, and must not be created again.
-            flags = apsw.SQLITE_OPEN_READWRITE
-            self.raw = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
+            self.raw = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
             cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
-            self.interrupt, self.close = self.raw.interrupt, self.raw.close
+            self.interrupt = self.raw.interrupt
             self.raw.set_busy_handler(self._busy)
             self.raw.set_progress_handler(self._is_cancelled, _STEPS)
             try:
-                self._configure(use, durable)
+                self._configure(durable, reads)
             except BaseException:
                 self.close()
                 raise
 
-    def _configure(self, use: ConnectionUse, durable: bool) -> None:
+    def _configure(self, durable: bool, reads: bool) -> None:
         if self.pragma("journal_mode") != "wal":
             self._switch_to_wal()
         self.pragma("synchronous", "full" if durable else "off")
@@ -93,7 +80,7 @@ class SqliteConnection:
         self.pragma("foreign_keys", "on")
         self.pragma("trusted_schema", "off")
         self.pragma("temp_store", "memory")
-        if use == "read":
+        if reads:
             self.pragma("query_only", "on")
             self.pragma("cache_size", -_READ_CACHE)
 
@@ -144,6 +131,9 @@ class SqliteConnection:
         # An interrupted write, or a full disk, has already rolled everything back.
         if self.raw.in_transaction:
             self.execute(word)
+
+    def close(self) -> None:
+        self.raw.close()
 
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
