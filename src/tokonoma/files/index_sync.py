@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
 from tokonoma.core.errors import Missing, Refusal
@@ -39,8 +40,7 @@ class IndexedFile:
 
     @classmethod
     def from_row(cls, row: Row) -> "IndexedFile":
-        path, size, mtime, ctime, inode, version, lines, looked_at = row
-        return cls(path, FileStamp(size, mtime, ctime, inode), version, lines, looked_at)
+        return cls(row[0], FileStamp(*row[1:5]), *row[5:])
 
     def is_current(self, stamp: FileStamp) -> bool:
         """Whether the file is unchanged, as far as its stamp can tell."""
@@ -51,26 +51,23 @@ class IndexedFile:
 class TextFile:
     """A text file as it was read for this call."""
 
-    parts: PathParts
+    path: str
     text: str
     version: str
     lines: Sequence[str]
 
-    @property
-    def path(self) -> str:
-        return join_path(self.parts)
-
 
 def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile:
     """Read a file that this caller may see, and sync the index with it. Fails with Missing or Denied."""
+    path = join_path(parts)
     try:
         content = folder.read(parts)
     except Missing:
-        forget_files(desk, [join_path(parts)])
+        forget_files(desk, [path])
         raise
     text = decode_text(content.data, parts)
     sync_file(desk, parts, content)
-    return TextFile(parts, text, version_of(content.data), split_lines(text))
+    return TextFile(path, text, version_of(content.data), split_lines(text))
 
 
 def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
@@ -139,9 +136,7 @@ def index_file(tx: Tx, parts: PathParts, content: FileContent) -> IndexedFile:
         _put_passages(tx, path, [])
         return save_stamp(tx, path, content.stamp, version, NO_TEXT)
     if before is None or IndexedFile.from_row(before).version != version:
-        classification = raise_classification(tx, path)
-        documents = _build_documents(parts, text, content.stamp.mtime // 10**6)
-        _put_passages(tx, path, [replace(each, classification=classification) for each in documents])
+        _put_passages(tx, path, _build_documents(parts, text, content.stamp, raise_classification(tx, path)))
     return save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
 
 
@@ -166,18 +161,18 @@ def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator
             text = decode_text(content.data, entry.parts)
         except Refusal:
             continue
-        documents = _build_documents(entry.parts, text, content.stamp.mtime // 10**6)
-        yield from sorted(documents, key=lambda document: document.address)
+        yield from sorted(_build_documents(entry.parts, text, content.stamp), key=attrgetter("address"))
 
 
-def _build_documents(parts: PathParts, text: str, at: int) -> list[Document]:
+def _build_documents(
+    parts: PathParts, text: str, stamp: FileStamp, classification: Classification = "internal"
+) -> list[Document]:
     path, namespace = join_path(parts), namespace_of(parts)
-    facts = (("path", path),)
+    facts, at = (("path", path),), stamp.mtime // 10**6
+    passages = [(file_address(path, each.start, each.end), each) for each in split_passages(text, parts)]
     return [
-        Document(
-            file_address(path, each.start, each.end), namespace, each.text, each.title, facts=facts, thread=path, at=at
-        )
-        for each in split_passages(text, parts)
+        Document(address, namespace, each.text, each.title, classification, facts, path, at)
+        for address, each in passages
     ]
 
 
@@ -205,20 +200,15 @@ def _passage_addresses(tx: Tx, path: str) -> list[Row]:
 
 def _sync_page(desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]) -> None:
     """Read files that may have changed; index those that have, in one transaction. Updates `rows`."""
-    contents: list[tuple[FileEntry, FileContent]] = []
+    contents: dict[PathParts, FileContent] = {}
     for entry in page:
         try:
-            contents.append((entry, folder.read(entry.parts)))
+            contents[entry.parts] = folder.read(entry.parts)
         except Missing:
             continue
         except Refusal:  # too large, or not readable: only the stamp is stored
-            contents.append((entry, FileContent(b"\0", entry.stamp, 0)))
-    synced: dict[str, IndexedFile] = {}
+            contents[entry.parts] = FileContent(b"\0", entry.stamp, 0)
     with desk.write_derived() as tx:
-        for entry, content in contents:
-            old = rows.get(entry.path)
-            if old is not None and old.version == version_of(content.data):
-                synced[entry.path] = save_stamp(tx, entry.path, content.stamp, old.version, old.lines)
-            else:
-                synced[entry.path] = index_file(tx, entry.parts, content)
-    rows.update(synced)
+        # index_file leaves the passages of a file with the same content alone.
+        synced = [index_file(tx, parts, content) for parts, content in contents.items()]
+    rows.update((file.path, file) for file in synced)
