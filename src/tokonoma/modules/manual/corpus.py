@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from tokonoma.core.normalize import normalize, normalize_loose
@@ -63,11 +64,7 @@ class _JoinedText(NamedTuple):
 
     @classmethod
     def join(cls, texts: Sequence[str]) -> "_JoinedText":
-        starts, at = [0], 0
-        for text in texts:
-            at += len(text) + 1
-            starts.append(at)
-        return cls(_GAP.join(texts) + _GAP, starts)
+        return cls(_GAP.join(texts) + _GAP, [0, *accumulate(len(text) + 1 for text in texts)])
 
 
 class ManualCorpus:
@@ -220,17 +217,16 @@ class ManualCorpus:
 
     def _cached(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
         """The sections never change, so results are cached."""
-        found = self._cache.get(key)
-        if found is None:
+        if key not in self._cache:
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()
-            found = self._cache[key] = search()
-        return found
+            self._cache[key] = search()
+        return self._cache[key]
 
 
 def _word_edges(needle: str) -> tuple[bool, bool] | None:
     """Whether the term must start, and end, at the edge of a word. `cri` is not in `script`."""
-    if not needle or not (needle[0].isascii() or needle[-1].isascii()):
+    if not (needle[0].isascii() or needle[-1].isascii()):
         return None
     starts = needle[0].isascii() and needle[0].isalnum()
     return starts, starts and len(needle) <= _WHOLE_WORD_CHARS and needle[-1].isalnum()
