@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
@@ -23,6 +24,9 @@ _UPSERT_FILE = """insert into vault_file (path, size, mtime, ctime, inode, versi
 values (:path, :size, :mtime, :ctime, :inode, :version, :lines, :looked_at)
 on conflict (path) do update set size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
     inode = excluded.inode, version = excluded.version, lines = excluded.lines, looked_at = excluded.looked_at"""
+_UPSERT_CLASS = """insert into vault_class (path, label) values (:path, :label)
+on conflict (path) do update set label = excluded.label"""
+_INSERT_PART = "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)"
 _COUNT_VISIBLE = "select count(*), sum(case when {visible} then 1 else 0 end) from vault_part where path = :path"
 _SELECT_HIDDEN = """select path from vault_part group by path
 having count(*) > sum(case when {visible} then 1 else 0 end)"""
@@ -92,9 +96,7 @@ def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[I
     forget_files(desk, [path for path in rows if path.startswith(prefix) and path not in entries])
     changed = [entry for path, entry in entries.items() if path not in rows or not rows[path].is_current(entry.stamp)]
     if changed:
-        process_backlog(
-            desk, root, changed, _FILES_PER_TRANSACTION, lambda folder, page: _sync_page(desk, folder, page, rows)
-        )
+        process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_sync_page, desk, rows))
     hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
     return [
         rows[path]
@@ -117,12 +119,7 @@ def raise_classification(tx: Tx, path: str, classification: Classification = "in
     known: Classification = row[0] if row else "internal"
     if CLASSIFICATIONS.index(classification) <= CLASSIFICATIONS.index(known):
         return known
-    tx.run(
-        "insert into vault_class (path, label) values (:path, :label)"
-        " on conflict (path) do update set label = excluded.label",
-        path=path,
-        label=classification,
-    )
+    tx.run(_UPSERT_CLASS, path=path, label=classification)
     return classification
 
 
@@ -183,13 +180,8 @@ def _put_passages(tx: Tx, path: str, documents: Sequence[Document]) -> None:
         tx.run("delete from vault_part where address = :address and ({visible} or 1 = 1)", address=address)
     for document in documents:
         if document.address not in before:
-            tx.run(
-                "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)",
-                address=document.address,
-                path=path,
-                space=document.namespace,
-                label=document.classification,
-            )
+            named = {"address": document.address, "path": path, "space": document.namespace}
+            tx.run(_INSERT_PART, **named, label=document.classification)
         tx.put(document)
 
 
@@ -198,7 +190,7 @@ def _passage_addresses(tx: Tx, path: str) -> list[Row]:
     return tx.rows("select address from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
 
 
-def _sync_page(desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]) -> None:
+def _sync_page(desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, page: Sequence[FileEntry]) -> None:
     """Read files that may have changed; index those that have, in one transaction. Updates `rows`."""
     contents: dict[PathParts, FileContent] = {}
     for entry in page:

@@ -22,7 +22,14 @@ from tokonoma.modules.manual.stages import Signal
 from tokonoma.modules.manual.sync import load_library
 
 _MAX_TRACES = 100
-_TRACE_MINUTES = 30
+_TRACE_MS = 30 * 60_000
+_SELECT_TRACE = "select data from manual_trace where id = :id and principal = :principal and at >= :old"
+_INSERT_TRACE = "insert into manual_trace values (:id, :principal, :at, :data)"
+_PRUNE_TRACES = """delete from manual_trace where at < :old or (principal = :principal and at <
+    (select at from manual_trace where principal = :principal order by at desc limit 1 offset :most))"""
+_INSERT_RUN = """insert into manual_run
+values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)"""
+_UPDATE_RUN = "update manual_run set used = :used, hit = :hit where id = :id"
 # Up to this number of hits, each shows every signal that found it. A longer list shows only the strongest, because an
 # agent pays for every character.
 _FEW = 20
@@ -138,44 +145,17 @@ def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
     """Save what manual_hits lists, and the figures for the thresholds: no query and no text."""
     at, principal = now(), desk.principal.name
     with desk.write_derived() as tx:
-        tx.run(
-            "insert into manual_trace values (:id, :principal, :at, :data)",
-            id=trace.id,
-            principal=principal,
-            at=at,
-            data=_to_json(trace),
-        )
-        tx.run("delete from manual_trace where at < :old", old=at - _TRACE_MINUTES * 60_000)
-        last = tx.row(
-            "select at from manual_trace where principal = :principal order by at desc limit 1 offset :most",
-            principal=principal,
-            most=_MAX_TRACES - 1,
-        )
-        if last is not None:
-            tx.run(
-                "delete from manual_trace where principal = :principal and at < :at", principal=principal, at=last[0]
-            )
-        tx.run(
-            "insert into manual_run values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)",
-            id=trace.id,
-            at=at,
-            **figures,
-        )
+        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
+        tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
+        tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
 
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
     """Missing for a trace that is unknown, too old, or of another caller."""
-    row = desk.row(
-        "select data from manual_trace where id = :id and principal = :principal and at >= :old",
-        id=trace_id,
-        principal=desk.principal.name,
-        old=now() - _TRACE_MINUTES * 60_000,
-    )
+    row = desk.row(_SELECT_TRACE, id=trace_id, principal=desk.principal.name, old=now() - _TRACE_MS)
     if row is None:
-        raise Missing(
-            f"There is no trace {trace_id!r}; traces expire after {_TRACE_MINUTES} minutes. Search again without it.",
-            trace_id=trace_id,
-        )
+        problem = f"There is no trace {trace_id!r}; traces expire after 30 minutes. Search again without it."
+        raise Missing(problem, trace_id=trace_id)
     return _from_json(trace_id, json.loads(row[0]))
 
 
@@ -185,15 +165,10 @@ def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
     if key in trace.used:
         return
     trace.used.append(key)
-    found = set(map(_section_key, trace.candidates))
+    hit = set(map(_section_key, trace.candidates)).intersection(trace.used)
     with desk.write_derived() as tx:
         tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
-        tx.run(
-            "update manual_run set used = :used, hit = :hit where id = :id",
-            used=len(trace.used),
-            hit=len(found.intersection(trace.used)),
-            id=trace_id,
-        )
+        tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
 
 
 def on_record_used(desk: Desk, address: str, trace_id: str) -> None:

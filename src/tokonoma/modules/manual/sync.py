@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
-from typing import Any, TypeVar
+from typing import Any
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row, Tx
@@ -32,13 +32,12 @@ _MAX_CALLERS = 100  # kinds of callers, by what they may see
 
 _SELECT_STAMPS = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
 _INSERT_STAMP = "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)"
+_INSERT_FILE = "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)"
 _INSERT_SECTION = """insert into manual_section values (:manual, :path, :line, :own_end, :end, :level, :title, :anchor,
     :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
 _SELECT_SECTIONS = """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight,
     refers, defines from manual_section order by manual, path, line"""
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 VisibleSections = Mapping[str, Mapping[str, Sequence[int]]]
 """manual → path → the positions of the sections that a caller may see"""
 
@@ -109,7 +108,7 @@ def _load_generation(desk: Desk) -> Generation:
         return generation
 
 
-def _put_newest(cache: OrderedDict[_Key, _Value], key: _Key, value: _Value, limit: int) -> None:
+def _put_newest(cache: OrderedDict[Any, Any], key: Any, value: Any, limit: int) -> None:
     cache[key] = value
     cache.move_to_end(key)
     while len(cache) > limit:
@@ -246,15 +245,8 @@ def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, st
 def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:
     text = text.replace("\x00", "\ufffd")
     file = SourceFile.parse(text, path)
-    tx.run(
-        "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)",
-        manual=manual,
-        path=path,
-        kind="json" if path.lower().endswith(".json") else "md",
-        size=len(text),
-        lines=len(file.lines),
-        problem=problem,
-    )
+    named = {"manual": manual, "path": path, "kind": "json" if path.lower().endswith(".json") else "md"}
+    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem)
     documents = build_documents(manual, path, namespace, file)
     for document, row in zip(documents, build_rows(manual, path, file), strict=True):
         tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))

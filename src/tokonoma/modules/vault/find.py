@@ -17,22 +17,19 @@ from tokonoma.core.query import Query, SearchFilter
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
-from tokonoma.modules.vault import model
-from tokonoma.modules.vault.matching import (
-    SIGNALS,
-    Status,
-    VaultCandidate,
-    VaultJudgement,
-    compile_glob,
-    extract_terms,
-    judge_candidates,
-    match_passage,
-)
+from tokonoma.modules.vault import matching, model
+from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 
 MAX_CANDIDATES = 200
 MAX_TIME_MS = 60_000
 _MAX_TRAILS = 100
 _TRAIL_MS = 30 * 60_000
+_SELECT_TRAIL = """select found, unscanned from vault_trail
+where id = :id and principal = :principal and at > :since"""
+_INSERT_TRAIL = """insert into vault_trail (id, principal, at, found, unscanned)
+values (:id, :principal, :at, :found, :unscanned)"""
+_PRUNE_TRAILS = """delete from vault_trail where at <= :old
+or id <= (select id from vault_trail order by id desc limit 1 offset :most)"""
 CutoffReason = Literal["time_budget", "candidate_cap"]
 
 
@@ -58,7 +55,7 @@ class VaultFindSummary(TypedDict):
     file_bias_ratio: float
     gap_count: int
     sufficiency_score: float
-    integration_status: Status
+    integration_status: matching.Status
     cutoff_reason: NotRequired[CutoffReason]
 
 
@@ -110,14 +107,14 @@ def find(
     and next actions; vault_hits(trace_id) lists the places."""
     limits = budget or {}
     deadline = time.monotonic() + limits.get("time_ms", MAX_TIME_MS) / 1000
-    terms, matches = extract_terms(query), compile_glob((scope or {}).get("glob"))
+    terms, matches = matching.extract_terms(query), matching.compile_glob((scope or {}).get("glob"))
     with model.open_vault(desk) as folder:
         files = sync_folder(desk, folder, model.resolve_folder(folder, (scope or {}).get("relative_dir")))
         wanted = [file for file in files if file.lines != NO_TEXT and matches(file.path)]
         ordered = _order_by_relevance(desk, query, wanted)
         limit = limits.get("max_candidates", MAX_CANDIDATES)
         progress = _scan_files(desk, folder, ordered, terms, normalize(query).strip(), deadline, limit)
-    judgement = judge_candidates(progress.candidates, terms)
+    judgement = matching.judge_candidates(progress.candidates, terms)
     trail = _save_trail(desk, judgement, progress)
     actions = _next_actions(query, judgement, progress, trail)
     return {"trace_id": trail, "summary": _to_summary(progress, judgement), "next_actions": actions}
@@ -131,12 +128,7 @@ def list_hits(
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
     """List the places that a vault_find found, best first, or those left out by its budget; kept for 30 minutes."""
-    row = desk.row(
-        "select found, unscanned from vault_trail where id = :id and principal = :principal and at > :since",
-        id=trace_id,
-        principal=desk.principal.name,
-        since=now() - _TRAIL_MS,
-    )
+    row = desk.row(_SELECT_TRAIL, id=trace_id, principal=desk.principal.name, since=now() - _TRAIL_MS)
     if row is None:
         raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
     saved: list[VaultHit] = json.loads(row[0] if kind == "candidates" else row[1])
@@ -180,7 +172,7 @@ def _scan_files(
             continue
         progress.files += 1
         for index, passage in enumerate(passages):
-            candidate = match_passage(file.path, passage, terms, phrase)
+            candidate = matching.match_passage(file.path, passage, terms, phrase)
             if candidate is not None and len(progress.candidates) == limit:
                 progress.cutoff = "candidate_cap"
                 progress.unscanned.append((file.path, len(passages) - index))
@@ -200,7 +192,9 @@ def _to_summary(progress: _FindProgress, judgement: VaultJudgement) -> VaultFind
         "max_stage_applied": 1.5,
         "unscanned_sections_count": sum(count for _, count in progress.unscanned),
         "integrated_nodes": len(judgement.ranked),
-        "signal_coverage": {name: sum(name in each.signals for each in progress.candidates) for name in SIGNALS},
+        "signal_coverage": {
+            name: sum(name in each.signals for each in progress.candidates) for name in matching.SIGNALS
+        },
         "file_bias_ratio": judgement.bias,
         "gap_count": len(judgement.gaps),
         "sufficiency_score": judgement.sufficiency,
@@ -249,17 +243,8 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) 
     ]
     empty: dict[str, Any] = {"signals": [], "score": 0.0, "reason": progress.cutoff}
     unscanned = [{"ref": {"target": "vault", "path": path}, "title": path, **empty} for path, _ in progress.unscanned]
+    lists = {"found": json.dumps(found, ensure_ascii=False), "unscanned": json.dumps(unscanned, ensure_ascii=False)}
     with desk.write() as tx:
-        tx.run(
-            "insert into vault_trail (id, principal, at, found, unscanned) values (:id, :who, :at, :found, :left)",
-            id=trail,
-            who=desk.principal.name,
-            at=at,
-            found=json.dumps(found, ensure_ascii=False),
-            left=json.dumps(unscanned, ensure_ascii=False),
-        )
-        tx.run("delete from vault_trail where at <= :old", old=at - _TRAIL_MS)
-        oldest = tx.row("select id from vault_trail order by id desc limit 1 offset :most", most=_MAX_TRAILS)
-        if oldest is not None:
-            tx.run("delete from vault_trail where id <= :oldest", oldest=oldest[0])
+        tx.run(_INSERT_TRAIL, id=trail, principal=desk.principal.name, at=at, **lists)
+        tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
     return trail
