@@ -151,17 +151,17 @@ class ManualCorpus:
 
     def find_exact(self, term: QueryTerm) -> frozenset[int]:
         """Sections whose normalized text contains the term."""
-        return self._cached(("exact", term.folded), lambda: self._find_sections(self._folded, term.folded))
+        return self._look_up(("exact", term.folded), lambda: self._find_sections(self._folded, term.folded))
 
     def find_loose(self, term: QueryTerm) -> frozenset[int]:
         """Sections that contain the term when spaces, dots and hyphens are ignored."""
         needle = term.loose.replace(" ", "")
         if len(needle) < _MIN_TIGHT_CHARS and needle.isascii():
             return frozenset()
-        return self._cached(("loose", needle), lambda: self._search_loose(needle, term))
+        return self._look_up(("loose", needle), lambda: self._search_loose(needle, term))
 
     def find_in_headings(self, term: QueryTerm) -> frozenset[int]:
-        return self._cached(("headings", term.folded), lambda: self._find_sections(self._titles, term.folded))
+        return self._look_up(("headings", term.folded), lambda: self._find_sections(self._titles, term.folded))
 
     def find_words(self, words: Sequence[str]) -> Mapping[int, list[str]]:
         """Sections that contain any of these words, and which."""
@@ -215,7 +215,7 @@ class ManualCorpus:
                 at = haystack.find(needle, at + 1, end)
         return frozenset(found)
 
-    def _cached(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
+    def _look_up(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
         """The sections never change, so results are cached."""
         if key not in self._cache:
             if len(self._cache) >= _MAX_CACHED:

@@ -11,6 +11,7 @@ In a flowchart `%% source_lines: 3-9` belongs to the statement below it, at the 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, cast
 
 from tokonoma.modules.vault.model import Range, merge_ranges
@@ -153,7 +154,7 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
     if not before:
         chart.warnings.append(f"line {line} is not valid")
         return
-    while at < len(text) and text[at:].strip():
+    while text[at:].strip():
         link = _TEXT.match(text, at) or _LINK.match(text, at)
         if link is None:
             chart.warnings.append(f"line {line} is not valid after {before[-1]!r}")
@@ -165,10 +166,9 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
         label = (link["label"] or "").strip().strip('"')
         cited, relation = (*sources, *find_source_lines(label)), strip_source_lines(label).casefold()
         both_ways = bool(link["back"]) or not link["head"]  # a line without a head joins both ways, as with two heads
-        for origin in before:
-            for goal in after:
-                reference = ArtifactReference(chart.prefix + origin, chart.prefix + goal, relation, line)
-                chart.edges.append(_Edge(reference, cited, label, both_ways))
+        for origin, goal in product(before, after):
+            reference = ArtifactReference(chart.prefix + origin, chart.prefix + goal, relation, line)
+            chart.edges.append(_Edge(reference, cited, label, both_ways))
         before = after
 
 

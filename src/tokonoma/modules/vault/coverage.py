@@ -153,10 +153,8 @@ def _next_actions(result: ScanResult) -> list[model.VaultNextAction]:
     path, cursor = result["path"], result["next_cursor"]
     if not result["eof"]:
         if result["coverage_ratio"] >= MINIMUM_COVERAGE and result["marginal_gain"] < MINIMUM_GAIN:
-            return [
-                model.stop_action("vault_completed", 0.6),
-                model.next_action("vault_scan", "fill_gaps", 0.3, path=path, cursor=cursor),
-            ]
+            go_on = model.next_action("vault_scan", "fill_gaps", 0.3, path=path, cursor=cursor)
+            return [model.stop_action("vault_completed", 0.6), go_on]
         return [model.next_action("vault_scan", "fill_gaps", 0.9, path=path, cursor=cursor)]
     if result.get("cited_ratio", 0.0) >= MINIMUM_COVERAGE:
         return [model.stop_action("vault_completed", 0.9)]
@@ -177,10 +175,8 @@ def check_coverage(desk: Desk, path: model.VaultPath, cited_ranges: CitedRanges 
     if covered < MINIMUM_COVERAGE:
         actions = [model.next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
     elif uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
-        actions = [
-            model.next_action("vault_scan", "fill_gaps", 0.5, path=file.path),
-            model.stop_action("vault_completed", 0.5),
-        ]
+        go_on = model.next_action("vault_scan", "fill_gaps", 0.5, path=file.path)
+        actions = [go_on, model.stop_action("vault_completed", 0.5)]
     else:
         actions = [model.stop_action("vault_completed", 0.9)]
     result: CoverageResult = {

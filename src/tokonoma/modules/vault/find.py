@@ -192,9 +192,7 @@ def _to_summary(progress: _FindProgress, judgement: VaultJudgement) -> VaultFind
         "max_stage_applied": 1.5,
         "unscanned_sections_count": sum(count for _, count in progress.unscanned),
         "integrated_nodes": len(judgement.ranked),
-        "signal_coverage": {
-            name: sum(name in each.signals for each in progress.candidates) for name in matching.SIGNALS
-        },
+        "signal_coverage": {name: sum(name in each.signals for each in judgement.ranked) for name in matching.SIGNALS},
         "file_bias_ratio": judgement.bias,
         "gap_count": len(judgement.gaps),
         "sufficiency_score": judgement.sufficiency,
@@ -210,9 +208,8 @@ def _next_actions(
 ) -> list[model.VaultNextAction]:
     """From the judgement: fill gaps, look beyond one file, check what was found, or stop."""
     actions: list[model.VaultNextAction] = []
-    confidence = round(judgement.sufficiency, 2)
+    confidence, gaps = round(judgement.sufficiency, 2), " ".join(judgement.gaps)[:200]
     if judgement.gaps:
-        gaps = " ".join(judgement.gaps)[:200]
         actions.append(model.next_action("vault_search", "fill_gaps", 0.6, query=gaps, mode="loose"))
     if progress.cutoff is not None:
         actions.append(model.next_action("vault_hits", "fill_gaps", 0.7, trace_id=trail, kind="unscanned"))
