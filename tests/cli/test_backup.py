@@ -15,7 +15,7 @@ def test_there_and_back(run, value, calls, tmp_path, home):
     made = run("backup", str(file))
     assert made.exit_code == 0, made.output
     assert made.stdout == f"{file}\n"
-    assert "sound backup" in made.stderr
+    assert "valid backup" in made.stderr
     assert file.stat().st_mode & 0o777 == 0o600
     assert (calls(), calls()) == (1, 2)
     restored = run("restore", str(file), "--yes")

@@ -47,8 +47,8 @@ def test_a_fresh_machine_is_well_and_stays_as_it_is(findings, home, tmp_path):
     told, code = findings()
     assert code == 0
     assert {name: each["state"] for name, each in told.items()} == dict.fromkeys(told, "ok")
-    assert "not created yet" in told["home"]["says"]
-    assert "not created yet" in told["database"]["says"]
+    assert "does not exist yet" in told["home"]["says"]
+    assert "does not exist yet" in told["database"]["says"]
     looked_at = {
         "python",
         "sqlite",
@@ -74,7 +74,7 @@ def test_a_house_in_use_is_well(run, value, findings):
     assert "FTS5" in told["sqlite"]["says"]
     assert "unbroken" in told["journal"]["says"]
     plain = run("doctor", "--port", "0").stdout
-    assert "0 wrong" in plain
+    assert "0 failed" in plain
     assert "\x1b[" not in plain
 
 
@@ -142,7 +142,7 @@ def test_records_that_an_earlier_version_indexed_are_told_until_they_are_indexed
     changed(home, "update document set form = 1")
     told = findings()[0]["records"]
     assert told["state"] == "warn"
-    assert "2 are indexed as an earlier version" in told["says"]
+    assert "2 were indexed by an earlier version" in told["says"]
     assert "tokonoma reindex" in told["do"]
     assert run("reindex").exit_code == 0
     assert findings()[0]["records"]["state"] == "ok"

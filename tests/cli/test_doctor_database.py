@@ -29,19 +29,19 @@ def said(findings) -> list[tuple[str, str, str]]:
 def test_the_built_in_model_needs_no_setting() -> None:
     (finding,) = meaning.check_embedding(settings())
     assert (finding.name, finding.state) == ("embedding", "ok")
-    assert finding.says == "builtin:tokonoma-ja-en-2 answers inside this program with 256 numbers a vector"
+    assert finding.says == "builtin:tokonoma-ja-en-2 answers inside this program with 256 numbers per vector"
 
 
 def test_without_a_model_it_says_that_words_alone_are_searched() -> None:
     (finding,) = meaning.check_embedding(settings(provider="none"))
     assert finding.state == "ok"
-    assert "words alone" in finding.says
+    assert "words only" in finding.says
     assert "embed_provider" in finding.do
 
 
 def test_a_model_that_answers(server: EmbeddingServer) -> None:
     told = settings(provider="openai", model="m", url=server.url)
-    assert said(meaning.check_embedding(told)) == [("embedding", "ok", "openai:m answers with 16 numbers a vector")]
+    assert said(meaning.check_embedding(told)) == [("embedding", "ok", "openai:m answers with 16 numbers per vector")]
 
 
 @pytest.mark.parametrize("mood", ["down", "forbidden", "nan"])
@@ -55,7 +55,7 @@ def test_a_model_that_does_not(server: EmbeddingServer, mood) -> None:
 def test_a_key_that_travels_in_the_open_is_told() -> None:
     told = settings(provider="openai", model="m", url="http://example.test/v1", api_key="sk-secret")
     first, *_ = said(meaning.check_embedding(told))
-    assert first == ("embedding", "warn", "The key of http://example.test/v1 travels unencrypted.")
+    assert first == ("embedding", "warn", "The key of http://example.test/v1 is sent unencrypted.")
 
 
 def test_settings_that_lack_something_fail(run) -> None:
@@ -78,7 +78,7 @@ def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServe
     house = EmbedFixture(database, [server.url])
     house.save("a", "a note")
     found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
-    assert found["vectors"] == ("ok", "1 records wait to be embedded")
+    assert found["vectors"] == ("ok", "1 records are waiting to be embedded")
     server.mood = "picky"
     house.save("b", "poison")
     house.work()
@@ -87,7 +87,7 @@ def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServe
     assert "refused the texts" in found["vectors"][1]
     assert found.get("pgvector", ("ok",))[0] == "ok"
     other = settings(provider="openai", model="other", url=server.url)
-    assert ("vectors", "ok", "those of openai:m are in use until openai:other has made new ones") in said(
+    assert ("vectors", "ok", "those of openai:m are used until those of openai:other are complete") in said(
         meaning.check_vectors(database, other)
     )
     house.close()

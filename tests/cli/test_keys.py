@@ -33,7 +33,7 @@ def test_a_key_is_printed_alone_and_carries_what_it_was_given(run, app):
     )
     assert result.exit_code == 0, result.output
     assert result.stdout.count("\n") == 1
-    assert "first key" in result.stderr
+    assert "From now on" in result.stderr
     who = app().identify(caller(result.stdout.strip()))
     assert (who.name, who.root, who.default) == ("key:team", "/team", "/team/today")
     assert who.reach.modules == {"system"}
@@ -45,7 +45,7 @@ def test_the_first_key_closes_the_open_door(run, app):
     run("keys", "create", "one")
     with pytest.raises(Unauthenticated):
         app().identify(caller(None))
-    assert "first key" not in run("keys", "create", "two").stderr
+    assert "From now on" not in run("keys", "create", "two").stderr
 
 
 def test_a_revoked_key_is_refused_and_its_name_is_free_again(run, value, app):

@@ -36,11 +36,11 @@ def test_import_sums_up_on_stdout(run, vault):
     assert first.exit_code == 0, first.output
     assert first.stderr == ""
     assert first.stdout == (
-        f"Taken in from {vault} (obsidian) into /:\n"
+        f"Imported from {vault} (obsidian) into /:\n"
         "  memos      2 saved, 0 changed, 0 unchanged\n"
         "  relations  1 saved, 0 changed, 0 unchanged\n"
         "Notes (1):\n"
-        "  Home.md:4: The link to 'Nobody' leads to no note; it is kept in metadata.missing_links.\n"
+        "  Home.md:4: The link to 'Nobody' leads to no note; it was saved in metadata.missing_links.\n"
     )
     again = run("import", str(vault))
     assert "  memos      0 saved, 0 changed, 2 unchanged\n" in again.stdout
@@ -61,12 +61,12 @@ def test_something_that_cannot_be_taken_in_ends_with_1(run, vault):
     result = run("import", str(vault))
     assert result.exit_code == 1
     assert "2 saved" in result.stdout
-    assert "Skipped (1):\n  picture.md: It is not text (it holds NUL bytes)." in result.stdout
+    assert "Skipped (1):\n  picture.md: It is not text (it contains NUL bytes)." in result.stdout
 
 
 def test_a_dry_run_changes_nothing(run, value, vault):
     result = run("import", str(vault), "--dry-run")
-    assert result.stdout.startswith("Would take in from ")
+    assert result.stdout.startswith("Would import from ")
     assert "2 saved" in result.stdout
     assert value("call", "memory", "list")["items"] == []
 
@@ -75,7 +75,7 @@ def test_many_remarks_are_counted(run, vault):
     (vault / "Links.md").write_text("\n".join(f"[[x{number}]]" for number in range(60)))
     told = run("import", str(vault)).stdout
     assert "Notes (61):" in told
-    assert "… and 11 more; --json tells them" in told
+    assert "… and 11 more; --json lists all" in told
 
 
 def test_there_and_back_through_a_pipe(run, value, memos, tmp_path):
@@ -164,11 +164,11 @@ def test_mistakes_in_the_command(run, tmp_path, memos):
         (("import", str(tmp_path / "empty")), 1, "There is no Markdown file"),
         (("import", str(tmp_path / "x.bin")), 1, "It is not text"),
         (("import", "/dev/null"), 1, "neither a file nor a folder"),
-        (("import", str(tmp_path), "--from", "mem0"), 1, "that would be a file"),
-        (("import", str(tmp_path / "x.bin"), "--from", "obsidian"), 1, "that would be a folder"),
+        (("import", str(tmp_path), "--from", "mem0"), 1, "which is a file"),
+        (("import", str(tmp_path / "x.bin"), "--from", "obsidian"), 1, "which is a folder"),
         (("import", str(tmp_path), "--from", "notes"), 2, "--from"),
         (("import", str(tmp_path), "--namespace", "../x"), 1, "above the root"),
-        (("export", "-", "--format", "markdown"), 2, "goes into a folder"),
+        (("export", "-", "--format", "markdown"), 2, "needs a folder"),
         (("export", str(tmp_path / "x"), "--namespace", "/.."), 1, "above the root"),
     ]
     for words, code, says in cases:
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_it_with_a_summary_and_importing_again_goes_on(run, tmp_path
     stopped = run("import", str(tmp_path / "memory.jsonl"))
     assert stopped.exit_code == 1
     assert "500 saved" in stopped.stdout
-    assert "importing again goes on" in stopped.stderr
+    assert "run it again" in stopped.stderr
     monkeypatch.undo()
     assert "200 saved, 0 changed, 500 unchanged" in run("import", str(tmp_path / "memory.jsonl")).stdout
 

@@ -18,7 +18,7 @@ def test_calls_keys_and_the_journal(run, value, home):
 
 
 def test_the_doctor(run, value):
-    assert "not created yet" in run("doctor", "--port", "0").stdout
+    assert "does not exist yet" in run("doctor", "--port", "0").stdout
     value("call", "system", "status")
     told = {each["name"]: each for each in value("doctor", "--json", "--port", "0")["findings"]}
     assert "postgresql" in told["database"]["says"]

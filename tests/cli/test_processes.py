@@ -120,7 +120,7 @@ def test_serve_answers_and_ends_when_told_to(server, value):
     assert b'tokonoma_calls_total{module="system",outcome="ok",tool="status"} 1.0' in get(base + "/metrics")
     port = base.rpartition(":")[2]
     (finding,) = [each for each in value("doctor", "--json", "--port", port)["findings"] if each["name"] == "port"]
-    assert "answers as tokonoma does" in finding["says"]
+    assert "is used by a running tokonoma" in finding["says"]
     process.send_signal(signal.SIGTERM)
     process.communicate()
     assert process.returncode == 0

@@ -32,7 +32,7 @@ def test_it_is_read_and_said_how(raw, word):
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not text"),
         (b"caf\xe9\xff", "not UTF-8 (byte 3)"),
-        (codecs.BOM_UTF16_LE + b"a", "UTF-16, and is not"),
+        (codecs.BOM_UTF16_LE + b"a", "is not valid UTF-16"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_reason(raw, why):

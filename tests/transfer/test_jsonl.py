@@ -84,7 +84,7 @@ def test_a_file_that_was_cut_off_is_noticed(tmp_path):
 def test_a_file_that_lost_a_line_is_noticed(tmp_path):
     path = written(tmp_path / "x.jsonl", MEMO)
     path.write_bytes(path.read_bytes().replace(b'"memos":1', b'"memos":2'))
-    assert "had 2 memos, and 1 lines are here" in read(path).lost[0][1]
+    assert "had 2 memos, but 1 lines were found" in read(path).lost[0][1]
 
 
 def test_an_unknown_field_is_said(tmp_path):

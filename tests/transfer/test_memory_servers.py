@@ -162,7 +162,7 @@ def test_mem0(tmp_path, shape):
         "category": "food", "user_id": "hana", "run_id": "run-7", "categories": ["food", "tea"]
     }  # fmt: skip
     assert told.relations == [("m2", "m1", "replaced_by")]
-    assert told.lost == [("mem0.json: [2]", "It has expired."), ("mem0.json: [3]", "It holds no text.")]
+    assert told.lost == [("mem0.json: [2]", "It has expired."), ("mem0.json: [3]", "It contains no text.")]
 
 
 def test_relations_between_names_are_reported(tmp_path):

@@ -174,10 +174,10 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path):
     (root / "huge.md").write_bytes(b"x" * (16 * 1024 * 1024 + 1))
     told = read(root, "obsidian")
     assert {place: why.split(".")[0] for place, why in told.lost} == {
-        "binary.md": "It is not text (it holds NUL bytes)",
-        "latin.md": "It is not UTF-8 (byte 3), nor Shift_JIS",
-        "link.md": "It is a link; links are not followed",
-        "folder": "It is a link; links are not followed",
+        "binary.md": "It is not text (it contains NUL bytes)",
+        "latin.md": "It is not UTF-8 (byte 3), and not Shift_JIS",
+        "link.md": "It is a symbolic link, which is not followed",
+        "folder": "It is a symbolic link, which is not followed",
         "pipe.md": "It is not a file",
         "huge.md": "It has more than 16 MiB",
     }

@@ -78,7 +78,7 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
         print(f"tokonoma: {error.message}", file=sys.stderr)
         return 1
     if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
-        print("tokonoma speaks MCP here; clients start it themselves. See `tokonoma install --help`.", file=sys.stderr)
+        print("tokonoma waits for MCP messages. Clients start it: see `tokonoma install --help`.", file=sys.stderr)
     stdin, stdout = claim_streams()
     warm = threading.Thread(target=_warm, args=(app,), name="warm", daemon=True)
     try:

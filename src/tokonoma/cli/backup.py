@@ -34,12 +34,12 @@ class BackupGroup(SettingsGroup):
 
 
 @click.group("backup", cls=BackupGroup, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the contents as JSON.")
 @click.pass_context
 def backup(ctx: click.Context, as_json: bool) -> None:
-    """Write a backup into FILE, or into the folder `backups` of the home. Servers may run on meanwhile.
+    """Write a backup to FILE, or to the folder `backups` in the home. Servers can keep running.
 
-    `backup verify FILE` reads one and says what it holds.
+    `backup verify FILE` checks a backup.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(make, file=None, as_json=as_json)
@@ -47,10 +47,10 @@ def backup(ctx: click.Context, as_json: bool) -> None:
 
 @backup.command("make", hidden=True)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="What it holds, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the contents as JSON.")
 @pass_app
 def make(app: App, file: Path | None, as_json: bool) -> None:
-    """Write a backup into FILE."""
+    """Write a backup to FILE."""
     require_database(app, "back up")
     name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
     target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
@@ -70,7 +70,7 @@ def _ensure_backup_folder(app: App) -> Path:
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 def verify(file: Path, as_json: bool) -> None:
-    """Read all of a backup and say what it holds."""
+    """Read a whole backup, check it and print what it contains."""
     _print_contents(verify_backup(file), as_json)
 
 
@@ -82,18 +82,18 @@ def _print_contents(contents: BackupContents, as_json: bool) -> None:
         print_json({**fields, "path": str(contents.path), "created_at": created_at})
         return
     size = f"{sum(contents.tables.values())} rows in {len(contents.tables)} tables, {contents.size} bytes"
-    print_note(f"A sound backup of {created_at} ({contents.kind}): {size}.")
+    print_note(f"A valid backup of {created_at} ({contents.kind}): {size}.")
 
 
 @command("restore", "database_url")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--with-unknown", is_flag=True, help="Also tables of modules that are not installed or enabled here.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--with-unknown", is_flag=True, help="Also restore tables of modules that are not enabled here.")
 @pass_app
 def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
-    """Put the backup FILE in place of everything that is stored. A copy of what is there is made first.
+    """Replace all stored data by the backup FILE. A backup of the present data is made first.
 
-    End servers that are running before, or restart them afterwards.
+    Stop running servers before, or restart them afterwards.
     """
     contents = verify_backup(file)
     _print_contents(contents, as_json=False)
@@ -114,7 +114,7 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
     if is_new and safety is not None:
         safety.unlink()  # a copy of the empty file that was just created
         safety = None
-    print_note(f"Restored into {where}." + (f" What was there before: {safety}" if safety else ""))
+    print_note(f"Restored into {where}." + (f" The data before: {safety}" if safety else ""))
 
 
 def load_known_tables(app: App) -> dict[str, Sequence[Migration]]:

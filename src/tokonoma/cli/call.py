@@ -32,22 +32,22 @@ T = TypeVar("T")
 def call(app: App, module: str, tool: str, params: str) -> None:
     """Run one tool and print its value as JSON.
 
-    JSON is an object of parameters, `@FILE` to read it from a file, or `-` to read it from standard input. A failure is
-    printed on stderr as JSON, and the exit code is 1.
+    JSON is an object of parameters, `@FILE` to read it from a file, or `-` to read it from standard input. An error is
+    printed to stderr as JSON, and the exit code is 1.
     """
     _print_result(send_request(app, "call", {"module": module, "tool_name": tool, "params": _parse_object(params)}))
 
 
 @command("batch", "database_url")
 @click.argument("file", metavar="FILE|-")
-@click.option("--dry-run", is_flag=True, help="Check every line, show the plan and run nothing.")
-@click.option("--idempotency-key", help="Asked again with the same key within a day: the first answer, nothing runs.")
-@click.option("--total-time", "time_limit", type=float, metavar="SECONDS", help="For all steps together, at most 600.")
+@click.option("--dry-run", is_flag=True, help="Check every line and print the plan, but run nothing.")
+@click.option("--idempotency-key", help="Return the first result again if this key was used within a day.")
+@click.option("--total-time", "time_limit", type=float, metavar="SECONDS", help="Limit for all steps, at most 600.")
 @pass_app
 def batch(app: App, file: str, dry_run: bool, **options: Any) -> None:
-    """Run the steps of a JSONL file, one JSON object a line.
+    """Run the steps of a JSONL file, one JSON object per line.
 
-    Prints what the steps with "output": true gave, and every error. The exit code is 1 if any step did not end well.
+    Prints the results of steps with "output": true, and all errors. The exit code is 1 if a step failed.
     """
     arguments = {"jsonl": read_text(file), **({"dry_run": True} if dry_run else {})}
     arguments |= {name: value for name, value in options.items() if value is not None}

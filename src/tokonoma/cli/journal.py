@@ -29,17 +29,17 @@ EntryJson = dict[str, Any]
 
 @group("journal")
 def journal() -> None:
-    """Look at the journal of calls, verify its chain, or forget its oldest entries. It holds no bodies, only who called
-    what and how it ended."""
+    """Show, verify and prune the journal of calls. It contains callers, tools and outcomes, but no parameters or
+    results."""
 
 
 @journal.command("tail", settings=("database_url",))
 @click.option("-n", "--lines", "most", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with new entries until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new entries until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @pass_app
 def tail(app: App, most: int, follow: bool, as_json: bool) -> None:
-    """Show the newest calls, the newest last."""
+    """Print the latest calls, newest last."""
     entries = list(itertools.islice(_read_backwards(app.database, min(_PAGE, most)), most))[::-1]
     _print_entries(entries, as_json)
     if follow:
@@ -53,7 +53,7 @@ def tail(app: App, most: int, follow: bool, as_json: bool) -> None:
 @json_option
 @pass_app
 def verify_journal(app: App, as_json: bool) -> None:
-    """Walk every chain from its first entry. The exit code is 1 if an entry is missing or was changed."""
+    """Verify every chain from its first entry. The exit code is 1 if an entry is missing or was changed."""
     with app.database.reading() as rows:
         result = verify(rows)
     if as_json:
@@ -67,15 +67,15 @@ def verify_journal(app: App, as_json: bool) -> None:
 
 
 @journal.command("prune", settings=("database_url",))
-@click.option("--before", help="Forget what is older than this: a date like 2026-01-31, or a time in RFC 3339.")
-@click.option("--keep-days", type=click.IntRange(0), help="Forget what is older than this many days.")
-@click.option("--dry-run", is_flag=True, help="Only say how many entries there are.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--before", help="Remove entries before this date (2026-01-31) or time (RFC 3339).")
+@click.option("--keep-days", type=click.IntRange(0), help="Remove entries older than this many days.")
+@click.option("--dry-run", is_flag=True, help="Only count the entries.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_app
 def prune(app: App, before: str | None, keep_days: int | None, dry_run: bool, yes: bool) -> None:
-    """Forget the oldest entries for good. What remains can still be verified: checkpoints say where chains were cut.
+    """Remove the oldest entries permanently. The rest can still be verified: checkpoints record where chains were cut.
 
-    The journal is verified first; one that was damaged or changed is left as it is. Servers may run on.
+    The journal is verified first; if it was damaged or changed, nothing is removed. Servers can keep running.
     """
     cutoff = _parse_cutoff(before, keep_days)
     if not database_exists(app):
@@ -99,7 +99,7 @@ def prune(app: App, before: str | None, keep_days: int | None, dry_run: bool, ye
 def _parse_cutoff(before: str | None, keep_days: int | None) -> int:
     """The time (ms) before which entries are removed."""
     if (before is None) == (keep_days is None):
-        raise click.UsageError("Say either --before or --keep-days.")
+        raise click.UsageError("Use either --before or --keep-days.")
     now = clock.now()
     if keep_days is not None:
         return max(0, now - keep_days * _DAY_MS)
@@ -108,7 +108,7 @@ def _parse_cutoff(before: str | None, keep_days: int | None) -> int:
     except ValueError:
         raise click.BadParameter("Use a date like 2026-01-31.", param_hint="--before") from None
     if cutoff > now:
-        raise click.BadParameter("That is still to come.", param_hint="--before")
+        raise click.BadParameter("This time is in the future.", param_hint="--before")
     return cutoff
 
 

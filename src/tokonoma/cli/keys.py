@@ -23,27 +23,25 @@ _COLUMNS = ("name", "id", "state", "root", "default", "modules", "mask", "expire
 
 @group("keys")
 def keys() -> None:
-    """Make, list and revoke API keys for HTTP.
+    """Create, list, change and revoke API keys for HTTP.
 
-    stdio is the owner and needs none. As soon as one key exists, every HTTP caller has to show one.
+    stdio needs no key. From the first key on, every HTTP caller needs one, even after all keys are revoked.
     """
 
 
 @keys.command("create", settings=("database_url",))
 @click.argument("name")
-@click.option("--root", default="/", show_default=True, help="Namespace that this key can never leave.")
-@click.option("--default", "start", help="Namespace where it starts. By default: its root.")
-@click.option("--modules", help="Modules that it may use, separated by commas. By default: all.")
-@click.option(
-    "--mask", help="What it must not see, separated by commas: `module`, `module.tool`, `module:write`, `*:destroy`."
-)
-@click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, or a date like 2027-01-31. By default: never.")
+@click.option("--root", default="/", show_default=True, help="Namespace that the key cannot leave.")
+@click.option("--default", "start", help="Namespace in which it starts. Default: its root.")
+@click.option("--modules", help="Modules that it can use, separated by commas. Default: all.")
+@click.option("--mask", help="What is hidden from it, as in `items,memory.delete,vault:write,*:destroy`.")
+@click.option("--expires", help="When it expires: 90d, 12h, 30m, 4w, or a date like 2027-01-31. Default: never.")
 @json_option
 @pass_app
 def create(app: App, name: str, expires: str | None, as_json: bool, **options: str | None) -> None:
-    """Make a key called NAME and print it: the only time that anybody sees it."""
+    """Create a key called NAME and print it. It cannot be shown again."""
     if not _NAME.fullmatch(name):
-        raise click.BadParameter("Use letters, digits, `.`, `@`, `-`, `_` and spaces; at most 64.", param_hint="NAME")
+        raise click.BadParameter("Use at most 64 letters, digits, `.`, `@`, `-`, `_` and spaces.", param_hint="NAME")
     ends = None if expires is None else parse_expiry(expires)
     reach = _parse_reach(app, Reach(), **options)
     with app.write_as_owner("keys.create") as statements:
@@ -54,22 +52,22 @@ def create(app: App, name: str, expires: str | None, as_json: bool, **options: s
         print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
     else:
         click.echo(key)
-    print_note(f"Keep it now: only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
+    print_note(f"Save it now; only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
     if first:
-        print_note("This is the first key: from now on every HTTP caller has to show one. stdio is not affected.")
+        print_note("From now on every HTTP caller needs a key, even after this one is revoked. stdio needs none.")
 
 
 @keys.command("list", settings=("database_url",))
 @json_option
 @pass_app
 def list_keys(app: App, as_json: bool) -> None:
-    """List the keys, newest first. None of them can be shown again."""
+    """List the keys, newest first. The keys themselves cannot be shown again."""
     with app.database.reading() as rows:
         found = [each.to_response() for each in api_keys.list_keys(rows)]
     if as_json:
         print_json(found)
     elif not found:
-        print_note("There are no keys. Make one with `tokonoma keys create NAME`.")
+        print_note("There are no keys. Create one with `tokonoma keys create NAME`.")
     else:
         _print_keys(found)
 
@@ -87,14 +85,14 @@ def _format_cell(value: Any) -> str:
 
 @keys.command("set", settings=("database_url",))
 @click.argument("name")
-@click.option("--root", help="Namespace that this key can never leave.")
-@click.option("--default", "start", help="Namespace where it starts.")
-@click.option("--modules", help="Modules that it may use, separated by commas; `all` for every one.")
-@click.option("--mask", help="Tools or modules that it must not see, separated by commas; empty for none.")
-@click.option("--expires", help="When it ends: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
+@click.option("--root", help="Namespace that the key cannot leave.")
+@click.option("--default", "start", help="Namespace in which it starts.")
+@click.option("--modules", help="Modules that it can use, separated by commas, or `all`.")
+@click.option("--mask", help="What is hidden from it, separated by commas; empty for nothing.")
+@click.option("--expires", help="When it expires: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
 @pass_app
 def set_reach(app: App, name: str, expires: str | None, **options: str | None) -> None:
-    """Change what the key with this NAME or id may use. Options that are left out stay as they are.
+    """Change what the key with this NAME or id can use. Omitted options stay as they are.
 
     The key itself stays the same, so no client has to be set up again.
     """
@@ -113,7 +111,10 @@ def revoke(app: App, name: str) -> None:
     """Revoke the key with this NAME or id: it is refused from the next request on."""
     with app.write_as_owner("keys.revoke") as statements:
         api_keys.revoke_key(statements, name)
+        left = any(key.state == "active" for key in api_keys.list_keys(statements))
     print_note(f"Revoked {name!r}.")
+    if not left:
+        print_note("No key is left, but HTTP still needs one: create it with `tokonoma keys create NAME`.")
 
 
 def parse_expiry(text: str) -> int:
@@ -122,7 +123,7 @@ def parse_expiry(text: str) -> int:
     try:
         time = clock.now() + int(length[1]) * _UNIT_MS[length[2]] if length else clock.parse_time(text)
     except (ValueError, OverflowError):
-        message = "Write a length like 90d, 12h, 30m or 4w, or a date like 2027-01-31."
+        message = "Use a duration like 90d, 12h, 30m or 4w, or a date like 2027-01-31."
         raise click.BadParameter(message, param_hint="--expires") from None
     if time <= clock.now():
         raise click.BadParameter(f"{clock.format_time(time)} has already passed.", param_hint="--expires")
@@ -137,7 +138,7 @@ def _parse_reach(
     if modules is not None:
         names = _split_names(modules)
         if not names:
-            raise Invalid("--modules names no module. Leave it out to allow all.", field="modules")
+            raise Invalid("--modules names no module. Omit it to allow all.", field="modules")
         allowed = None if names == ["all"] else [require_module(app, name).name for name in names]
     rules = old.mask if mask is None else _normalize_mask(app, _split_names(mask))
     start = start or (old.default if root is None else None)

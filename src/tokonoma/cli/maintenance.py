@@ -23,13 +23,13 @@ from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")
-@click.option("--module", "only", metavar="NAME", help="The records of one module alone.")
-@click.option("--from-start", is_flag=True, help="Begin anew, also if the last time was interrupted.")
+@click.option("--module", "only", metavar="NAME", help="Only the records of this module.")
+@click.option("--from-start", is_flag=True, help="Start again from the beginning instead of resuming.")
 @pass_app
 def reindex_command(app: App, only: str | None, from_start: bool) -> None:
-    """Make the search index anew from the stored records. Servers may run on, and searches find what they found before.
+    """Rebuild the search index from the stored records. Servers can keep running, and searches find the same as before.
 
-    Ctrl-C interrupts it; the next time it goes on where it was.
+    Ctrl-C interrupts it; the next run resumes there.
     """
     require_database(app, "index")
     infos = app.registry.visible_modules(OWNER) if only is None else [require_module(app, only)]
@@ -42,7 +42,7 @@ def reindex_command(app: App, only: str | None, from_start: bool) -> None:
     for module, count in counts.items():
         click.echo(f"{module}: {count} records")
     if not counts:
-        print_note("No module keeps records here.")
+        print_note("No module has records here.")
 
 
 def _run_steps(steps: Iterable[ReindexProgress], token: CancelToken) -> dict[str, int]:
@@ -58,9 +58,7 @@ def _run_steps(steps: Iterable[ReindexProgress], token: CancelToken) -> dict[str
         if not token.reason:
             raise
         at = ", ".join(f"{module} at {count}" for module, count in done.items()) or "the beginning"
-        raise Unavailable(
-            f"Interrupted: {at}. Run `tokonoma reindex` again to go on from there.", reason="cancelled"
-        ) from error
+        raise Unavailable(f"Interrupted: {at}. Run `tokonoma reindex` again to resume.", reason="cancelled") from error
     return done
 
 
@@ -81,14 +79,14 @@ def _cancel_on_interrupt() -> Generator[CancelToken]:
 
 
 @command("purge", "database_url", "trash_days")
-@click.option("--dry-run", is_flag=True, help="Only say how many there are.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only count the records.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_app
 def purge(app: App, dry_run: bool, yes: bool) -> None:
-    """Forget for good what was deleted, forgotten, replaced or has expired more than `trash_days` ago: memos with their
-    relations, items with their links and history, claims with their sources, earlier contents of files.
+    """Remove permanently what was deleted, forgotten, replaced or expired more than `trash_days` ago: memos with their
+    relations, items with their links and history, claims with their sources, old versions of files.
 
-    Until then `memory.restore`, `restore_item` and `vault_restore` bring things back. Servers may run on.
+    Until then `memory.restore`, `restore_item` and `vault_restore` can restore it. Servers can keep running.
     """
     if not database_exists(app):
         print_note("There is nothing to purge: nothing is stored yet.")

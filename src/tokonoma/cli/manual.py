@@ -13,22 +13,22 @@ from tokonoma.cli.where import find_places
 from tokonoma.core.errors import Missing
 
 _MAX_PROBLEMS = 5  # contradictions, and gaps, that are shown
-_NO_MANUAL = "There is no manual yet. Put a folder of .md or .json files into {}."
+_NO_MANUAL = "There is no manual yet. Put a folder with .md or .json files into {}."
 
 
 @group("manual")
 def manual() -> None:
-    """Find everything on a topic in the manuals, list headings, read."""
+    """Search, list and read the manuals."""
 
 
 @manual.command("find")
 @click.argument("query")
 @click.option("--manual", "manual_id", metavar="ID", help="Only this manual.")
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Lines shown.")
-@click.option("--json", "as_json", is_flag=True, help="The whole answer, as JSON.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Number of lines.")
+@click.option("--json", "as_json", is_flag=True, help="The whole result as JSON.")
 @pass_app
 def find(app: App, query: str, manual_id: str | None, limit: int, as_json: bool) -> None:
-    """List the sections about QUERY, best first, and what was looked through."""
+    """List the sections about QUERY, best first, and how much was searched."""
     if not call_tool(app, "manual", "list")["total"]:
         raise Missing(_NO_MANUAL.format(find_places(app)["manuals"]))
     found = call_tool(app, "manual", "find", query=query, manual_id=manual_id)
@@ -53,7 +53,7 @@ def _format_summary(summary: Mapping[str, Any], total: int) -> str:
     return (
         f"{total or 'None'} of {pluralize(summary['scanned_nodes'], 'section')}"
         f" in {pluralize(summary['scanned_files'], 'file')}"
-        + (f"; {left} not looked at ({summary.get('cutoff_reason')})" if left else "")
+        + (f"; {left} not searched ({summary.get('cutoff_reason')})" if left else "")
         + f"; {pluralize(summary['conflict_count'], 'contradiction')}"
         + f", {pluralize(summary['gap_count'], 'gap')}."
     )
@@ -108,13 +108,13 @@ def toc(app: App, manual_id: str | None, path: str | None) -> None:
 @click.option("--scope", type=click.Choice(["snippet", "section", "sections", "file"]), help="How much.")
 @pass_app
 def read(app: App, place: str, scope: str | None) -> None:
-    """Print a place of a manual, as rules/terms.md:9; a section unless --scope says otherwise."""
+    """Print a part of a manual, such as rules/terms.md:9; by default its section."""
     manual_id, _, rest = place.partition("/")
     path, colon, line = rest.rpartition(":")
     if not colon or not line.isdigit():
         path, line = rest, ""
     if not path:
-        raise click.UsageError(f"{place!r} names no file. A place looks like rules/terms.md:9.")
+        raise click.UsageError(f"{place!r} does not name a file. Use a place such as rules/terms.md:9.")
     ref = {"manual_id": manual_id, "path": path} | ({"start_line": int(line)} if line else {})
     chosen = scope or (None if path.lower().endswith(".json") else "section")
     limits = {"max_chars": 20_000, "allow_file": scope == "file"}
@@ -122,7 +122,7 @@ def read(app: App, place: str, scope: str | None) -> None:
     print_text(part["text"])
     if part["truncated"]:
         following = f"{manual_id}/{path}:{part.get('next_start_line', '')}"
-        print_note(f"… cut at line {part['end_line']}; go on with {following}")
+        print_note(f"… cut at line {part['end_line']}; continue with {following}")
 
 
 def _format_place(item: Mapping[str, Any]) -> str:

@@ -29,23 +29,23 @@ from tokonoma.transfer.model import ImportSource, MemoRecord, RelationRecord
 
 _OUTCOMES = ("saved", "changed", "unchanged", "kept", "skipped")
 _ALWAYS_SHOWN = ("saved", "changed", "unchanged")
-_HEADINGS = {"skipped": "Skipped", "kept": "Left as they are here", "notes": "Notes"}
+_HEADINGS = {"skipped": "Skipped", "kept": "Kept as stored here", "notes": "Notes"}
 
 
 @command("export", "database_url")
 @click.argument("target", metavar="TARGET|-")
 @click.option("--format", "kind", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
-@click.option("--namespace", default="/", show_default=True, help="This namespace and those below it.")
-@click.option("--trash", is_flag=True, help="Also memos that were deleted or have expired.")
+@click.option("--namespace", default="/", show_default=True, help="Export this namespace and those below it.")
+@click.option("--trash", is_flag=True, help="Also export deleted and expired memos.")
 @pass_app
 def export(app: App, target: str, kind: str, namespace: str, trash: bool) -> None:
-    """Write memos and their relations to TARGET: one file of JSON lines, or a folder of Markdown files.
+    """Export memos and their relations to TARGET: one file of JSON lines, or a folder of Markdown files.
 
-    `-` writes JSON lines to stdout. Nothing that is already there is overwritten. `tokonoma import` reads both.
+    `-` writes JSON lines to stdout. Existing files are not overwritten. `tokonoma import` reads both formats.
     """
     params = {"namespace": resolve_namespace(namespace, OWNER), "trash": trash}
     if kind == "markdown" and target == "-":
-        raise click.BadParameter("Markdown goes into a folder; - takes JSON lines only.", param_hint="TARGET")
+        raise click.BadParameter("Markdown needs a folder; `-` is for JSON lines only.", param_hint="TARGET")
     require_database(app, "export")
     if kind == "markdown":
         memos, relations = export_to_folder(app, ExportFolder(Path(target)), params)
@@ -93,7 +93,7 @@ def export_to_folder(app: App, folder: ExportFolder, params: dict[str, Any]) -> 
             progress.print_progress(pluralize(memos, "memo"))
         folder.close()
     except BaseException:
-        print_note(f"{folder.root} holds only a part of the export.")
+        print_note(f"{folder.root} contains only a part of the export.")
         raise
     progress.finish()
     return memos, relations
@@ -121,18 +121,18 @@ def _read_relation_pages(app: App, params: dict[str, Any]) -> Iterator[list[tupl
 @command("import", "database_url")
 @click.argument("source", metavar="SOURCE|-")
 @click.option("--from", "kind", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
-@click.option("--namespace", default="/", show_default=True, help="Everything goes here and below.")
-@click.option("--source-name", "name", help="What to know this source by; default for a folder: its name.")
-@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option("--namespace", default="/", show_default=True, help="Import into this namespace.")
+@click.option("--source-name", "name", help="Name that identifies this source; default for a folder: its name.")
+@click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
 def import_memos(
     app: App, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Take memos in from SOURCE: an export of this program, or another program's file or folder.
+    """Import memos from SOURCE: an export of this program, or a file or folder of another program.
 
-    The same source can be imported again: what has not changed there stays as it is here. The exit code is 1 if
-    something could not be taken in.
+    A source can be imported again: only what has changed there is changed here. The exit code is 1 if something could
+    not be imported.
     """
     namespace = resolve_namespace(namespace, OWNER)
     progress = ProgressPrinter()
@@ -150,7 +150,7 @@ def import_memos(
         try:
             importer.run(reader(origin))
         except (Refusal, KeyboardInterrupt) as error:
-            stopped = error.message if isinstance(error, Refusal) else "It was stopped."
+            stopped = error.message if isinstance(error, Refusal) else "Interrupted."
         progress.finish()
     about = {"source": source, "format": found, "namespace": namespace, "dry_run": dry_run}
     if as_json:
@@ -158,7 +158,7 @@ def import_memos(
     else:
         click.echo(_format_report(about, importer.tally))
     if stopped:
-        raise Invalid(f"{stopped} What stands above was done; importing again goes on from there.")
+        raise Invalid(f"{stopped} The import is incomplete; run it again to continue.")
     sys.exit(1 if importer.tally.skipped.total else 0)
 
 
@@ -211,7 +211,7 @@ def _build_summary(about: Mapping[str, Any], tally: ImportTally, stopped: str) -
 
 
 def _format_report(about: Mapping[str, Any], tally: ImportTally) -> str:
-    verb = "Would take in" if about["dry_run"] else "Taken in"
+    verb = "Would import" if about["dry_run"] else "Imported"
     lines = [f"{verb} from {about['source']} ({about['format']}) into {about['namespace']}:"]
     for name, counts in (("memos", tally.memos), ("relations", tally.relations)):
         shown = [outcome for outcome in _OUTCOMES if counts[outcome] or outcome in _ALWAYS_SHOWN]

@@ -19,7 +19,7 @@ from tokonoma.core.module import ModuleInfo, ToolInfo
 @json_option
 @pass_app
 def modules(app: App, as_json: bool) -> None:
-    """List the modules: what each is for and how many tools it has."""
+    """List the modules with their purpose and number of tools."""
     infos = app.registry.visible_modules(OWNER)
     if as_json:
         tools = {info.name: [tool.name for tool in info.entries] for info in infos}
@@ -31,10 +31,10 @@ def modules(app: App, as_json: bool) -> None:
 @command("schema")
 @click.argument("module")
 @click.argument("tool", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON Schema, in the shape of MCP's tools/list.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON Schema, like tools/list of MCP.")
 @pass_app
 def schema(app: App, module: str, tool: str | None, as_json: bool) -> None:
-    """Show what the tools of a MODULE take and give, or one TOOL alone."""
+    """Show the parameters and results of the tools of a MODULE, or of one TOOL."""
     tools = [app.registry.find_tool(module, tool, OWNER)] if tool is not None else require_module(app, module).entries
     if as_json:
         print_json([to_mcp_tool(each) for each in tools])
@@ -52,15 +52,15 @@ def require_module(app: App, name: str) -> ModuleInfo:
 
 
 def _format_tool(tool: ToolInfo) -> str:
-    facts = [tool.effect, *(["talks to another service"] if tool.outside else [])]
+    facts = [tool.effect, *(["calls another service"] if tool.outside else [])]
     return f"{tool.signature}\n  [{', '.join(facts)}; listed as {tool.listed}]"
 
 
 @group("plugins")
 def plugins() -> None:
-    """List, enable and disable modules that other installed packages bring.
+    """List, enable and disable modules of other installed packages.
 
-    A package becomes visible by `pip install` into the same environment; nothing of it runs before it is enabled.
+    Install a package with pip into the same environment. None of its code runs before it is enabled.
     """
 
 
@@ -68,12 +68,12 @@ def plugins() -> None:
 @json_option
 @pass_app
 def list_plugins(app: App, as_json: bool) -> None:
-    """List the modules of installed packages, and the state of each: available, enabled, or what is wrong."""
+    """List the modules of installed packages and their state: available, enabled, or a problem."""
     states = _describe_plugins(app)
     if as_json:
         print_json(states)
     elif not states:
-        print_note("No installed package offers a module, and none is enabled.")
+        print_note("No installed package has a module, and none is enabled.")
     else:
         print_table(("MODULE", "PACKAGE", "VERSION", "STATE"), [tuple(each.values()) for each in states])
 
@@ -82,7 +82,7 @@ def list_plugins(app: App, as_json: bool) -> None:
 @click.argument("name")
 @pass_app
 def enable(app: App, name: str) -> None:
-    """Check the module NAME and make it part of the house. Run it again after its package was updated."""
+    """Check and enable the module NAME. Run this again after an update of its package."""
     tools = ", ".join(tool.name for tool in enable_plugin(app.home, name).entries)
     print_note(f"Enabled {name!r}: {tools}. Running servers see it within a second.")
 
@@ -91,9 +91,9 @@ def enable(app: App, name: str) -> None:
 @click.argument("name")
 @pass_app
 def disable(app: App, name: str) -> None:
-    """Take the module NAME out of the house. What it has stored stays."""
+    """Disable the module NAME. Its data is kept."""
     disable_plugin(app.home, name)
-    print_note(f"Disabled {name!r}. What it has stored stays; enabling it again brings it back.")
+    print_note(f"Disabled {name!r}. Its data is kept.")
 
 
 def _describe_plugins(app: App) -> list[dict[str, Any]]:

@@ -63,19 +63,19 @@ def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
 def confirm(question: str, refusal: str) -> None:
     """Ask at a terminal; elsewhere refuse unless --yes was given."""
     if not sys.stdin.isatty():
-        raise Denied(f"{refusal} Say --yes to do it without being asked.", reason="confirm")
+        raise Denied(f"{refusal} Use --yes to confirm.", reason="confirm")
     click.confirm(question, abort=True, err=True)
 
 
 def confirm_removal(what: str) -> None:
-    confirm(f"Forget {what} for good?", f"This forgets {what} for good.")
+    confirm(f"Remove {what} permanently?", f"This removes {what} permanently.")
 
 
 def format_remarks(heading: str, remarks: "Sequence[Remark]", total: int) -> list[str]:
     """The heading and the first remarks, one a line; nothing if there are none."""
     lines = [f"{heading} ({total}):"] if total else []
     lines += [f"  {each.place}: {each.why}" for each in remarks[:_MAX_REMARKS]]
-    return lines + ([f"  … and {total - _MAX_REMARKS} more; --json tells them"] if total > _MAX_REMARKS else [])
+    return lines + ([f"  … and {total - _MAX_REMARKS} more; --json lists all"] if total > _MAX_REMARKS else [])
 
 
 class ProgressPrinter:

@@ -19,7 +19,7 @@ _HISTORY = ("version", "applied_at", "applied_by", "approver", "rolled_back_to")
 
 @group("policy")
 def policy() -> None:
-    """Show, check, apply, compare and roll back the policy, or try it on a text.
+    """Show, check, apply, compare and roll back the policy, or test it with a text.
 
     FILE is a YAML file, or `-` for standard input.
     """
@@ -45,22 +45,22 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 @policy.command("check")
 @click.argument("file")
 def check(file: str) -> None:
-    """Check a policy and say every problem with its line; the exit code is 1 if there is one. Nothing is applied."""
+    """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
     rules = parse_policy(read_text(file))
-    detectors = f"{len(rules.detectors)} detectors of its own"
-    print_note(f"Fine: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
+    detectors = f"{len(rules.detectors)} own detectors"
+    print_note(f"Valid: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
 
 
 @policy.command("apply", settings=("database_url", "policy_signers"))
 @click.argument("file")
-@click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
-@click.option("--expected", "expected_version", help="Refuse if another version than this is in force.")
+@click.option("--dry-run", is_flag=True, help="Report what would change, but change nothing.")
+@click.option("--expected", "expected_version", help="Fail if another version is in force.")
 @click.option("--approver", help="Who approved it.")
-@click.option("--signature", help="Ed25519 signature of the file in base64, where policies must be signed.")
+@click.option("--signature", help="Ed25519 signature of the file in base64, if policies must be signed.")
 @pass_app
 def apply(app: App, file: str, dry_run: bool, **options: str | None) -> None:
-    """Put the policy in FILE in force: first records that it wants to be stricter become so, then it holds, then those
-    that may be milder follow. Servers may run on; whoever is interrupted leaves the rest to the next."""
+    """Apply the policy in FILE. Records that need a stricter class get it first, then the policy takes effect, then the
+    other records are reclassified. Servers can keep running; an interrupted run is finished by the next process."""
     result = _call_policy_tool(app, "apply", yaml=read_text(file), dry_run=dry_run, **options)
     _wait_for_reclassification(app)
     if dry_run:
@@ -73,16 +73,16 @@ def apply(app: App, file: str, dry_run: bool, **options: str | None) -> None:
 @click.argument("file")
 @pass_app
 def diff(app: App, file: str) -> None:
-    """Compare the policy in force with FILE, and tell what applying it would change."""
+    """Compare the policy in force with FILE, and report what applying it would change."""
     _print_preview(_call_policy_tool(app, "apply", yaml=read_text(file), dry_run=True))
 
 
 @policy.command("rollback", settings=("database_url",))
 @click.argument("version")
-@click.option("--expected", help="Refuse if another version than this is in force.")
+@click.option("--expected", help="Fail if another version is in force.")
 @pass_app
 def rollback(app: App, version: str, expected: str | None) -> None:
-    """Put the text of an earlier VERSION in force again, under a version of its own."""
+    """Apply the text of an earlier VERSION again, as a new version."""
     result = _call_policy_tool(app, "rollback", version=version, expected_version=expected or None)
     _wait_for_reclassification(app)
     print_note(f"In force: {result['version']}, with the text of {version}.")
@@ -90,12 +90,12 @@ def rollback(app: App, version: str, expected: str | None) -> None:
 
 @policy.command("test", settings=("database_url",))
 @click.argument("text")
-@click.option("--as", "name", default="owner", show_default=True, help="Who asks: owner, or a key as key:NAME.")
-@click.option("--policy", "file", help="With the policy in this file instead of the one in force.")
+@click.option("--as", "name", default="owner", show_default=True, help="The caller: owner, or key:NAME.")
+@click.option("--policy", "file", help="Use the policy in this file instead of the one in force.")
 @json_option
 @pass_app
 def test(app: App, text: str, name: str, file: str | None, as_json: bool) -> None:
-    """Show what the detectors find in TEXT, the class that it would get, and who may see it. Nothing is stored."""
+    """Show what the detectors find in TEXT, its class, and whether the caller may see it. Nothing is stored."""
     from tokonoma.policy.active import ActivePolicy
 
     active = ActivePolicy(parse_policy(read_text(file))) if file else app.policy

@@ -12,29 +12,29 @@ from tokonoma.core.errors import Refusal, find_nearest
 
 # name → where it is, what it does. `--help` shows these without importing any of them.
 COMMANDS = {
-    "stdio": ("tokonoma.cli.serve:stdio", "Speak MCP on standard input and output."),
-    "serve": ("tokonoma.cli.serve:serve", "Speak MCP over HTTP."),
+    "stdio": ("tokonoma.cli.serve:stdio", "Serve MCP on standard input and output."),
+    "serve": ("tokonoma.cli.serve:serve", "Serve MCP over HTTP."),
     "call": ("tokonoma.cli.call:call", "Run one tool."),
     "batch": ("tokonoma.cli.call:batch", "Run many tools from a JSONL file."),
     "modules": ("tokonoma.cli.modules:modules", "List the modules."),
-    "schema": ("tokonoma.cli.modules:schema", "Show what a module's tools take and give."),
-    "keys": ("tokonoma.cli.keys:keys", "Make, list and revoke API keys for HTTP."),
-    "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or try it on a text."),
+    "schema": ("tokonoma.cli.modules:schema", "Show the parameters and results of the tools of a module."),
+    "keys": ("tokonoma.cli.keys:keys", "Create, list, change and revoke API keys for HTTP."),
+    "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or test it with a text."),
     "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
-    "install": ("tokonoma.cli.install:install", "Tell a client (Claude, Cursor, VS Code) about this server."),
-    "where": ("tokonoma.cli.where:where", "Show where things lie."),
+    "install": ("tokonoma.cli.install:install", "Add this server to a client (Claude, Cursor, VS Code)."),
+    "where": ("tokonoma.cli.where:where", "Show where data is stored."),
     "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
-    "doctor": ("tokonoma.cli.doctor:doctor", "Check everything and say what to do."),
+    "doctor": ("tokonoma.cli.doctor:doctor", "Check the installation and say what to do."),
     "backup": ("tokonoma.cli.backup:backup", "Write a backup, or verify one."),
-    "restore": ("tokonoma.cli.backup:restore", "Put a backup in place of what is stored."),
-    "reindex": ("tokonoma.cli.maintenance:reindex_command", "Make the search index anew from what is stored."),
-    "purge": ("tokonoma.cli.maintenance:purge", "Forget what was deleted or has expired long ago."),
-    "export": ("tokonoma.cli.memos:export", "Write memos to a file or a folder."),
-    "import": ("tokonoma.cli.memos:import_memos", "Take memos in from a file or a folder."),
-    "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the vault's files."),
-    "manual": ("tokonoma.cli.manual:manual", "Find everything on a topic in the manuals; list, read."),
-    "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; keep them as Markdown."),
-    "journal": ("tokonoma.cli.journal:journal", "Look at the journal of calls, or verify its chain."),
+    "restore": ("tokonoma.cli.backup:restore", "Replace all data by a backup."),
+    "reindex": ("tokonoma.cli.maintenance:reindex_command", "Rebuild the search index."),
+    "purge": ("tokonoma.cli.maintenance:purge", "Remove permanently what was deleted or has expired."),
+    "export": ("tokonoma.cli.memos:export", "Export memos to a file or a folder."),
+    "import": ("tokonoma.cli.memos:import_memos", "Import memos from a file or a folder."),
+    "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the files of the vault."),
+    "manual": ("tokonoma.cli.manual:manual", "Search, list and read the manuals."),
+    "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; export and import them."),
+    "journal": ("tokonoma.cli.journal:journal", "Show, verify and prune the journal of calls."),
 }
 
 
@@ -87,8 +87,8 @@ def _report_internal_error(ctx: click.Context, error: Exception) -> None:
         return
     place = traceback.extract_tb(error.__traceback__)[-1]
     click.echo(
-        f"tokonoma: something went wrong inside ({type(error).__name__} in {place.name}, line {place.lineno}). "
-        "Run the command again with --log-level debug to see all of it.",
+        f"tokonoma: internal error ({type(error).__name__} in {place.name}, line {place.lineno}). "
+        "Run the command again with --log-level debug for the details.",
         err=True,
     )
 
@@ -103,9 +103,9 @@ def _report_internal_error(ctx: click.Context, error: Exception) -> None:
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> None:
-    """Tokonoma: your own context server for LLM agents, spoken to over MCP.
+    """Tokonoma: a self-hosted MCP server that gives AI agents memory and context.
 
-    Without a command it is `stdio` if its input is a pipe, as it is for a client that starts it.
+    Without a command: `stdio` if standard input is a pipe, as for a client that starts it.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -16,12 +16,12 @@ from tokonoma.core.log import log
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
-@click.option("--as", "key", metavar="NAME", help="Take on the reach of the API key with this name or id.")
+@click.option("--as", "key", metavar="NAME", help="Use the rights of the API key with this name or id.")
 @click.pass_context
 def stdio(ctx: click.Context, key: str | None) -> None:
-    """Speak MCP on standard input and output: what a client starts.
+    """Serve MCP on standard input and output. Clients start this command.
 
-    The caller is the owner, or with --as whoever that key is for. Ends when its input ends.
+    The caller is the owner, or with --as has the rights of that key. Ends when the input ends.
     """
     ctx.exit(run_stdio({**get_flags(ctx), "as": key}))
 
@@ -32,9 +32,9 @@ def stdio(ctx: click.Context, key: str | None) -> None:
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
-    """Speak MCP over HTTP: POST /mcp, with /health, /ready and /metrics beside it.
+    """Serve MCP over HTTP at /mcp, with /health, /ready and /metrics.
 
-    Without any key a caller on this machine is the owner; other machines are let in only once keys are required.
+    Until the first key is created, a caller on this machine is the owner and other machines are refused.
     """
     # Starlette and uvicorn: 70 ms that other commands do not need.
     from tokonoma.auth.authenticate import is_loopback
@@ -48,8 +48,8 @@ def serve(ctx: click.Context) -> None:
         host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
         if not is_loopback(host) and not app.authenticator.requires_key():
             raise Denied(
-                f"{host} can be reached from other machines, and nobody would have to show a key. "
-                "Make one with `tokonoma keys create NAME`, or ask for keys with --require-key; then serve again.",
+                f"{host} can be reached from other machines, and no key is required. "
+                "Create one with `tokonoma keys create NAME`, or require keys with --require-key; then start again.",
                 reason="no_credential",
             )
         tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
@@ -78,8 +78,8 @@ def _open_listener(host: str, port: int) -> socket.socket:
         return listen(host, port)
     except OSError as error:
         reasons = {
-            errno.EADDRINUSE: "it is already in use. Choose another with --port, or end the program that has it",
-            errno.EACCES: "this user may not open it. Choose one above 1023 with --port",
+            errno.EADDRINUSE: "it is already in use. Choose another with --port, or stop the program that uses it",
+            errno.EACCES: "this user is not allowed to open it. Choose a port above 1023 with --port",
             errno.EADDRNOTAVAIL: "this machine does not have that address. See --host",
         }
         reason = reasons.get(error.errno or 0, f"{error.strerror or error}. See --host and --port")
@@ -94,4 +94,4 @@ def _announce(app: App, scheme: str, host: str, port: int) -> None:
         log("info", "serving", url=url, version=__version__, key_required=required)
         return
     who = "every caller needs a key" if required else "callers on this machine need no key"
-    print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C ends it.")
+    print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C stops it.")

@@ -27,15 +27,15 @@ _COLOURS: dict[CoverageKind, str] = {"cited": "#2f6f4f", "read": "#c9b458", "nev
 
 @group("vault")
 def vault() -> None:
-    """List, read, search and audit the vault's files; see what was read of them."""
+    """List, read, search and audit the files of the vault, and show how much of them was read."""
 
 
 @vault.command("ls")
 @click.argument("folder", required=False)
-@click.option("--glob", help="Like '*.md' or 'notes/**'.")
+@click.option("--glob", help="Only files that match, such as '*.md' or 'notes/**'.")
 @pass_app
 def ls(app: App, folder: str | None, glob: str | None) -> None:
-    """List the files, with their lines and when they were changed."""
+    """List the files with their number of lines and time of change."""
     page = call_tool(app, "vault", "ls", relative_dir=folder, glob=glob)  # also shows how far new files are indexed
     found = page["items"]
     while "next_cursor" in page:
@@ -55,16 +55,16 @@ def read(app: App, place: str) -> None:
     part = call_tool(app, "vault", "read", path=path, limits={"max_chars": 20_000}, **extent)
     print_text(part["text"])
     if "next_range" in part:
-        print_note(f"… go on with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
+        print_note(f"… continue with {path}:{part['next_range']['start_line']}-{part['next_range']['end_line']}")
 
 
 @vault.command("find")
 @click.argument("query")
-@click.option("--glob", help="Only files like '*.md'; '!artifacts/daily/**' leaves daily notes out.")
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Lines shown.")
+@click.option("--glob", help="Only files that match, such as '*.md'; '!artifacts/daily/**' excludes daily notes.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Number of lines.")
 @pass_app
 def find(app: App, query: str, glob: str | None, limit: int) -> None:
-    """List the sections about QUERY, best first, and what was looked through."""
+    """List the sections about QUERY, best first, and how much was searched."""
     found = call_tool(app, "vault", "find", query=query, scope={"glob": glob} if glob else None)
     page = call_tool(app, "vault", "hits", trace_id=found["trace_id"], limit=limit)
     rows = [
@@ -74,7 +74,7 @@ def find(app: App, query: str, glob: str | None, limit: int) -> None:
     if rows:
         print_table(("WHERE", "SCORE", "TITLE"), rows)
     summary = found["summary"]
-    left = f"; {summary['unscanned_sections_count']} not looked at" if summary["unscanned_sections_count"] else ""
+    left = f"; {summary['unscanned_sections_count']} not searched" if summary["unscanned_sections_count"] else ""
     print_note(
         f"{page['total'] or 'None'} of {pluralize(summary['scanned_nodes'], 'section')}"
         f" in {pluralize(summary['scanned_files'], 'file')}{left}."
@@ -84,16 +84,16 @@ def find(app: App, query: str, glob: str | None, limit: int) -> None:
 @vault.command("search")
 @click.argument("query")
 @click.option("--mode", type=click.Choice(["plain", "loose", "regex"]), default="plain", show_default=True)
-@click.option("--glob", help="Only files like '*.md'.")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="Lines shown.")
+@click.option("--glob", help="Only files that match, such as '*.md'.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="Number of lines.")
 @pass_app
 def search(app: App, query: str, mode: str, glob: str | None, limit: int) -> None:
-    """Print lines that hold QUERY, as FILE:LINE:TEXT."""
+    """Print the lines that contain QUERY, as FILE:LINE:TEXT."""
     page = call_tool(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
     for each in page["items"]:
         click.echo(f"{each['path']}:{each['line']}:{each['text']}")
     if not page["items"]:
-        print_note(f"No line of {pluralize(page['searched_files'], 'file')} holds it.")
+        print_note(f"No line of {pluralize(page['searched_files'], 'file')} contains it.")
     if page["has_more"]:
         print_note("… and more; --limit shows up to 200")
 
@@ -102,7 +102,7 @@ def search(app: App, query: str, mode: str, glob: str | None, limit: int) -> Non
 @click.argument("path", metavar="FILE")
 @pass_app
 def history(app: App, path: str) -> None:
-    """List what was done to a file, newest first, with the versions that can be restored."""
+    """List the changes of a file, newest first, with the versions that can be restored."""
     rows = [
         (each["at"], each["action"], each["by"], str(each["bytes"]), each.get("previous_version", "")[:16])
         for each in call_tool(app, "vault", "history", path=path, limit=200)["items"]
@@ -115,18 +115,18 @@ def history(app: App, path: str) -> None:
 @click.argument("version")
 @pass_app
 def restore(app: App, path: str, version: str) -> None:
-    """Put an earlier version in place again; what is there now is kept."""
+    """Restore an earlier version; the present one is kept."""
     done = call_tool(app, "vault", "restore", path=path, version=version)
     click.echo(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
 
 
 @vault.command("coverage")
 @click.argument("path", metavar="FILE")
-@click.option("--picture", "target", metavar="OUT.svg", help="Draw the file as a strip: cited, read, never seen.")
-@click.option("--json", "as_json", is_flag=True, help="The ranges, as JSON.")
+@click.option("--picture", "target", metavar="OUT.svg", help="Draw which lines were cited, read or never seen.")
+@click.option("--json", "as_json", is_flag=True, help="The ranges as JSON.")
 @pass_app
 def coverage(app: App, path: str, target: str | None, as_json: bool) -> None:
-    """Say how much of a file was read and cited, and which lines nobody has seen."""
+    """Show how much of a file was read and cited, and which lines were never read."""
     lines = call_owner_tool(app, "vault", "lines", {"path": path})
     if target is not None:
         spans: dict[CoverageKind, list[LineSpan]] = {
@@ -152,13 +152,13 @@ def coverage(app: App, path: str, target: str | None, as_json: bool) -> None:
 @click.argument("source")
 @pass_app
 def audit(app: App, artifact: str, source: str) -> None:
-    """Check ARTIFACT against SOURCE: elements without lines, without a way to them, references not answered."""
+    """Check ARTIFACT against SOURCE: elements without source lines, unreachable elements, one-way references."""
     report = call_tool(app, "vault", "audit", artifact_path=artifact, source_path=source)
     rows = [(kind, each["id"], each["title"]) for kind in ("rootless", "orphan") for each in report[kind]]
     rows += [("one_way", each["from_id"], each["to_id"]) for each in report["one_way"]]
     print_table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
     print_note(
-        f"{report['elements']} elements, {report['evidence_ratio']:.0%} with lines of their source; "
+        f"{report['elements']} elements, {report['evidence_ratio']:.0%} with source lines; "
         f"{report['coverage_ratio']:.0%} of the source is cited."
     )
     sys.exit(1 if report["needs_forced_full_scan"] else 0)

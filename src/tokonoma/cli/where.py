@@ -18,7 +18,7 @@ from tokonoma.store.database import parse_sqlite_url
 @json_option
 @pass_app
 def where(app: App, as_json: bool) -> None:
-    """Show where things lie: home, settings, database, backups, files."""
+    """Show where data is stored: home, settings, database, backups, files."""
     places = find_places(app)
     if as_json:
         print_json(places)
@@ -73,16 +73,16 @@ def require_database(app: App, purpose: str) -> None:
 def config() -> None:
     """Show the settings and where each comes from.
 
-    A flag comes before the environment (TOKONOMA_…), which comes before tokonoma.toml, which comes before the default.
+    A flag overrides the environment (TOKONOMA_…), which overrides tokonoma.toml, which overrides the default.
     """
 
 
 @config.command("show", settings=tuple(setting.name for setting in SETTINGS))
-@click.option("--origin", is_flag=True, help="Where each value comes from, and what it means.")
+@click.option("--origin", is_flag=True, help="Show where each value comes from and what it means.")
 @json_option
 @pass_app
 def show_settings(app: App, origin: bool, as_json: bool) -> None:
-    """Show every setting in force. Passwords are left out."""
+    """Show the settings in force, without passwords."""
     values = {setting.name: _public_value(app, setting) for setting in SETTINGS}
     origins = app.settings.origins
     if as_json:
@@ -111,4 +111,4 @@ def path(app: App) -> None:
     file = app.home / "tokonoma.toml"
     click.echo(str(file))
     if not file.exists():
-        print_note("It does not exist yet: every setting is a line like `port = 9000` in it.")
+        print_note("It does not exist yet. Write one line per setting, such as `port = 9000`.")

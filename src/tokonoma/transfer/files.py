@@ -45,16 +45,16 @@ def decode_text(raw: bytes) -> tuple[str, str]:
         try:
             return raw[len(mark) :].decode(name), "" if name == "utf-8" else f"It was read as {shown}."
         except UnicodeDecodeError as error:
-            raise SourceError(f"It says that it is {shown}, and is not ({error.reason}).") from None
+            raise SourceError(f"It has the mark of {shown} but is not valid {shown} ({error.reason}).") from None
     if b"\0" in raw[:_SNIFF_BYTES] and not raw.startswith(_OWN_PREFIX):
-        raise SourceError("It is not text (it holds NUL bytes).")
+        raise SourceError("It is not text (it contains NUL bytes).")
     try:
         return raw.decode(), ""
     except UnicodeDecodeError as error:
         try:
             return raw.decode("cp932"), "It was read as Shift_JIS."
         except UnicodeDecodeError:
-            raise SourceError(f"It is not UTF-8 (byte {error.start}), nor Shift_JIS.") from None
+            raise SourceError(f"It is not UTF-8 (byte {error.start}), and not Shift_JIS.") from None
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ def _add_entry(folder: NoteFolder, inside: str, entry: os.DirEntry[str]) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in inside):
         folder.remarks.append(Remark(ascii(inside), "Its name is not text."))
     elif entry.is_symlink():
-        folder.remarks.append(Remark(inside, "It is a link; links are not followed."))
+        folder.remarks.append(Remark(inside, "It is a symbolic link, which is not followed."))
     elif entry.is_dir():
         return f"{inside}/"
     elif not entry.is_file():

@@ -30,9 +30,9 @@ def fit_memo(memo: MemoRecord) -> Iterator[MemoRecord | Remark]:
         yield memo
         return
     if len(parts) > _MAX_PARTS:
-        yield Remark(memo.place, f"It would be more than {_MAX_PARTS} memos.")
+        yield Remark(memo.place, f"It would become more than {_MAX_PARTS} memos.")
         return
-    yield Remark(memo.place, f"It was cut into {len(parts)} memos of one thread: one holds 1 MiB.", lost=False)
+    yield Remark(memo.place, f"It was split into {len(parts)} memos of one thread: the limit is 1 MiB.", lost=False)
     thread = memo.thread or f"imported {memo.memo_id}"
     for number, part in enumerate(parts):
         metadata = {**memo.metadata, "part": number + 1, "parts": len(parts)}
@@ -44,10 +44,10 @@ def fit_relation(relation: RelationRecord) -> Iterator[RelationRecord | Remark]:
     """Yield the relation; if its tag is too long, the reason holds the whole tag."""
     tag, reason = " ".join(relation.tag.split()), relation.reason.replace("\0", "")
     if not tag:
-        yield Remark(relation.place, "The relation says nothing about what it is.")
+        yield Remark(relation.place, "The relation has no tag.")
         return
     if len(tag) > _MAX_TAG:
-        why = f"The tag of a relation has {len(tag)} characters: all of it stands in its reason."
+        why = f"The tag of a relation has {len(tag)} characters; the whole tag is in its reason."
         yield Remark(relation.place, why, lost=False)
         reason = f"{tag}: {reason}" if reason else tag
     yield replace(relation, tag=tag[:_MAX_TAG].replace("\0", ""), reason=reason[:_MAX_REASON])
@@ -83,7 +83,7 @@ def _fit_texts(memo: MemoRecord) -> tuple[MemoRecord, list[str]]:
     content, title, thread = memo.content, memo.title, memo.thread
     if any("\0" in text for text in (content, title, thread)) or "\\x00" in repr(memo.metadata):
         content, title, thread = (text.replace("\0", "") for text in (content, title, thread))
-        changes.append("NUL characters were taken out.")
+        changes.append("NUL characters were removed.")
     if len(title) > _MAX_TITLE:
         changes.append(f"Its title has {len(title)} characters: the first {_MAX_TITLE} are kept.")
     if len(thread) > _MAX_THREAD:
@@ -93,7 +93,7 @@ def _fit_texts(memo: MemoRecord) -> tuple[MemoRecord, list[str]]:
     times: dict[str, int | None] = {name: getattr(memo, name) for name in ("created_at", "updated_at", "expires_at")}
     invalid = [name for name, time in times.items() if time is not None and not 0 <= time <= LATEST]
     if invalid:
-        changes.append("A time before 1970 or after 9999 was left out.")
+        changes.append("A time before 1970 or after 9999 was dropped.")
     times |= dict.fromkeys(invalid)
     return replace(memo, content=content, title=title[:_MAX_TITLE], thread=thread[:_MAX_THREAD], **times), changes
 
@@ -106,7 +106,7 @@ def _fit_metadata(metadata: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
     while sum(sizes.values()) > MAX_METADATA_BYTES - _RESERVED:
         largest = max(sizes, key=lambda key: sizes[key])
         changes.append(
-            f"metadata.{largest[:80]} was left out: all metadata together has more than {MAX_METADATA_BYTES} bytes."
+            f"metadata.{largest[:80]} was dropped, because the metadata has more than {MAX_METADATA_BYTES} bytes."
         )
         del fitted[largest], sizes[largest]
     return fitted, changes

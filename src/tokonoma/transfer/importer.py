@@ -45,7 +45,7 @@ def find_reader(source: ImportSource) -> Reader:
     reader = (_NOTE_READERS if is_notes else _FILE_READERS).get(source.format)
     if reader is None:
         wanted = "a file" if is_notes else "a folder, or a Markdown file"
-        raise Invalid(f"{source.path} cannot be of {source.format}: that would be {wanted}.")
+        raise Invalid(f"{source.path} cannot have the format {source.format}, which is {wanted}.")
     return reader
 
 
@@ -53,7 +53,7 @@ def detect_format(path: Path) -> str:
     """Return the format of a file or folder by its content; raise Invalid if that is unknown."""
     found = _detect_notes(path) if _holds_notes(path) else _detect_lines(path) or _detect_document(path)
     if found is None:
-        raise Invalid(f"{path} looks like none of {', '.join(FORMATS)}. Say --from if you know what it is.")
+        raise Invalid(f"{path} looks like none of {', '.join(FORMATS)}. Use --from if you know the format.")
     return found
 
 
@@ -64,7 +64,7 @@ def _holds_notes(path: Path) -> bool:
 def _detect_notes(path: Path) -> str:
     folder = scan_folder(path)
     if not folder.notes:
-        hint = " Name one of its JSON files instead." if folder.others.keys() & {".json", ".jsonl"} else ""
+        hint = " Import one of its JSON files instead." if folder.others.keys() & {".json", ".jsonl"} else ""
         raise Missing(f"There is no Markdown file in {path}.{hint}")
     fronts: list[Metadata] = []
     for inside in folder.notes[:_SAMPLE_SIZE]:

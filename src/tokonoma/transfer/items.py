@@ -61,7 +61,7 @@ class ItemFolder:
         if old is not None and self._has_conflict(old, item):
             return
         if old is None and path.exists():
-            self.outcome.conflicts.append(Remark(inside, "Another file has this name; it was left as it is."))
+            self.outcome.conflicts.append(Remark(inside, "Another file has this name; it was not overwritten."))
             return
         if old is not None and old[0] == inside and path.read_bytes() == text:
             self.outcome.unchanged += 1
@@ -106,7 +106,7 @@ def read_pages(root: Path) -> Iterator[tuple[str, ItemFields] | Remark]:
             if is_page(text):
                 yield inside, parse_page(text, inside)
             else:
-                yield Remark(inside, "It is no item (no `tokonoma_item:` in its front matter).", lost=False)
+                yield Remark(inside, "It is not an item (no `tokonoma_item:` in its front matter).", lost=False)
         except SourceError as error:
             yield Remark(inside, str(error))
 
@@ -139,7 +139,7 @@ def parse_page(text: str, inside: str) -> ItemFields:
         raise SourceError(f"It has the format {fields.get(MARK)!r}; this program reads {FORMAT}.")
     unknown = sorted(fields.keys() - _KNOWN)
     if unknown:
-        raise SourceError(f"It has the unknown key {unknown[0]!r}; there are: {', '.join(sorted(_KNOWN))}.")
+        raise SourceError(f"It has the unknown key {unknown[0]!r}; known keys: {', '.join(sorted(_KNOWN))}.")
     given = {name: value for name, value in fields.items() if value is not None}
     item: ItemFields = {"content": body.removesuffix("\n"), "links": _parse_links(fields)}
     for name in ("aliases", "tags"):

@@ -54,14 +54,14 @@ def read_jsonl(source: ImportSource) -> Iterator[SourceItem]:
             ended = True
             for name, count in counts.items():
                 if raw.get(f"{name}s") != count:
-                    yield Remark(place, f"The export had {raw.get(f'{name}s')} {name}s, and {count} lines are here.")
+                    yield Remark(place, f"The export had {raw.get(f'{name}s')} {name}s, but {count} lines were found.")
         elif kind in ("memo", "relation"):
             counts[kind] += 1
             yield from _parse_line(raw, source, place)
         else:
-            yield Remark(place, f"{str(kind)[:40]!r} is no type of a line.")
+            yield Remark(place, f"{str(kind)[:40]!r} is not a known type of line.")
     if not ended:
-        yield Remark(source.path.name, "The last line is missing: the file was cut off, or is a part of an export.")
+        yield Remark(source.path.name, "The last line is missing: the file is incomplete.")
 
 
 def _parse_line(raw: Metadata, source: ImportSource, place: str) -> Iterator[SourceItem]:
@@ -73,7 +73,7 @@ def _parse_line(raw: Metadata, source: ImportSource, place: str) -> Iterator[Sou
         return
     unknown = sorted(raw.keys() - fields.keys() - {"type"})
     if unknown:
-        yield Remark(place, f"Unknown fields were left out: {', '.join(unknown)[:200]}.", lost=False)
+        yield Remark(place, f"Unknown fields were dropped: {', '.join(unknown)[:200]}.", lost=False)
 
 
 def to_json(record: MemoRecord | RelationRecord) -> Metadata:
@@ -107,7 +107,7 @@ def _parse_fields(
         try:
             fields[name] = parse(raw[name])
         except (ValueError, OverflowError):
-            raise SourceError(f"{name} is not right: {str(raw[name])[:80]!r}.") from None
+            raise SourceError(f"{name} is not valid: {str(raw[name])[:80]!r}.") from None
     try:
         fields["namespace"] = source.nest_namespace(normalize_namespace(fields.get("namespace", "/")))
     except Invalid as error:

@@ -127,7 +127,7 @@ def _read_page(root: Path, inside: str) -> tuple[Metadata, str]:
     """Return the front matter and the body of a file of an own export."""
     fields, body = read_front_matter(read_note(root, inside)[0])
     if fields is None or "tokonoma" not in fields:
-        raise SourceError("It is not of an export (no `tokonoma:` in its front matter); --from obsidian takes it.")
+        raise SourceError("It is not of an export (no `tokonoma:` in its front matter); --from obsidian imports it.")
     if fields["tokonoma"] != FORMAT:
         raise SourceError(f"It has the format {fields['tokonoma']!r}; this program reads {FORMAT}.")
     return fields, body

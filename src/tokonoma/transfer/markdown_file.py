@@ -119,9 +119,9 @@ def _check_events(block: str) -> None:
     depth, events = 0, cast("Iterator[Any]", yaml.parse(block, Loader=_LOADER))  # pyright: ignore[reportUnknownMemberType]
     for event in events:
         if getattr(event, "anchor", None):  # of an alias, too: the name that it refers to
-            raise FrontMatterError(f"Line {event.start_mark.line + 2}: anchors and aliases are not read.")
+            raise FrontMatterError(f"Line {event.start_mark.line + 2}: anchors and aliases are not allowed.")
         if getattr(event, "tag", None):
-            raise FrontMatterError(f"Line {event.start_mark.line + 2}: tags such as {event.tag!r} are not read.")
+            raise FrontMatterError(f"Line {event.start_mark.line + 2}: tags such as {event.tag!r} are not allowed.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH:
             raise FrontMatterError(f"It is nested more than {_MAX_DEPTH} levels deep.")
@@ -135,7 +135,7 @@ def _to_json_value(value: Any) -> Any:
     if isinstance(value, list):
         return [_to_json_value(each) for each in cast("list[Any]", value)]
     if isinstance(value, str) and not value.isprintable() and any("\ud800" <= each <= "\udfff" for each in value):
-        raise FrontMatterError("It holds half of a surrogate pair.")
+        raise FrontMatterError("It contains half of a surrogate pair.")
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return str(value)
     return value

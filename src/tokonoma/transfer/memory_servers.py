@@ -61,7 +61,7 @@ class _Graph:
             self.entities[name] = _Entity(name, kind, place, observations, others)
             return
         before.observations += [each for each in observations if each not in before.observations]
-        why = f"{name[:80]!r} was already at {before.place}: the observations were put together."
+        why = f"{name[:80]!r} was already at {before.place}: the observations were merged."
         yield Remark(place, why, lost=False)
 
     def add_relation(self, place: str, raw: Metadata) -> Iterator[Remark]:
@@ -82,7 +82,7 @@ class _Graph:
             return
         other_end = {"target": target} if holder.name == origin else {"source": origin}
         holder.missing.append({**other_end, "tag": tag})
-        why = f"{why}; the relation is kept in metadata.missing_links of {holder.name[:80]!r}."
+        why = f"{why}; the relation was saved in metadata.missing_links of {holder.name[:80]!r}."
         yield Remark(place, why, lost=False)
 
 
@@ -131,7 +131,7 @@ def _read_graph_objects(source: ImportSource) -> Iterator[PlacedObject | Remark]
 def read_mem0(source: ImportSource) -> Iterator[SourceItem]:
     """Read a list of memories, or `{"results": […]}`."""
     if as_object(load_document(source.path)).get("relations"):
-        yield Remark(f"{source.path.name}: relations", "Its relations join names, not memories; they were left out.")
+        yield Remark(f"{source.path.name}: relations", "Its relations connect names, not memories; they were skipped.")
     yield from read_memories(source, _parse_mem0_memory)
 
 
@@ -148,7 +148,7 @@ def read_memories(
 ) -> Iterator[SourceItem]:
     memories = find_memory_list(load_document(source.path))
     if memories is None:
-        raise Invalid(f"{source.path} holds no list of memories.")
+        raise Invalid(f"{source.path} contains no list of memories.")
     places: dict[str, str] = {}
     links: list[tuple[str, str, MemoryLink]] = []
     for number, raw in enumerate(memories):
@@ -158,11 +158,11 @@ def read_memories(
             continue
         memo, original, linked = parse(source, as_object(raw), place)  # pyright: ignore[reportUnknownArgumentType]
         if not memo.content.strip():
-            yield Remark(place, "It holds no text.")
+            yield Remark(place, "It contains no text.")
         elif memo.expires_at is not None and memo.expires_at <= now():
             yield Remark(place, "It has expired.")
         elif original in places:
-            yield Remark(place, f"The same memory stands already at {places[original]}.", lost=False)
+            yield Remark(place, f"The same memory is already at {places[original]}.", lost=False)
         else:
             places[original] = place
             links += [(original, place, link) for link in linked]

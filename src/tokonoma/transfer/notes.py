@@ -63,7 +63,7 @@ def read_notes(source: ImportSource, *, typed: bool) -> Iterator[SourceItem]:
         yield from fit_relation(relation)
     if folder.others:
         kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(folder.others.items()))
-        yield Remark(source.path.name, f"Files that are no Markdown stay where they are: {kinds}.", lost=False)
+        yield Remark(source.path.name, f"Files that are not Markdown were not imported: {kinds}.", lost=False)
 
 
 def _read_note(folder: NoteFolder, inside: str) -> _Note:
@@ -76,7 +76,7 @@ def _read_note(folder: NoteFolder, inside: str) -> _Note:
             fields = parse_front_matter(block)
         except FrontMatterError as error:
             body = text  # nothing of it is lost
-            remarks.append(Remark(inside, f"Its front matter was taken as text. {error}", lost=False))
+            remarks.append(Remark(inside, f"Its front matter was imported as text. {error}", lost=False))
     start = text.count("\n") - body.count("\n")
     return _Note(unicodedata.normalize("NFC", inside), fields, body, start, changed, remarks)
 
@@ -105,7 +105,7 @@ def _convert_note(
             attached.append(link.target)
         else:
             missing.append({"target": link.target, "tag": link.tag})
-            why = f"The link to {link.target[:80]!r} leads to no note; it is kept in metadata.missing_links."
+            why = f"The link to {link.target[:80]!r} leads to no note; it was saved in metadata.missing_links."
             yield Remark(place, why, lost=False)
     metadata |= {"missing_links": missing} if missing else {}
     metadata |= {"attachments": attached} if attached else {}

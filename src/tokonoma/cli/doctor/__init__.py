@@ -22,7 +22,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check everything and say what to do. The exit code is 1 if anything fails; a warning does not count."""
+    """Check the installation and say what to do. The exit code is 1 if a check fails; warnings do not count."""
     findings = run_checks(ctx)
     failed = any(finding.state == "fail" for finding in findings)
     if as_json:
@@ -40,11 +40,11 @@ def run_checks(ctx: click.Context) -> list[Finding]:
         file = find_sqlite_file(app)
     except Refusal as error:
         place = find_home(flags.get("home"), read_environment()) / "tokonoma.toml"
-        remedy = f"Mend it in {place}, in the environment or in the command; then look again."
+        remedy = f"Correct it in {place}, in the environment or in the command, then run the doctor again."
         return [*findings, Finding("settings", "fail", error.message, remedy)]
     set_level("error")  # the findings say what the log would say
     changed = [name for name, origin in app.settings.origins.items() if origin != "default"]
-    says = f"sound; not at their defaults: {', '.join(changed)}" if changed else "sound; all at their defaults"
+    says = f"valid; not at their defaults: {', '.join(changed)}" if changed else "valid; all at their defaults"
     findings.append(Finding("settings", "ok", says))
     findings += run_check("home", lambda: machine.check_home(app.home, file))
     folder = app.home if file is None else file.parent
@@ -66,4 +66,4 @@ def _print_findings(findings: list[Finding]) -> None:
         if finding.do:
             click.echo(f"{'':<19}→ {finding.do}", color=color)
     counts = {state: sum(finding.state == state for finding in findings) for state in _COLOURS}
-    click.echo(f"\n{counts['ok']} fine, {counts['warn']} to look at, {counts['fail']} wrong.")
+    click.echo(f"\n{counts['ok']} ok, {counts['warn']} warnings, {counts['fail']} failed.")

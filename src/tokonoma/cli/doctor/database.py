@@ -29,19 +29,19 @@ from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
 _LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
-_RESTORE = "End all servers, then bring back a backup: `tokonoma restore FILE`."
+_RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
 
 
 def check_database(app: App) -> Iterator[Finding]:
     """Check the database as it is: no migration is applied, and no database is created."""
     where = redact_database_url(app.database_url())
     if not database_exists(app):
-        yield Finding("database", "ok", f"{where} is not created yet; the first call makes it.")
+        yield Finding("database", "ok", f"{where} does not exist yet; the first call creates it.")
         return
     try:
         database = open_database(app.database_url())
     except Refusal as error:
-        elsewhere = "See `tokonoma config show --origin` for where the address comes from."
+        elsewhere = "`tokonoma config show --origin` shows where the address comes from."
         yield Finding("database", "fail", error.message, _RESTORE if error.reason == "corrupt" else elsewhere)
         return
     try:
@@ -62,9 +62,9 @@ def check_integrity(database: Database) -> Iterator[Finding]:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         yield Finding("integrity", "fail", "; ".join(problems[:3]) + more, _RESTORE)
     elif database.kind == "sqlite":
-        yield Finding("integrity", "ok", "every page reads, every index agrees")
+        yield Finding("integrity", "ok", "all pages and indexes are intact")
     else:
-        yield Finding("integrity", "ok", "no index and no checksum is broken")
+        yield Finding("integrity", "ok", "all indexes and checksums are intact")
 
 
 def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
@@ -72,8 +72,8 @@ def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -
         done = read_applied(database, rows)
     for name, names in done.items():
         if name not in known:
-            says = f"those of {name!r}, a module that is not enabled here, rest untouched"
-            yield Finding("tables", "ok", says, f"`tokonoma plugins enable {name}` would use them again.")
+            says = f"the tables of {name!r} are kept; this module is not enabled here"
+            yield Finding("tables", "ok", says, f"To use them again: `tokonoma plugins enable {name}`.")
             continue
         try:
             check_order(name, known[name], names)
@@ -81,7 +81,7 @@ def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -
             yield Finding("tables", "fail", error.message, "Update tokonoma, or restore an older backup.")
     waiting = sum(len(steps) - len(done.get(name, [])) for name, steps in known.items() if name in done)
     says = f"{sum(map(len, done.values()))} migrations applied"
-    yield Finding("tables", "ok", says + (f", {waiting} will be with the next start" if waiting > 0 else ""))
+    yield Finding("tables", "ok", says + (f", {waiting} pending until the next start" if waiting > 0 else ""))
 
 
 def check_journal(database: Database) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ def check_journal(database: Database) -> Iterator[Finding]:
         result = verify(rows)
     if result.problems:
         first = "; ".join(result.problems[:3])
-        yield Finding("journal", "fail", f"{len(result.problems)} breaks in its chain: {first}", _RESTORE)
+        yield Finding("journal", "fail", f"{len(result.problems)} breaks in the chain: {first}", _RESTORE)
     else:
         yield Finding("journal", "ok", f"{result.entries} entries in {result.chains} strands, unbroken")
 
@@ -106,10 +106,10 @@ def check_keys(database: Database) -> Iterator[Finding]:
     if expired:
         remedy = "; ".join(f"tokonoma keys revoke {name!r}" for name in expired[:3])
         yield Finding(
-            "keys", "warn", f"{active} active; expired: {', '.join(expired)}.", f"Make new ones, then: {remedy}"
+            "keys", "warn", f"{active} active; expired: {', '.join(expired)}.", f"Create new ones, then: {remedy}"
         )
     else:
-        yield Finding("keys", "ok", f"{active} active" if listed else "none: HTTP is open to this machine alone")
+        yield Finding("keys", "ok", f"{active} active" if listed else "none: HTTP accepts local callers without a key")
 
 
 def check_records(database: Database) -> Iterator[Finding]:
@@ -119,8 +119,8 @@ def check_records(database: Database) -> Iterator[Finding]:
         counts, old = count_by_module(rows), count_outdated(rows)
     says = ", ".join(f"{count} in {module}" for module, count in sorted(counts.items()))
     if old:
-        says += f"; {old} are indexed as an earlier version did it, and may be found less well"
-        yield Finding("records", "warn", says, "Run `tokonoma reindex`; it can be done while servers run.")
+        says += f"; {old} were indexed by an earlier version and may be found less well"
+        yield Finding("records", "warn", says, "Run `tokonoma reindex`; servers can keep running.")
     else:
         yield Finding("records", "ok", says or "none yet")
 
@@ -133,7 +133,7 @@ def check_plugins(home: Path) -> Iterator[Finding]:
     try:
         enabled = read_plugins(home)
     except Unready:
-        remedy = f"Remove {plugins_file(home)}, then run `tokonoma plugins enable NAME` for each."
+        remedy = f"Delete {plugins_file(home)}, then run `tokonoma plugins enable NAME` for each plugin."
         yield Finding("plugins", "fail", f"{plugins_file(home)} is damaged: no plugin is loaded.", remedy)
         return
     if not enabled:
@@ -145,7 +145,7 @@ def check_plugins(home: Path) -> Iterator[Finding]:
         if problem:
             yield Finding("plugins", "fail", f"{info.name}: {problem}", remedy)
         else:
-            yield Finding("plugins", "ok", f"{info.name}: {len(info.entries)} tools, as when it was enabled")
+            yield Finding("plugins", "ok", f"{info.name}: {len(info.entries)} tools, unchanged since it was enabled")
 
 
 def check_embedding(settings: Settings) -> Iterator[Finding]:
@@ -153,21 +153,21 @@ def check_embedding(settings: Settings) -> Iterator[Finding]:
     access = build_provider_access(settings)
     embedder = build_embedder(build_model_config(settings), access)
     if embedder is None:
-        remedy = "To search by meaning too, set embed_provider = builtin, or name another provider and its embed_model."
-        yield Finding("embedding", "ok", "no model: search goes by words alone", remedy)
+        remedy = "To also search by meaning, set embed_provider = builtin, or another provider and its embed_model."
+        yield Finding("embedding", "ok", "no model: search by words only", remedy)
         return
     for endpoint in access.endpoints:
         parts = urlsplit(endpoint.url)
         if endpoint.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
-            yield Finding("embedding", "warn", f"The key of {endpoint.display_url} travels unencrypted.", "Use https.")
+            yield Finding("embedding", "warn", f"The key of {endpoint.display_url} is sent unencrypted.", "Use https.")
     try:
         size = embedder.embed([PROBE], "document", _TIMEOUT).shape[1]
     except Refusal as error:
-        remedy = "Records are kept and found by words; they are embedded when the model answers."
+        remedy = "Records are stored and found by words; they are embedded when the model answers."
         yield Finding("embedding", "warn", error.message, remedy)
     else:
         where = " inside this program" if isinstance(embedder, BuiltinEmbedder) else ""
-        yield Finding("embedding", "ok", f"{embedder.model} answers{where} with {size} numbers a vector")
+        yield Finding("embedding", "ok", f"{embedder.model} answers{where} with {size} numbers per vector")
     finally:
         embedder.close()
 
@@ -175,10 +175,10 @@ def check_embedding(settings: Settings) -> Iterator[Finding]:
 def check_readings() -> Iterator[Finding]:
     """Check whether Japanese words are also found by their reading."""
     if is_installed():
-        yield Finding("readings", "ok", "Sudachi reads the Japanese words of manuals: 見積 is found as みつもり, too")
+        yield Finding("readings", "ok", "Sudachi: words in manuals are also found by reading (見積 as みつもり)")
     else:
-        remedy = f"To find Japanese words by their readings in manuals, too: pip install 'tokonoma[{EXTRA}]' (200 MB)."
-        yield Finding("readings", "ok", "Sudachi is not installed: spellings are joined by rule", remedy)
+        remedy = f"To also find Japanese words in manuals by their reading: pip install 'tokonoma[{EXTRA}]' (200 MB)."
+        yield Finding("readings", "ok", "Sudachi is not installed: spelling variants are found by rules", remedy)
 
 
 def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
@@ -193,8 +193,8 @@ def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
         models = list_models(rows)
     current = next((each for each in models if each.current), None)
     if current is not None and current.name != config.name:
-        yield Finding("vectors", "ok", f"those of {current.name} are in use until {config.name} has made new ones")
-    says = f"{waiting} records wait to be embedded" if waiting else "every record is embedded"
+        yield Finding("vectors", "ok", f"those of {current.name} are used until those of {config.name} are complete")
+    says = f"{waiting} records are waiting to be embedded" if waiting else "every record is embedded"
     if stuck:
         yield Finding("vectors", "warn", f"{says}; {'; '.join(row[0] for row in stuck)}")
     else:
@@ -209,8 +209,8 @@ def _check_pgvector(database: Database) -> Iterator[Finding]:
     if isinstance(found, PgvectorExtension):
         yield Finding("pgvector", "ok", f"version {found.version // 1000}.{found.version % 1000}")
     elif found == "offered":
-        remedy = "Let somebody who may run: create extension vector"
-        yield Finding("pgvector", "warn", "is installed on the server, not in this database.", remedy)
+        remedy = "Run as a user with the right to do so: create extension vector"
+        yield Finding("pgvector", "warn", "is installed on the server, but not in this database.", remedy)
     else:
-        remedy = "Install pgvector on the server; until then every vector is looked at, which is right but slow."
+        remedy = "Install pgvector on the server. Until then search compares every vector, which is slow."
         yield Finding("pgvector", "warn", "is not installed on the server.", remedy)

@@ -59,9 +59,9 @@ def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding
     except Refusal as error:
         return [Finding(name, "fail", error.message)]
     except OSError as error:
-        return [Finding(name, "fail", f"cannot be looked at: {error}.")]
+        return [Finding(name, "fail", f"cannot be checked: {error}.")]
     except Exception as error:
-        return [Finding(name, "fail", f"the check itself broke ({type(error).__name__}).", "Please report this.")]
+        return [Finding(name, "fail", f"the check failed ({type(error).__name__}).", "Please report this.")]
 
 
 def check_python() -> Iterator[Finding]:
@@ -77,13 +77,13 @@ def check_sqlite() -> Iterator[Finding]:
     if words:
         yield Finding("sqlite", "ok", f"{version} with FTS5")
     else:
-        yield Finding("sqlite", "fail", f"{version} has no FTS5.", "Install apsw again: pip install --upgrade apsw")
+        yield Finding("sqlite", "fail", f"{version} has no FTS5.", "Reinstall apsw: pip install --upgrade apsw")
 
 
 def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
     """Check that only the owner has access. `database` is the file of SQLite, if that is used."""
     if not folder.exists():
-        yield Finding("home", "ok", f"{folder} is not created yet; the first start makes it.")
+        yield Finding("home", "ok", f"{folder} does not exist yet; the first start creates it.")
         return
     if sys.platform == "win32":
         yield Finding("home", "ok", f"{folder} (permissions are not checked on this system)")
@@ -94,10 +94,10 @@ def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
         files += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
     shared = [file for file in files if file.exists() and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     if not shared:
-        yield Finding("home", "ok", f"{folder}, open to its owner alone")
+        yield Finding("home", "ok", f"{folder}, accessible to its owner only")
         return
     named = " ".join(shlex.quote(str(path)) for path in shared)
-    yield Finding("home", "warn", f"Others on this machine may look into: {named}", f"chmod go= {named}")
+    yield Finding("home", "warn", f"Other users of this machine can read: {named}", f"chmod go= {named}")
 
 
 def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
@@ -105,14 +105,14 @@ def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
     place = next(each for each in (folder, *folder.parents) if each.exists())
     kind = find_filesystem_type(place.resolve(), read_mounts())
     if kind in NETWORK_TYPES and sqlite_there:
-        says = f"{place} lies on {kind}, a network file system: SQLite can lose data there."
+        says = f"{place} is on {kind}, a network file system: SQLite can lose data there."
         yield Finding("file system", "warn", says, _USE_LOCAL_DISK)
     else:
-        yield Finding("file system", "ok", kind or "not told by this system")
+        yield Finding("file system", "ok", kind or "unknown on this system")
     free = shutil.disk_usage(place).free
     room = f"{free // 2**20} MiB free"
     if free < _LOW_DISK:
-        yield Finding("room", "warn", f"{room} on the disk of {place}.", "Make room before writes fail.")
+        yield Finding("room", "warn", f"{room} on the disk of {place}.", "Free some space before writes fail.")
     else:
         yield Finding("room", "ok", room)
     if sqlite_there and folder.exists():
@@ -133,11 +133,11 @@ def check_locks(folder: Path) -> Iterator[Finding]:
             return
         other = subprocess.run([sys.executable, "-I", "-c", _LOCK_PROBE, file.name], check=False, capture_output=True)
     if other.returncode == 3:
-        yield Finding("locks", "ok", "other processes see them")
+        yield Finding("locks", "ok", "other processes see locks")
     elif other.returncode == 0:
         yield Finding("locks", "fail", f"Two processes could lock one file in {folder} at once.", _USE_LOCAL_DISK)
     else:
-        yield Finding("locks", "warn", "could not be tried: a second Python did not start.")
+        yield Finding("locks", "warn", "could not be checked: a second Python process did not start.")
 
 
 def find_filesystem_type(path: Path, table: Mounts) -> str:
@@ -178,10 +178,10 @@ def check_port(host: str, number: int) -> Iterator[Finding]:
     elif not _is_taken(host, number):
         yield Finding("port", "ok", f"{host}:{number} is free for `tokonoma serve`")
     elif _is_tokonoma(host, number):
-        yield Finding("port", "ok", f"{host}:{number} is being served: it answers as tokonoma does")
+        yield Finding("port", "ok", f"{host}:{number} is used by a running tokonoma")
     else:
         remedy = "Choose another with --port, TOKONOMA_PORT or `port` in tokonoma.toml."
-        yield Finding("port", "warn", f"{host}:{number} belongs to another program.", remedy)
+        yield Finding("port", "warn", f"{host}:{number} is used by another program.", remedy)
 
 
 def _is_taken(host: str, number: int) -> bool:

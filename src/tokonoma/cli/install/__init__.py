@@ -24,18 +24,18 @@ from tokonoma.transfer.files import as_object
 
 @command("install", "host", "port", "direct")
 @click.argument("client", type=click.Choice(list(CLIENTS)))
-@click.option("--dry-run", is_flag=True, help="Print what would be written or run, and do nothing.")
-@click.option("--http", is_flag=True, help="Point it at `tokonoma serve` instead of having it start its own process.")
-@click.option("--key", is_flag=True, help=f"With --http: send the API key that the variable {KEY} holds.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written or run, but change nothing.")
+@click.option("--http", is_flag=True, help="Connect to `tokonoma serve` instead of starting a process.")
+@click.option("--key", is_flag=True, help=f"With --http: send the API key in the variable {KEY}.")
 @click.option(
     "--scope", type=click.Choice(["user", "project"]), default="user", show_default=True,
-    help="For all projects, or for the one in this folder.",
+    help="For all projects, or only for the project in this folder.",
 )  # fmt: skip
 @pass_app
 def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: str) -> None:
-    """Tell a client about this server. Its other servers and settings stay as they are.
+    """Add this server to the configuration of a client. Its other servers and settings do not change.
 
-    Flags such as --direct that are given here are kept in the client's configuration.
+    Flags such as --direct are written to the configuration of the client.
     """
     address = build_http_address(app, key) if http else build_stdio_address(app, get_flags(click.get_current_context()))
     machine = Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
@@ -47,15 +47,13 @@ def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: 
     if not dry_run:
         print_note(chosen.next_step)
     if http:
-        hint = "" if key else " Once it asks for keys, add --key here."
+        hint = "" if key else " If it requires a key, run this command again with --key."
         print_note(f"Start the server with `tokonoma serve`.{hint}")
         return
     for origin in app.settings.origins.values():  # a client that starts the server does not have these variables
         if origin.startswith("environment "):
             name = origin.removeprefix("environment ")
-            print_note(
-                f"Mind: {name} is set in this shell alone. Put it into tokonoma.toml if {chosen.title} needs it."
-            )
+            print_note(f"Note: {name} is set in this shell only. Put it into tokonoma.toml if {chosen.title} needs it.")
 
 
 def build_stdio_address(app: App, flags: Mapping[str, Any]) -> ServerAddress:
@@ -95,7 +93,7 @@ def _install_into_file(client: McpClient, machine: Machine, address: ServerAddre
     added: Json = {client.section: {NAME: entry}} | ({"inputs": inputs} if inputs else {})
     text = orjson.dumps(added, option=orjson.OPT_INDENT_2).decode()
     if dry_run:
-        print_note(f"This would be put into {file}:")
+        print_note(f"This would be added to {file}:")
         click.echo(text)
         return
     before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
@@ -106,13 +104,13 @@ def _install_into_file(client: McpClient, machine: Machine, address: ServerAddre
         message = f"{error.message}\nOr add this by hand:\n{text}"
         if client.name == "vscode" and not inputs:
             line = shlex.join(["code", "--add-mcp", orjson.dumps({"name": NAME, **entry}).decode()])
-            message += f"\nOr let VS Code do it:\n{line}"
+            message += f"\nOr run:\n{line}"
         raise Invalid(message, reason=error.reason) from None
     if new == old:
-        print_note(f"{file} already has it; nothing was changed.")
+        print_note(f"{file} already contains this server; nothing was changed.")
         return
     kept = clients.replace_config(file, clients.format_config(new, before))
-    print_note(f"Written: {file}" + (f" (as it was before: {kept})" if kept else ""))
+    print_note(f"Written: {file}" + (f" (old version: {kept})" if kept else ""))
 
 
 def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, dry_run: bool) -> None:
@@ -127,7 +125,7 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
     config = clients.parse_config(file.read_text(encoding="utf-8-sig"), file) if file.exists() else {}
     known = as_object(config.get("mcpServers")).get(NAME)
     if known is not None and _drop_empty(known) == _drop_empty(clients.build_entry(client, address)):
-        print_note("Claude Code already has it; nothing was changed.")
+        print_note("Claude Code already has this server; nothing was changed.")
         return
     if known is not None:
         _run_command(["claude", "mcp", "remove", "--scope", scope, NAME])

@@ -67,12 +67,10 @@ class McpClient:
 CLIENTS = {
     client.name: client
     for client in (
-        McpClient("claude-code", "Claude Code", "mcpServers", f"${{{KEY}}}", "A new session has it; /mcp shows it."),
-        McpClient(
-            "claude-desktop", "Claude Desktop", "mcpServers", "", "Quit Claude Desktop wholly and start it again."
-        ),
-        McpClient("cursor", "Cursor", "mcpServers", f"${{env:{KEY}}}", "Cursor's settings show it under MCP."),
-        McpClient("vscode", "VS Code", "servers", f"${{input:{_INPUT}}}", "The command `MCP: List Servers` shows it."),
+        McpClient("claude-code", "Claude Code", "mcpServers", f"${{{KEY}}}", "Start a new session; /mcp lists it."),
+        McpClient("claude-desktop", "Claude Desktop", "mcpServers", "", "Quit Claude Desktop and start it again."),
+        McpClient("cursor", "Cursor", "mcpServers", f"${{env:{KEY}}}", "The settings of Cursor list it under MCP."),
+        McpClient("vscode", "VS Code", "servers", f"${{input:{_INPUT}}}", "`MCP: List Servers` lists it."),
     )
 }
 
@@ -81,7 +79,7 @@ def find_config_file(client: McpClient, machine: Machine, scope: str) -> Path:
     """The file that the client reads, for all projects (`user`) or for this one (`project`)."""
     if scope == "project":
         if client.name not in _PROJECT_FILES:
-            raise Invalid(f"{client.title} knows no projects. Leave --scope out.", field="scope")
+            raise Invalid(f"{client.title} has no project configuration. Omit --scope.", field="scope")
         return machine.folder / _PROJECT_FILES[client.name]
     if client.name == "claude-code":
         return Path(machine.environ.get("CLAUDE_CONFIG_DIR") or machine.home) / ".claude.json"
@@ -100,8 +98,8 @@ def build_entry(client: McpClient, address: ServerAddress) -> Json:
         return entry | ({"env": dict(address.environ)} if address.environ else {})
     if client.name == "claude-desktop":
         raise Invalid(
-            "Claude Desktop's file takes only programs that it starts itself. Leave --http out: it then starts "
-            "tokonoma on the same data, beside the server that runs.",
+            "The configuration of Claude Desktop accepts only programs that it starts itself. Omit --http: it then "
+            "starts its own tokonoma on the same data.",
             field="http",
         )
     entry = {"url": address.url} if client.name == "cursor" else {"type": "http", "url": address.url}
@@ -134,15 +132,15 @@ def parse_config(text: str, file: Path) -> Json:
     except json.JSONDecodeError as error:
         if _has_comments(text):
             raise Invalid(
-                f"{file} has comments or trailing commas (line {error.lineno}), which writing it anew would lose.",
+                f"{file} has comments or trailing commas (line {error.lineno}), which rewriting would lose.",
                 reason="comments",
             ) from None
         place = f"line {error.lineno}, column {error.colno}"
-        raise Invalid(f"{file} is not JSON ({place}: {error.msg}). Mend it first.", reason="not_json") from None
+        raise Invalid(f"{file} is not JSON ({place}: {error.msg}). Correct it first.", reason="not_json") from None
     except _DuplicateKey as error:
-        raise Invalid(f"{file} names {error} twice in one object. Mend it first.", reason="not_json") from None
+        raise Invalid(f"{file} names {error} twice in one object. Correct it first.", reason="not_json") from None
     if not isinstance(value, dict):
-        raise Invalid(f"{file} holds no JSON object. Mend it first.", reason="not_json")
+        raise Invalid(f"{file} holds no JSON object. Correct it first.", reason="not_json")
     return cast("Json", value)
 
 
@@ -150,12 +148,12 @@ def add_server(whole: Json, section: str, name: str, entry: Json, inputs: Sequen
     """Return the object with this server in its section, and everything else unchanged."""
     servers: Any = whole.get(section, {})
     if not isinstance(servers, Mapping):
-        raise Invalid(f"{file}: {section!r} is not an object. Mend it first.", reason="not_json")
+        raise Invalid(f"{file}: {section!r} is not an object. Correct it first.", reason="not_json")
     new: Json = {**whole, section: {**servers, name: entry}}
     if inputs:
         kept: Any = whole.get("inputs", [])
         if not isinstance(kept, list):
-            raise Invalid(f"{file}: 'inputs' is not a list. Mend it first.", reason="not_json")
+            raise Invalid(f"{file}: 'inputs' is not a list. Correct it first.", reason="not_json")
         ids = {each["id"] for each in inputs}
         others = [each for each in cast("list[Any]", kept) if as_object(each).get("id") not in ids]
         new["inputs"] = [*others, *inputs]

@@ -21,23 +21,23 @@ _FACTS = ("status", "priority", "category", "version", "start_date", "end_date",
 
 @group("items")
 def items() -> None:
-    """List, show, add, edit and draw items; keep them as Markdown files."""
+    """List, show, add, edit and draw items; export and import them as Markdown files."""
 
 
 @items.command("list")
 @click.argument("query", required=False)
 @click.option("--type", "type_", metavar="TYPE", help="Only items of this type.")
-@click.option("--all", "closed", is_flag=True, help="Closed ones too.")
-@click.option("--ready", is_flag=True, help="Only what can be worked on: open, and not blocked.")
+@click.option("--all", "closed", is_flag=True, help="Also closed items.")
+@click.option("--ready", is_flag=True, help="Only items that are open and not blocked.")
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True)
 @json_option
 @pass_app
 def list_items(
     app: App, query: str | None, type_: str | None, closed: bool, ready: bool, limit: int, as_json: bool
 ) -> None:
-    """List items, last changed first; with a QUERY the best first, as in `type:bug is:open printer`."""
+    """List items, last changed first; with a QUERY such as `type:bug is:open printer`, best first."""
     if ready and (query is not None or closed):
-        raise click.UsageError("--ready goes with --type and --limit alone.")
+        raise click.UsageError("--ready can be used only with --type and --limit.")
     if query is not None:
         types = {"types": [type_]} if type_ else {}
         page = call_tool(app, MODULE_NAME, "search_items", query=query, limit=limit, **types)
@@ -54,7 +54,7 @@ def list_items(
     ]
     print_table(("ADDRESS", "STATUS", "PRIORITY", "TITLE", "TAGS"), rows)
     if page["has_more"]:
-        print_note(f"There are more than {limit}: --limit shows up to 100 of them.")
+        print_note(f"There are more than {limit} items; --limit shows up to 100.")
 
 
 @items.command("show")
@@ -62,7 +62,7 @@ def list_items(
 @json_option
 @pass_app
 def show_item(app: App, address_: str, as_json: bool) -> None:
-    """Show an item, as docs-12, with its links and its content."""
+    """Show the item at ADDRESS, such as docs-12, with its links and content."""
     item = call_tool(app, MODULE_NAME, "get_item_detail", **parse_address(address_))
     if as_json:
         print_json(item)
@@ -73,17 +73,17 @@ def show_item(app: App, address_: str, as_json: bool) -> None:
 @items.command("add")
 @click.argument("type_", metavar="TYPE")
 @click.argument("title")
-@click.option("--content", help="Markdown; - reads it from standard input.")
+@click.option("--content", help="Markdown; `-` reads standard input.")
 @click.option("--description")
 @click.option("--status", type=click.Choice(STATUSES, case_sensitive=False))
 @click.option("--priority", type=click.Choice(PRIORITIES, case_sensitive=False))
 @click.option("--category")
-@click.option("--tag", "tags", multiple=True, help="May be given several times.")
-@click.option("--related", multiple=True, metavar="ADDRESS", help="May be given several times.")
+@click.option("--tag", "tags", multiple=True, help="Can be repeated.")
+@click.option("--related", multiple=True, metavar="ADDRESS", help="Can be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="The new item as JSON.")
 @pass_app
 def add_item(app: App, type_: str, title: str, as_json: bool, **fields: Any) -> None:
-    """Make an item of a TYPE with a TITLE, and print its address."""
+    """Create an item of this TYPE with this TITLE and print its address."""
     given = {name: list(value) if name in ("tags", "related") else value for name, value in fields.items() if value}
     if given.get("content") == "-":
         given["content"] = sys.stdin.buffer.read().decode()
@@ -100,7 +100,7 @@ def add_item(app: App, type_: str, title: str, as_json: bool, **fields: Any) -> 
 def edit_item(app: App, address_: str) -> None:
     """Edit an item in $VISUAL or $EDITOR: its fields above, its content below.
 
-    Nothing is lost if it cannot be saved, or if somebody else was quicker: your text is kept in a file.
+    If the item cannot be saved, or was changed meanwhile, your text is kept in a file.
     """
     place = parse_address(address_)
     item = call_tool(app, MODULE_NAME, "get_item_detail", **place)
@@ -123,15 +123,15 @@ def edit_item(app: App, address_: str) -> None:
 @click.argument("address_", metavar="ADDRESS")
 @click.option("--depth", type=click.IntRange(1, 3), default=2, show_default=True)
 @click.option("--format", "kind", type=click.Choice(list(GRAPH_FORMATS)), default="mermaid", show_default=True)
-@click.option("--most", type=click.IntRange(1, 5000), default=50, show_default=True, help="Items to draw at most.")
+@click.option("--most", type=click.IntRange(1, 5000), default=50, show_default=True, help="The most items to draw.")
 @pass_app
 def graph_items(app: App, address_: str, depth: int, kind: str, most: int) -> None:
-    """Draw what is around an item, as Mermaid (for Markdown) or DOT (for Graphviz)."""
+    """Draw the items around an item as Mermaid (for Markdown) or DOT (for Graphviz)."""
     options = {"depth": depth, "max_results": most, "include_edges": True}
     graph = call_tool(app, MODULE_NAME, "get_related_items", **parse_address(address_), **options)
     click.echo(GRAPH_FORMATS[kind](graph))
     if graph.get("truncated"):
-        print_note(f"There are more than {most} items around it: --most draws more of them.")
+        print_note(f"There are more than {most} items around it; --most draws more.")
 
 
 items.add_command(export_items)
@@ -142,7 +142,7 @@ def parse_address(text: str) -> dict[str, Any]:
     """The parameters that name the item `docs-12`."""
     target = parse_target(text)
     if target is None or target.item is None:
-        raise Invalid(f"{text!r} is not the address of an item. One looks like docs-12.")
+        raise Invalid(f"{text!r} is not the address of an item, such as docs-12.")
     return {"type": target.type or MODULE_NAME, "id": target.item}
 
 

@@ -27,12 +27,12 @@ Page = tuple[str, ItemFields]  # the path of a file, its item
 @command("export", "database_url")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--type", "type_", metavar="TYPE", default="", help="Only items of this type.")
-@click.option("--trash", is_flag=True, help="Also items that were deleted.")
+@click.option("--trash", is_flag=True, help="Also export deleted items.")
 @pass_app
 def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
-    """Write every item to FOLDER as a Markdown file, or bring the files there up to date.
+    """Write every item to FOLDER as a Markdown file, or update the files there.
 
-    Files that were edited since they were written are left alone and reported; the exit code is then 1.
+    Files that were edited since their export are not overwritten but reported; the exit code is then 1.
     """
     target = ItemFolder(folder)
     after: int | None = 0
@@ -55,13 +55,13 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
 
 @command("import", "database_url")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
 def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
-    """Take items in from the Markdown files of FOLDER: new ones, and edited ones.
+    """Import new and edited items from the Markdown files in FOLDER.
 
-    What was changed here since the export is never overwritten: it is reported as a conflict, and the exit code is 1.
+    An item that was changed here since the export is not overwritten but reported as a conflict; the exit code is 1.
     """
     if not folder.exists():
         raise Missing(f"There is no folder {folder}.")
@@ -82,7 +82,7 @@ def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
         details = {"folder": str(folder), "dry_run": dry_run, **summary}
         print_json({**details, "remarks": [asdict(each) for each in remarks]})
     else:
-        verb = "Would take in" if dry_run else "Taken in"
+        verb = "Would import" if dry_run else "Imported"
         click.echo(f"{verb} from {folder}: {', '.join(f'{number} {name}' for name, number in summary.items())}")
         _print_remarks("Remarks", remarks)
     sys.exit(1 if any(each.lost for each in remarks) else 0)
@@ -98,7 +98,7 @@ def _read_folder(folder: Path) -> tuple[list[Page], list[Remark]]:
             continue
         inside, item = each
         if item["uid"] in paths:
-            remarks.append(Remark(inside, f"It is the same item as {paths[item['uid']]}; this file was left out."))
+            remarks.append(Remark(inside, f"It is the same item as {paths[item['uid']]}; this file was skipped."))
         else:
             paths[item["uid"]] = inside
             pages.append(each)
@@ -120,7 +120,7 @@ def _import_links(app: App, pages: list[Page], results: list[dict[str, Any]]) ->
         ends = {link.get("uid") for each in batch for link in each["links"]} | {each["uid"] for each in batch}
         params = {"items": batch, "accepted": sorted(ends & stored)}
         for lost in call_owner_tool(app, MODULE_NAME, "import.links", params)["lost"]:
-            remarks.append(Remark(paths[lost["uid"]], f"There is nothing at {lost['to']}: the link is left out."))
+            remarks.append(Remark(paths[lost["uid"]], f"There is no item at {lost['to']}; the link was skipped."))
     return remarks
 
 

@@ -89,7 +89,7 @@ def find_changes(item: Mapping[str, Any], text: str) -> dict[str, Any]:
     except FrontMatterError as error:
         raise Invalid(f"The fields cannot be read: {error}") from None
     if fields is None:
-        raise Invalid("The fields between the two lines of --- are gone.")
+        raise Invalid("The fields between the two lines of --- are missing.")
     unknown = sorted(fields.keys() - {*_FIELDS, *_LISTS})
     if unknown:
         raise Invalid(f"There is no field {unknown[0]!r}; there are: {', '.join((*_FIELDS, *_LISTS))}.")
