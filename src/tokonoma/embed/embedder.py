@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -112,54 +113,27 @@ def is_same_model(one: "Vectors", other: "Vectors") -> bool:
     return one.shape == other.shape and float(one @ other) >= _SAME
 
 
-class EmbeddingModel(Protocol):
-    """A model whose vectors are, or will be, stored. `config` is a ModelConfig as JSON; `anchor` is the probe's vector,
-    which tells one model from another of the same name. New vectors are of the model that is `current`. Documents up to
-    `backfilled_to` were put into the queue; None: all were."""
+def check_model(probe: "Vectors", model: StoredModel, advice: str = "") -> None:
+    """Fails with UnusableAnswer if the model that answers is not the one that made the stored vectors."""
+    import numpy as np
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def config(self) -> str: ...
-    @property
-    def anchor(self) -> "Vectors": ...
-    @property
-    def current(self) -> bool: ...
-    @property
-    def backfilled_to(self) -> int | None: ...
+    if not is_same_model(probe, np.frombuffer(model.anchor, np.float32)):
+        raise UnusableAnswer(
+            f"The model that answers as {model.name} is not the one that made the stored vectors.{advice}"
+        )
 
 
 class VectorStore(Protocol):
-    """Where vectors are stored; app/search.py passes it in. `model` is the id of a model."""
+    """Where vectors are stored: `VectorSearch`, which app/search.py passes in. `model` is the id of a model. No method
+    waits for another transaction."""
 
-    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
-        """What to embed of each document: title and text. Deleted documents are left out."""
-        ...
-
-    def list_models(self, rows: Rows) -> Sequence[EmbeddingModel]: ...
-
-    def adopt(self, statements: Statements, name: str, config: str, anchor: "Vectors") -> None:
-        """Make this the current model: every document is to have a vector of it."""
-        ...
-
-    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]:
-        """The next documents without a vector of this model, in order."""
-        ...
-
-    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        """Lock the documents that no other transaction is changing, and return these. Does not wait."""
-        ...
-
-    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        """Lock those that no other transaction is deleting against that, and return these. Does not wait."""
-        ...
-
+    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]: ...
+    def list_models(self, rows: Rows) -> Sequence[StoredModel]: ...
+    def adopt(self, statements: Statements, name: str, config: str, anchor: "Vectors") -> None: ...
+    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]: ...
+    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
+    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
     def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None: ...
-
     def store_vectors(
         self,
         statements: Statements,
@@ -167,16 +141,7 @@ class VectorStore(Protocol):
         document_id: int,
         vectors: "Vectors",
         texts: Sequence[str],
-        titled: bool = False,
-    ) -> None:
-        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
-        `titled`: the first is the title by itself."""
-        ...
-
-    def maintain(self, model: int) -> None:
-        """Housekeeping after vectors were stored; quick if there is nothing to do."""
-        ...
-
-    def retire(self, model: int) -> bool:
-        """Delete some of the vectors of other models. Returns whether there was something to do."""
-        ...
+        titled: bool,
+    ) -> None: ...
+    def maintain(self, model: int) -> None: ...
+    def retire(self, model: int) -> bool: ...

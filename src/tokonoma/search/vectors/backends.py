@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 
 from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.search.candidates import CandidatePool
@@ -27,7 +28,6 @@ from tokonoma.search.vectors.store import (
     FULL_PRECISION,
     PgvectorExtension,
     QueryVector,
-    StoredModel,
     VectorMatch,
     build_index_name,
     compare_pieces,

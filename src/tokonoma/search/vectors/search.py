@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tokonoma.core.desk import Record, Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.core.query import Metric
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.fusion import detect_language
 from tokonoma.search.vectors import store
-from tokonoma.search.vectors.store import QueryVector, StoredModel, VectorMatch
+from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _DELETED = 500  # vectors of a model that is no longer in use, deleted at once
+_STORE = """insert into embedding (document_id, model, piece, data, language)
+values (:document_id, :model, :piece, :data, :language)"""
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
@@ -136,13 +139,22 @@ class VectorSearch:
         texts: Sequence[str],
         titled: bool = False,
     ) -> None:
+        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
+        `titled`: the first is the title by itself."""
         languages = [detect_language(text) for text in texts]
         if titled:  # the title "NHK" over a Japanese text is not English
             languages[0] = languages[1]
-        first = store.TITLE_PIECE if titled else 0
-        store.store_vectors(statements, self._database.kind, model, document_id, vectors, languages, first)
+        key = {"document_id": document_id, "model": model}
+        statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
+        pieces = enumerate(zip(vectors, languages, strict=True), store.TITLE_PIECE if titled else 0)
+        rows = [
+            {**key, "piece": piece, "data": store.encode_vector(self._database.kind, vector), "language": language}
+            for piece, (vector, language) in pieces
+        ]
+        statements.run_many(_STORE, rows)
 
     def maintain(self, model: int) -> None:
+        """Housekeeping after vectors were stored; quick if there is nothing to do."""
         with self._database.reading() as rows:
             models = [each for each in store.list_models(rows) if each.id == model]
         for each in models:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.store.dialect import DatabaseKind
 from tokonoma.store.migrate import quote_name
 
@@ -23,30 +24,9 @@ values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
 _MISSING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
-_STORE = """insert into embedding (document_id, model, piece, data, language)
-values (:document_id, :model, :piece, :data, :language)"""
-_LOCK_FOR_CHANGE = "select id from document where id in ({numbers}) {for_update_free}"
-_LOCK_AGAINST_DELETE = "select id from document where id in ({numbers}) {for_stay_free}"
+_LOCK = "select id from document where id in ({numbers}) "
 TITLE_PIECE = -1
 """The number of the piece that is the title by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredModel:
-    id: int
-    name: str
-    dimension: int
-    config: str
-    anchor_bytes: bytes
-    current: bool
-    backfilled_to: int | None
-    sealed: int
-
-    @property
-    def anchor(self) -> "Floats":
-        import numpy as np
-
-        return np.frombuffer(self.anchor_bytes, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +47,7 @@ class VectorMatch(NamedTuple):
 
 
 def list_models(rows: Rows) -> list[StoredModel]:
-    return [_to_model(row) for row in rows.rows(_MODELS)]
+    return [StoredModel(*row[:4], bytes(row[4]), bool(row[5]), *row[6:]) for row in rows.rows(_MODELS)]
 
 
 def adopt(statements: Statements, name: str, config: str, anchor: "Floats") -> None:
@@ -82,35 +62,16 @@ def list_missing(rows: Rows, model: int, after: int, limit: int) -> list[int]:
 
 def lock_for_change(statements: Statements, document_ids: Sequence[int]) -> set[int]:
     """Lock the documents that no other transaction is changing, and return these."""
-    return {row[0] for row in statements.rows(_LOCK_FOR_CHANGE, numbers=json.dumps(list(document_ids)))}
+    return {row[0] for row in statements.rows(_LOCK + "{for_update_free}", numbers=json.dumps(list(document_ids)))}
 
 
 def lock_against_delete(statements: Statements, document_ids: Sequence[int]) -> set[int]:
     """Lock the documents that no other transaction is deleting against being deleted, and return these."""
-    return {row[0] for row in statements.rows(_LOCK_AGAINST_DELETE, numbers=json.dumps(list(document_ids)))}
+    return {row[0] for row in statements.rows(_LOCK + "{for_stay_free}", numbers=json.dumps(list(document_ids)))}
 
 
 def save_backfill(statements: Statements, model: int, upto: int | None) -> None:
     statements.run("update embedding_model set filled = :upto where id = :model", upto=upto, model=model)
-
-
-def store_vectors(
-    statements: Statements,
-    kind: DatabaseKind,
-    model: int,
-    document_id: int,
-    vectors: "Floats",
-    languages: Sequence[str],
-    first: int = 0,
-) -> None:
-    """Replace the document's vectors of this model. `first`: the number of the first piece."""
-    key = {"document_id": document_id, "model": model}
-    statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
-    rows = [
-        {**key, "piece": piece, "data": encode_vector(kind, vector), "language": language}
-        for piece, (vector, language) in enumerate(zip(vectors, languages, strict=True), first)
-    ]
-    statements.run_many(_STORE, rows)
 
 
 def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int) -> QueryVector | None:
@@ -174,10 +135,6 @@ def decode_vectors(kind: DatabaseKind, found: Sequence[bytes]) -> "Floats":
 
 def encode_vector(kind: DatabaseKind, vector: "Floats") -> Any:
     return vector.tobytes() if kind == "sqlite" else vector.tolist()
-
-
-def _to_model(row: Row) -> StoredModel:
-    return StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
 
 
 # pgvector
