@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 # numpy is imported inside functions: a process that never needs a vector must not pay for it.
 
-TextKind = Literal["document", "query"]
-"""Some models embed queries and documents differently."""
-
+TextKind = Literal["document", "query"]  # some models embed queries and documents differently
 PROBE = "Tokonoma asks which model this is. 床の間は、どのモデルかを尋ねます。"
 """Embedded now and then: as long as its vector stays the same, it is still the same model that answers."""
 

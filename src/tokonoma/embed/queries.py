@@ -15,9 +15,7 @@ from tokonoma.embed.models import ModelConfig
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-QUERY_TIMEOUT = 5.0
-"""Seconds that a search waits for one endpoint."""
-
+QUERY_TIMEOUT = 5.0  # seconds that a search waits for one endpoint
 _MAX_CACHED = 1_024
 _REST, _MOST_REST = 2.0, 60.0  # seconds in which a provider that failed is not called; doubled each time
 

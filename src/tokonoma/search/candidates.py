@@ -56,9 +56,7 @@ _DATES = ("date", "time", "ts", "timestamp", "happened_at", "occurred_at", "crea
 
 _KEYS = ", ".join(f"'{key}'" for key in _DATES)
 
-ThreadPosition = tuple[Hashable, int]
-"""A thread, and a number in it: neighbours' numbers differ by one."""
-
+ThreadPosition = tuple[Hashable, int]  # a thread, and a number in it: neighbours' numbers differ by one
 _GAP = 100  # between the numbers of two parts of threads that do not touch
 
 
@@ -113,14 +111,13 @@ class CandidatePool:
     def fetch(self, ids: Collection[int]) -> list[SearchCandidate]:
         return [*map(SearchCandidate._make, self._query_each(_FETCH, ids))]
 
-    def fetch_headers(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
+    def fetch_headers(self, ids: Collection[int]) -> dict[int, list[str]]:
         """Address, module, namespace and title."""
-        found = self._query_each(_HEADERS, ids)
-        return {number: (address, module, namespace, title) for number, address, module, namespace, title in found}
+        return {number: header for number, *header in self._query_each(_HEADERS, ids)}
 
-    def fetch_dates(self, ids: Collection[int]) -> list[tuple[int, str | None, float | None]]:
+    def fetch_dates(self, ids: Collection[int]) -> Sequence[Row]:
         """What the facts of these documents say of their time, as a text or as a number."""
-        return [(number, text, value) for number, text, value in self._query_each(_DATED, ids)]
+        return self._query_each(_DATED, ids)
 
     def find_newest(self, most: int) -> list[tuple[int, int]]:
         """Ids and times, newest first."""

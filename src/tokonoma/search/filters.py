@@ -21,9 +21,7 @@ from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, SearchFilter, SearchScope
 
-INDEXED_LENGTH = 128
-"""Characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index."""
-
+INDEXED_LENGTH = 128  # characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index
 _LONG_KEY = 200
 _EXACT = 2**53
 _MOST = 1.7e308

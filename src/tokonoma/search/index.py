@@ -211,9 +211,7 @@ def _build_row(document: Document, mark: Classification | DocumentScan, old: Row
 # then seen, and a later one waits and replaces our row. Rows that are locked by others are skipped, since they are
 # being written anyway; so there is no deadlock.
 
-PAGE = 50
-"""Documents per transaction: other writers wait for it on SQLite."""
-
+PAGE = 50  # documents per transaction: other writers wait for it on SQLite
 _READ_PROGRESS = "select after, done from progress where module = :module"
 _SAVE_PROGRESS = """insert into progress (module, after, done) values (:module, :after, :done)
 on conflict (module) do update set after = excluded.after, done = excluded.done"""

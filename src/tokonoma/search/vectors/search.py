@@ -13,6 +13,7 @@ from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.core.query import Metric
+from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.fusion import detect_language
 from tokonoma.search.vectors import store
@@ -71,7 +72,7 @@ class VectorSearch:
         for model in models:
             vector = self._embed(model, text)
             if vector is not None:
-                return QueryVector(model.id, vector, detect_language(text))
+                return QueryVector(model.id, vector)
         return None
 
     def find_nearest(
@@ -80,9 +81,7 @@ class VectorSearch:
         """The nearest documents, best first, all inside the filter. `query` is a vector, or the id of a document whose
         own vector is meant."""
         resolved = self._resolve_query(rows, query)
-        if resolved is None:
-            return []
-        found = self._get_backend().find_nearest(rows, *resolved, filter, limit)
+        found = {} if resolved is None else self._search_backend(rows, *resolved, filter, limit)
         best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
         return [(document, _apply_metric(match, metric)) for document, match in best]
 
@@ -90,16 +89,18 @@ class VectorSearch:
         """So many documents that may well be the nearest, found in the cheapest way. The caller checks whether they lie
         inside the filter, and how near they are."""
         resolved = self._resolve_query(rows, query)
-        return [] if resolved is None else self._get_backend().propose(rows, *resolved, filter, limit)
+        if resolved is None:
+            return []
+        if filter.narrow:  # it asks for what codes do not know
+            return list(self._search_backend(rows, *resolved, filter, limit))
+        return self._get_backend().propose(rows, *resolved, filter, limit)
 
     def compare(
         self, rows: Rows, query: QueryVector | int, documents: Sequence[int], metric: Metric
     ) -> dict[int, VectorMatch]:
         """Of these documents, those that have vectors. The caller has checked that they lie inside the filter."""
         resolved = self._resolve_query(rows, query)
-        if resolved is None:
-            return {}
-        found = self._get_backend().compare(rows, *resolved, documents)
+        found = {} if resolved is None else self._get_backend().compare(rows, *resolved, documents)
         return {document: _apply_metric(match, metric) for document, match in found.items()}
 
     def count_waiting(self, rows: Rows) -> int:
@@ -190,6 +191,14 @@ class VectorSearch:
             self._backend = SqliteVectorBackend() if self._database.kind == "sqlite" else PostgresVectorBackend()
         return self._backend
 
+    def _search_backend(
+        self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
+    ) -> dict[int, VectorMatch]:
+        few = CandidatePool(self._database.kind, rows, filter).list_few() if filter.narrow else None
+        if few is not None:
+            return self._get_backend().compare(rows, model, query, few)
+        return self._get_backend().find_nearest(rows, model, query, filter, limit)
+
     def _resolve_query(self, rows: Rows, query: QueryVector | int) -> tuple[StoredModel, QueryVector] | None:
         """None: the model that the query was embedded with has just been retired."""
         models = self._list_preferred(rows)
@@ -206,16 +215,13 @@ class VectorSearch:
         models = store.list_models(rows)
         current = [model for model in models if model.current]
         others = [model for model in reversed(models) if not model.current]
-        if not others or not current or self._is_nearly_complete(rows, current[0]):
+        if not others or not current:
             return current + others
-        return others + current
-
-    def _is_nearly_complete(self, rows: Rows, model: StoredModel) -> bool:
-        """Whether so many documents have a vector of the new model that it can be used."""
-        if model.backfilled_to is not None:
-            return False
-        found = rows.row("select count(*) from document")
-        return found is None or self._queue.count_waiting(rows) * _NEARLY_ALL <= int(found[0])
+        if current[0].backfilled_to is not None:
+            return others + current
+        total = rows.rows("select count(*) from document")[0][0]
+        is_nearly_complete = self._queue.count_waiting(rows) * _NEARLY_ALL <= total
+        return current + others if is_nearly_complete else others + current
 
 
 def build_text_reader(read_record: Callable[[Rows, str], Record | None]) -> ReadTexts:

@@ -25,8 +25,7 @@ on conflict (name) do update set recipe = excluded.recipe, current = 1, filled =
 _MISSING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
 _LOCK = "select id from document where id in ({numbers}) "
-TITLE_PIECE = -1
-"""The number of the piece that is the title by itself."""
+TITLE_PIECE = -1  # the number of the piece that is the title by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class QueryVector:
 
     model: int
     vector: "Floats"
-    language: str = ""
 
 
 class VectorMatch(NamedTuple):
@@ -47,7 +45,10 @@ class VectorMatch(NamedTuple):
 
 
 def list_models(rows: Rows) -> list[StoredModel]:
-    return [StoredModel(*row[:4], bytes(row[4]), bool(row[5]), *row[6:]) for row in rows.rows(_MODELS)]
+    return [
+        StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
+        for row in rows.rows(_MODELS)
+    ]
 
 
 def adopt(statements: Statements, name: str, config: str, anchor: "Floats") -> None:
@@ -79,7 +80,7 @@ def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int
     import numpy as np
 
     found = rows.rows(
-        f"""select {data_column(kind)}, language from embedding e
+        f"""select {data_column(kind)} from embedding e
         where document_id = :document_id and model = :model and piece >= 0 order by piece""",  # noqa: S608
         document_id=document_id,
         model=model,
@@ -90,10 +91,10 @@ def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int
     length = float(np.linalg.norm(mean))
     # Pieces that point in opposite directions have no mean direction; the first one is then as good as any.
     vector = (mean / length).astype(np.float32) if length > 1e-6 else decode_vectors(kind, [found[0][0]])[0]
-    return QueryVector(model, vector, found[0][1])
+    return QueryVector(model, vector)
 
 
-def select_best(found: Iterable[tuple[int, int, str, float]]) -> dict[int, VectorMatch]:
+def select_best(found: Iterable[Row]) -> dict[int, VectorMatch]:
     """For each document of (document, piece, language, cosine) its best piece, and its title."""
     best: dict[int, VectorMatch] = {}
     for document, piece, language, cosine in found:
@@ -139,9 +140,7 @@ def encode_vector(kind: DatabaseKind, vector: "Floats") -> Any:
 
 # pgvector
 
-FULL_PRECISION, _HALF_PRECISION = 2_000, 4_000
-"""Dimensions up to which an index can hold full and half precision."""
-
+FULL_PRECISION, _HALF_PRECISION = 2_000, 4_000  # dimensions up to which an index can hold full and half precision
 _INSTALLED = """select n.nspname, split_part(e.extversion, '.', 1)::int * 1000 + split_part(e.extversion, '.', 2)::int
 from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"""
 _OFFERED = "select 1 from pg_available_extensions where name = 'vector'"
