@@ -43,14 +43,12 @@ class Embedder(Protocol):
     is stored with every vector. `dimension` is None until the first answer, unless it is configured. `batch_size` is
     how many texts it takes at once; texts longer than `chunk_length` characters are split into pieces."""
 
-    @property
-    def model(self) -> str: ...
+    model: str
+    batch_size: int
+    chunk_length: int
+
     @property
     def dimension(self) -> int | None: ...
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def chunk_length(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         """One row of length 1 for each text, in order. Fails with ProviderUnavailable or UnusableAnswer. `timeout`:

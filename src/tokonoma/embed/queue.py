@@ -104,8 +104,7 @@ def has_ready(rows: Rows, least: int = 1, *, claimed: bool = False) -> bool:
 
 
 def count_waiting(rows: Rows) -> int:
-    row = rows.row("select count(*) from embedding_queue")
-    return int(row[0]) if row is not None else 0
+    return rows.rows("select count(*) from embedding_queue")[0][0]
 
 
 def get_problem(rows: Rows, document_id: int) -> str | None:

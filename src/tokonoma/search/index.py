@@ -163,8 +163,7 @@ def count_by_module(rows: Rows) -> dict[str, int]:
 
 def count_outdated(rows: Rows) -> int:
     """Records whose terms were written by an earlier version of this program. They are found, but not as well."""
-    row = rows.row("select count(*) from document where form <> :form", form=FORMAT_VERSION)
-    return 0 if row is None else row[0]
+    return rows.rows("select count(*) from document where form <> :form", form=FORMAT_VERSION)[0][0]
 
 
 def _write_facts(statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
@@ -272,6 +271,5 @@ def _reindex_page(
         tx.run(_DELETE_PROGRESS, module=module)
     else:
         tx.run(_SAVE_PROGRESS, module=module, after=last, done=done)
-    total = tx.row("select count(*) from document where module = :module", module=module)
-    assert total is not None
-    return ReindexProgress(module, done, max(total[0], done), finished=last is None)
+    total = tx.rows("select count(*) from document where module = :module", module=module)[0][0]
+    return ReindexProgress(module, done, max(total, done), finished=last is None)

@@ -219,9 +219,7 @@ class Corpus:
 
 
 def read_corpus(rows: Rows) -> Corpus:
-    row = rows.row(_READ)
-    assert row is not None
-    return Corpus(*(int(each or 0) for each in row))
+    return Corpus(*(int(each or 0) for each in rows.rows(_READ)[0]))
 
 
 def update_corpus(kind: DatabaseKind, statements: Statements, document_id: int, documents: int, length: int) -> None:

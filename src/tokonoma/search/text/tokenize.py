@@ -21,7 +21,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from operator import add
 from typing import NamedTuple
@@ -258,8 +258,5 @@ def _unpack_numbers(packed: bytes) -> "array[int]":
     return numbers
 
 
-def _pack_numbers(numbers: Iterable[int]) -> bytes:
-    packed = array("I", numbers)
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
+def _pack_numbers(numbers: Collection[int]) -> bytes:
+    return struct.pack(f"<{len(numbers)}I", *numbers)

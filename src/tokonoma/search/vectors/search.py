@@ -4,6 +4,7 @@ Two models are never mixed. A query is embedded with the current model as soon a
 until then with the one before it, if that can still be used; else with the current model and the vectors it has.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -228,13 +229,10 @@ def build_text_reader(read_record: Callable[[Rows, str], Record | None]) -> Read
     """From the records of the modules: the index stores no text."""
 
     def read_texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-        found: dict[int, tuple[str, str]] = {}
-        for document_id in document_ids:
-            row = rows.row("select address from document where id = :id", id=document_id)
-            record = None if row is None else read_record(rows, row[0])
-            if record is not None:
-                found[document_id] = record.title, record.text
-        return found
+        sql = "select id, address from document where id in ({numbers})"
+        found = rows.rows(sql, numbers=json.dumps(list(document_ids)))
+        records = ((document_id, read_record(rows, address)) for document_id, address in found)
+        return {document_id: (each.title, each.text) for document_id, each in records if each is not None}
 
     return read_texts
 
