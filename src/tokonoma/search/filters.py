@@ -11,7 +11,7 @@ number 1 or 0; an integer that a float cannot hold keeps its digits as text.
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,15 +120,12 @@ def compile_condition(predicate: Predicate, name: str, params: dict[str, Any]) -
     parts = [compile_condition(each, f"{name}_{number}p", params) for number, each in enumerate(predicate.parts)]
     drivers = [part.driver for part in parts]
     if isinstance(predicate, AllOf):
-        if not parts:
-            return FilterPart("anything", "1 = 1")
-        return _join_parts(" and ", parts, next(filter(None, drivers), ""))
+        word, driver, empty = " and ", next(filter(None, drivers), ""), FilterPart("anything", "1 = 1")
+    else:
+        driver = " union all ".join(drivers) if all(drivers) else ""
+        word, empty = " or ", FilterPart("nothing", "1 = 0", _NO_DOCUMENTS)
     if not parts:
-        return FilterPart("nothing", "1 = 0", _NO_DOCUMENTS)
-    return _join_parts(" or ", parts, " union all ".join(drivers) if all(drivers) else "")
-
-
-def _join_parts(word: str, parts: Sequence[FilterPart], driver: str) -> FilterPart:
+        return empty
     sql = "(" + word.join(f"({part.sql})" for part in parts) + ")"
     return FilterPart(word.join(part.description for part in parts), sql, driver)
 

@@ -33,9 +33,6 @@ values (:document_id, :model, :piece, :data, :language)"""
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
-EmbeddingState = Literal["embedded", "waiting", "none"]
-"""Of one document: it has a vector, it waits for one, or it will not get one."""
-
 ReadTexts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
 """What to embed of each document: its title and its text."""
 
@@ -112,7 +109,8 @@ class VectorSearch:
             self._waiting, self._counted_at = self._queue.count_waiting(rows), time.monotonic()
         return self._waiting
 
-    def get_state(self, rows: Rows, document_id: int) -> EmbeddingState:
+    def get_state(self, rows: Rows, document_id: int) -> Literal["embedded", "waiting", "none"]:
+        """`none`: it will not get a vector."""
         if rows.row("select 1 from embedding where document_id = :id limit 1", id=document_id) is not None:
             return "embedded"
         is_waiting = self._embed is not None and self._queue.get_problem(rows, document_id) is not None

@@ -79,8 +79,8 @@ def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int
     """A document's own vector: the mean of those of its pieces."""
     import numpy as np
 
-    data = "data" if kind == "sqlite" else "array_send(data)"
-    sql = f"select {data} from embedding where document_id = :id and model = :model and piece >= 0 order by piece"  # noqa: S608
+    sql = f"""select {data_column(kind)} from embedding e
+    where document_id = :id and model = :model and piece >= 0 order by piece"""  # noqa: S608
     found = rows.rows(sql, id=document_id, model=model)
     if not found:
         return None
@@ -115,8 +115,13 @@ def merge_matches(one: VectorMatch, other: VectorMatch) -> VectorMatch:
     return VectorMatch(nearer.similarity, nearer.language, one.title if other.title is None else other.title)
 
 
+def data_column(kind: DatabaseKind) -> str:
+    """How a select names the vectors, so that they come as bytes."""
+    return "e.data" if kind == "sqlite" else "array_send(e.data)"
+
+
 def decode_vectors(kind: DatabaseKind, found: Sequence[bytes]) -> "Floats":
-    """Vectors of one model: the stored bytes, or on PostgreSQL what `array_send` makes of them."""
+    """Vectors of one model, as `data_column` gives them."""
     import numpy as np
 
     if kind == "sqlite":
