@@ -120,8 +120,8 @@ def check_model(probe: "Vectors", model: StoredModel, advice: str = "") -> None:
 
 
 class VectorStore(Protocol):
-    """Where vectors are stored: `VectorSearch`, which app/search.py passes in. `model` is the id of a model. No method
-    waits for another transaction."""
+    """Where vectors are stored: `VectorSearch`, which app/search.py passes in. `model` is the id of a model. Texts of
+    deleted documents are left out; the two locks do not wait, and return the documents that they could lock."""
 
     def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]: ...
     def list_models(self, rows: Rows) -> Sequence[StoredModel]: ...

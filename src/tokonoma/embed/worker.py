@@ -99,7 +99,8 @@ class EmbedWorker:
             self.wake()
 
     def _has_model_changed(self, rows: queue.Rows) -> bool:
-        models, mine = self._store.list_models(rows), self._find_model(rows)
+        models = self._store.list_models(rows)
+        mine = next((each for each in models if each.name == self._config.name), None)
         return bool(models) and (mine is None or not mine.current or mine.backfilled_to is not None)
 
     def close(self, grace: float = 1.0) -> None:
