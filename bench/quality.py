@@ -32,7 +32,7 @@ from tokonoma.app import App
 from tokonoma.cli import GC_THRESHOLDS
 from tokonoma.core.call import Caller
 from tokonoma.core.policy import PolicyProposal
-from tokonoma.embed import queue
+from tokonoma.embed.queue import count_waiting
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 _BESIDE = Path(__file__).parents[2] / "shared"
@@ -101,7 +101,7 @@ class House:
 
     def _count_waiting(self) -> int:
         with self.app.database.reading() as rows:
-            return queue.count_waiting(rows)
+            return count_waiting(rows)
 
 
 def lines(name: str) -> list[dict[str, Any]]:
