@@ -84,7 +84,7 @@ def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServe
     house.work()
     found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
     assert found["vectors"][0] == "warn"
-    assert "refused the texts" in found["vectors"][1]
+    assert "rejected the texts" in found["vectors"][1]
     assert found.get("pgvector", ("ok",))[0] == "ok"
     other = settings(provider="openai", model="other", url=server.url)
     assert ("vectors", "ok", "those of openai:m are used until those of openai:other are complete") in said(

@@ -37,9 +37,9 @@ def test_list_and_show(run, value, shelf):
 def test_mistakes_are_told_without_a_trace(run, shelf):
     for words, told in (
         (("show", "nowhere"), "'nowhere' is not the address of an item, such as docs-12."),
-        (("show", "docs-99"), "There is no item docs-99 here."),
-        (("add", "Bad Type", ""), "type: A type is made of a-z, 0-9 and _; title: Title is required"),
-        (("list", "status:shut"), "status is one of Open"),
+        (("show", "docs-99"), "Item docs-99 not found."),
+        (("add", "Bad Type", ""), "type: A type consists of a-z, 0-9 and _; title: Title is required"),
+        (("list", "status:shut"), "status must be one of Open"),
         (("list", "(a"), "(a\n^"),
     ):
         result = run("items", *words)
