@@ -32,6 +32,7 @@ from tokonoma.app import App
 from tokonoma.cli import GC_THRESHOLDS
 from tokonoma.core.call import Caller
 from tokonoma.core.policy import PolicyProposal
+from tokonoma.embed.queue import count_waiting
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 _BESIDE = Path(__file__).parents[2] / "shared"
@@ -95,8 +96,12 @@ class House:
     def settle(self) -> None:
         """Until every vector is made: else the worker's time would be taken for that of a search."""
         worker = self.app.search.worker
-        while worker is not None and (worker.run_batch() or self.app.search.count_waiting()):
-            time.sleep(0.01)  # its own thread may have the rest in hand
+        while worker is not None and (worker.run_batch() or self._count_waiting()):
+            time.sleep(0.01)  # its own job may have the rest in hand
+
+    def _count_waiting(self) -> int:
+        with self.app.database.reading() as rows:
+            return count_waiting(rows)
 
 
 def lines(name: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import httpx
 
 from tokonoma.app import App
 from tokonoma.core.call import Caller
-from tokonoma.server.http.app import create_app
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.mcp.session import StdioSession
 
 MODERN = {
@@ -105,7 +105,7 @@ class Http(Talk):
 
     def __init__(self, app: App, token: str | None = None, remote: str = "127.0.0.1") -> None:
         super().__init__()
-        self._asgi = create_app(app.dispatcher)
+        self._asgi = HttpApp(app.dispatcher)
         self._token, self._remote = token, remote
 
     def post(self, message: Json, **headers: str) -> httpx.Response:

@@ -27,7 +27,7 @@ def signed(talk, words: str, **more: str) -> str:
 
 def test_its_tools_are_listed_when_asked_for(app):
     names = [tool["name"] for tool in Lines(app).ask("tools/list")["result"]["tools"]]
-    assert names == ["get_module_schema", "call", "batch", "guestbook_sign", "guestbook_entries"]
+    assert names == ["get_module_schema", "call", "batch", "guestbook_sign", "guestbook_entries", "guestbook_page"]
 
 
 def test_pages_hold_every_entry_once_newest_first(app):
@@ -78,3 +78,15 @@ def test_bad_parameters_get_the_signature_back(app, params):
     error = Lines(app).refused("guestbook", "sign", **params)
     assert error["code"] == "INVALID_ARGUMENT"
     assert error["details"]["signature"].startswith("sign(name: str 1..80")
+
+
+def test_the_page_is_a_document_beside_the_answer(app):
+    owner = Lines(app)
+    signed(owner, "a fine alcove")
+    result = owner.tool("call", module="guestbook", tool_name="page", params={"title": "Visitors"})
+    assert result["structuredContent"] == {"entries": 1}
+    resource = result["content"][1]["resource"]
+    assert resource["mimeType"] == "text/markdown"
+    assert resource["text"].startswith("# Visitors")
+    assert "a fine alcove" in resource["text"]
+    assert owner.refused("guestbook", "page", title=1)["details"]["problems"][0]["field"] == "title"

@@ -13,9 +13,9 @@ from server.hostile import TABLE, modern, request
 from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
-from tokonoma.server.http.app import HttpApp, create_app
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.asgi import HttpLimits
-from tokonoma.server.http.run import create_server, listen
+from tokonoma.server.http.run import HttpServer, listen
 
 KEYS = {"a": Principal("ann", "key")}
 
@@ -287,7 +287,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(monkeypatch, capsys):
 
 def test_a_connection_on_which_nothing_comes_is_closed():
     listener, started = listen("127.0.0.1", 0), threading.Event()
-    running = create_server(create_app(Workshop()), on_started=started.set, grace=0.0)
+    running = HttpServer(HttpApp(Workshop()), on_started=started.set, grace=0.0)
     running.config.timeout_keep_alive = 0
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -302,7 +302,7 @@ def test_a_connection_on_which_nothing_comes_is_closed():
 def test_at_the_end_a_call_under_way_is_answered_and_its_connection_closed():
     listener, started = listen("127.0.0.1", 0), threading.Event()
     shop = Workshop()
-    running = create_server(create_app(shop), on_started=started.set, grace=0.0)
+    running = HttpServer(HttpApp(shop), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()

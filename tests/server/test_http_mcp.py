@@ -7,7 +7,7 @@ from server.web import events, post, send
 
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Denied, Limited, Unavailable
-from tokonoma.server.http.app import create_app
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.asgi import HttpLimits
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
@@ -15,7 +15,7 @@ INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo":
 
 @pytest.fixture
 def app():
-    return create_app(Workshop())
+    return HttpApp(Workshop())
 
 
 def call(name, id=1, write=request, **arguments):
@@ -53,7 +53,7 @@ def test_a_hundred_megabytes_are_refused_as_they_come(app):
 
 
 def test_the_limit_can_be_set():
-    app = create_app(Workshop(), limits=HttpLimits(body=100))
+    app = HttpApp(Workshop(), limits=HttpLimits(body=100))
     assert post(app, request("ping")).status_code == 200
     assert post(app, request("ping", {"x": "y" * 100})).status_code == 413
 
@@ -169,7 +169,7 @@ def test_progress_is_kept_from_a_client_that_wants_one_body(app):
 
 
 def test_keys():
-    app = create_app(Workshop(keys={"k1": Principal("ann", "key")}), metrics=lambda: b"x 1\n")
+    app = HttpApp(Workshop(keys={"k1": Principal("ann", "key")}), metrics=lambda: b"x 1\n")
     nobody = post(app, request("ping"))
     assert (nobody.status_code, nobody.headers["www-authenticate"]) == (401, 'Bearer realm="tokonoma"')
     assert nobody.json()["error"] == {"code": -32011, "message": "This server needs a key."}
@@ -192,7 +192,7 @@ def test_what_the_front_learns_of_a_call(app):
 
 def test_the_pages_for_machines():
     reasons = []
-    app = create_app(Workshop(), ready=lambda: reasons, metrics=lambda: b"calls_total 5\n")
+    app = HttpApp(Workshop(), ready=lambda: reasons, metrics=lambda: b"calls_total 5\n")
     assert send(app, "GET", "/health").json() == {"status": "ok"}
     assert send(app, "HEAD", "/health").status_code == 200
     assert send(app, "GET", "/health", headers={"host": "10.0.0.1"}).status_code == 200
@@ -204,14 +204,14 @@ def test_the_pages_for_machines():
     measured = send(app, "GET", "/metrics")
     assert (measured.text, measured.headers["content-type"].split(";")[0]) == ("calls_total 5\n", "text/plain")
     assert send(app, "GET", "/nothing").status_code == 404
-    assert send(create_app(Workshop()), "GET", "/metrics").status_code == 404
+    assert send(HttpApp(Workshop()), "GET", "/metrics").status_code == 404
 
 
 def test_a_page_that_fails_says_so_and_no_more(capsys):
     def broken():
         raise RuntimeError("password=hunter2")
 
-    app = create_app(Workshop(), ready=broken, metrics=broken)
+    app = HttpApp(Workshop(), ready=broken, metrics=broken)
     assert send(app, "GET", "/ready").status_code == 503
     assert send(app, "GET", "/metrics").status_code == 500
     assert "hunter2" not in send(app, "GET", "/ready").text + send(app, "GET", "/metrics").text
@@ -232,7 +232,7 @@ def test_who_calls_may_be_turned_away_for_other_reasons(error, status, code, cap
         def identify(self, caller):
             raise error
 
-    response = post(create_app(Closed()), request("ping"))
+    response = post(HttpApp(Closed()), request("ping"))
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     assert response.headers.get("retry-after") == ("3" if status == 429 else None)
     assert "hunter2" not in response.text + capsys.readouterr().err

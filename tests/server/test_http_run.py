@@ -17,9 +17,9 @@ from server.hostile import modern, request
 from server.web import headers_of, served
 
 from tokonoma.core.call import Principal
-from tokonoma.server.http.app import create_app
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.asgi import HttpLimits
-from tokonoma.server.http.run import create_server, listen
+from tokonoma.server.http.run import HttpServer, listen
 
 SLOW = HttpLimits(stream_after=0.0, beat=0.01)
 CANCELLED = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
@@ -196,7 +196,7 @@ def test_a_body_in_pieces_is_put_together():
 def test_at_the_end_open_streams_are_answered():
     shop = Workshop()
     listener, started = listen("127.0.0.1", 0), threading.Event()
-    running = create_server(create_app(shop, limits=SLOW), on_started=started.set, grace=0.0)
+    running = HttpServer(HttpApp(shop, limits=SLOW), on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()
@@ -234,11 +234,12 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from server.fixture import Workshop
 from tokonoma.core.log import log, set_level
-from tokonoma.server.http.app import create_app
-from tokonoma.server.http.run import listen, run
+from tokonoma.server.http.app import HttpApp
+from tokonoma.server.http.run import HttpServer, listen
 set_level("debug")
 listener = listen("127.0.0.1", 0)
-run(create_app(Workshop()), listener, on_started=lambda: log("info", "started", port=listener.getsockname()[1]))
+port = listener.getsockname()[1]
+HttpServer(HttpApp(Workshop()), on_started=lambda: log("info", "started", port=port)).run(sockets=[listener])
 log("info", "closed")
 """
 

@@ -9,7 +9,7 @@ from server.hostile import request
 from server.web import post, send
 
 from tokonoma.auth.authenticate import is_loopback
-from tokonoma.server.http.app import create_app
+from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.security import parse_accept, strip_port
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
@@ -17,7 +17,7 @@ INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo":
 
 @pytest.fixture
 def app():
-    return create_app(Workshop())
+    return HttpApp(Workshop())
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
@@ -58,7 +58,7 @@ def test_pages_of_other_sites_are_refused(app, origin):
 
 
 def test_pages_of_chosen_sites_are_served_with_what_browsers_want():
-    app = create_app(Workshop(), origins=["https://app.example.com/"], host_names=None)
+    app = HttpApp(Workshop(), origins=["https://app.example.com/"], host_names=None)
     origin = "https://app.example.com"
     asked = {"origin": origin, "access-control-request-method": "POST", "host": "anything"}
     preflight = send(app, "OPTIONS", "/mcp", headers=asked)

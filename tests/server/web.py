@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 from server.fixture import Workshop
 
-from tokonoma.server.http.app import HttpApp, create_app
-from tokonoma.server.http.run import create_server, listen
+from tokonoma.server.http.app import HttpApp
+from tokonoma.server.http.run import HttpServer, listen
 
 ACCEPT = "application/json, text/event-stream"
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -62,7 +62,7 @@ def served(
     front = Workshop() if front is None else front
     listener = listen("127.0.0.1", port)
     started = threading.Event()
-    running = create_server(create_app(front, **options), tls=tls, on_started=started.set, grace=0.0)
+    running = HttpServer(HttpApp(front, **options), tls=tls, on_started=started.set, grace=0.0)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     started.wait()

@@ -77,7 +77,7 @@ def test_the_index_can_be_made_anew_from_the_items(app, items):
         for (address,) in statements.rows("select address from document where module = 'items'"):
             if json.loads(address.rpartition("/")[2]) % 2:
                 app.search.index.drop(statements, address)
-    module = app.registry.module("items")
+    module = app.registry.get_module("items")
     steps = list(reindex(app.database, app.search.index, [module], app.policy.scan_document, CancelToken()))
     assert steps[-1].finished
     with app.database.reading() as rows:

@@ -84,7 +84,7 @@ def list_plugins(app: App, as_json: bool) -> None:
 def enable(app: App, name: str) -> None:
     """Check and enable the module NAME. Run this again after an update of its package."""
     tools = ", ".join(tool.name for tool in enable_plugin(app.home, name).entries)
-    print_note(f"Enabled {name!r}: {tools}. Restart running servers to use it.")
+    print_note(f"Enabled {name!r}: {tools}. Running servers see it within a second.")
 
 
 @plugins.command("disable")

@@ -38,8 +38,8 @@ def serve(ctx: click.Context) -> None:
     """
     # Starlette and uvicorn: 70 ms that other commands do not need.
     from tokonoma.auth.authenticate import is_loopback
-    from tokonoma.server.http.app import create_app
-    from tokonoma.server.http.run import load_tls, run
+    from tokonoma.server.http.app import HttpApp
+    from tokonoma.server.http.run import HttpServer, load_tls
     from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
@@ -55,7 +55,7 @@ def serve(ctx: click.Context) -> None:
         tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
         app.warm(serves=True)
         app.observers.append(metrics.observe)
-        endpoint = create_app(
+        endpoint = HttpApp(
             app.dispatcher,
             # Checking host names protects a server without keys against web pages. A page has no key.
             host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
@@ -67,7 +67,8 @@ def serve(ctx: click.Context) -> None:
         )
         listener = _open_listener(host, settings.get_int("port"))
         scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
-        run(endpoint, listener, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
+        server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
+        server.run(sockets=[listener])
 
 
 def _open_listener(host: str, port: int) -> socket.socket:

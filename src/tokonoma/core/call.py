@@ -16,15 +16,12 @@ Progress = Callable[[float, float | None, str | None], None]
 """progress, total, message"""
 
 
-PrincipalKind = Literal["owner", "key", "client", "web"]
-
-
 @dataclass(frozen=True, slots=True)
 class Principal:
     """The authenticated caller and what it may use. `person` is the user behind a client or a web session."""
 
     name: str
-    kind: PrincipalKind = "owner"
+    kind: Literal["owner", "key", "client", "web"] = "owner"
     reach: Reach = UNLIMITED
     person: str = ""
 

@@ -11,11 +11,7 @@ _count = count()
 _bits = Random(int.from_bytes(os.urandom(32), "big")).getrandbits
 
 
-class OpaqueMarker:
-    """An annotation; pydantic ignores annotations that it does not know."""
-
-
-OPAQUE = OpaqueMarker()
+OPAQUE = object()  # pydantic ignores annotations that it does not know
 Opaque = Annotated[str, OPAQUE]
 """A string that no user wrote (an id, a hash, an address, a time): nothing in it is masked"""
 

@@ -107,35 +107,20 @@ class ModuleInfo:
 class ServerInfo(Protocol):
     """What a module may know of the running server."""
 
-    @property
-    def version(self) -> str: ...
-    @property
-    def started_at(self) -> int:
-        """Milliseconds since the epoch."""
-        ...
+    version: str
+    started_at: int  # milliseconds since the epoch
 
-    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
-        """The modules that this principal can see, each with the tools that it can see."""
-        ...
+    # The modules that this principal can see, each with the tools that it can see.
+    def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]: ...
 
-    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
-        """One tool by any of its names; Missing names the nearest ones."""
-        ...
+    # One tool by any of its names; Missing names the nearest ones.
+    def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo: ...
 
-    def health(self) -> Mapping[str, Any]:
-        """Each part of the server with `ok`, and what to do if it is not."""
-        ...
+    def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
+    def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
+    def sizes(self) -> Mapping[str, int]: ...  # bytes and rows of what is stored
 
-    def locations(self) -> Mapping[str, str]:
-        """Paths and URLs of home, database, settings and workspace, without credentials."""
-        ...
-
-    def sizes(self) -> Mapping[str, int]:
-        """Bytes and rows of what is stored."""
-        ...
-
+    # The newest journal entries of this principal, and the cursor of the next page.
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """The newest journal entries of this principal, and the cursor of the next page."""
-        ...
+    ) -> tuple[list[dict[str, Any]], str | None]: ...

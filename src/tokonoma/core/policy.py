@@ -11,13 +11,12 @@ from tokonoma.core.module import ToolInfo
 
 Layer = Literal["session", "project", "principle"]
 LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
-Verdict = Literal["deny", "redact", "allow"]
 AccessEffect = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    verdict: Verdict
+    verdict: Literal["deny", "redact", "allow"]
     reason: str
 
 
@@ -126,9 +125,7 @@ class Policy(Protocol):
     @property
     def version(self) -> str: ...
     @property
-    def number(self) -> int:
-        """Increases with every policy that is applied."""
-        ...
+    def number(self) -> int: ...  # increases with every policy that is applied
 
     def view_for(self, who: Principal) -> PolicyView: ...
     def allows(self, who: Principal, entry: ToolInfo) -> bool: ...
@@ -143,27 +140,18 @@ class Policy(Protocol):
         """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
         ...
 
-    def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
-        """The classification of texts that are stored there."""
-        ...
+    def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification: ...
 
 
 class DeskPolicy(Protocol):
     @property
     def version(self) -> str: ...
     @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that the caller holds."""
-        ...
-
+    def tags(self) -> tuple[str, ...]: ...  # those that the caller holds
     @property
     def retrieval(self) -> RetrievalSettings: ...
     def layer_rule(self, layer: Layer) -> LayerRule: ...
-
-    def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
-        """Those of `tags` that the caller does not hold."""
-        ...
-
+    def find_tags_not_held(self, tags: Collection[str]) -> list[str]: ...
     def decide(
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision: ...
@@ -177,9 +165,7 @@ class DeskPolicy(Protocol):
         ...
 
     def preview(self, proposal: PolicyProposal) -> PolicyPreview: ...
-    def prepare(self) -> None:
-        """Call this before the transaction that applies a policy."""
-
+    def prepare(self) -> None: ...  # to be called before the transaction that applies a policy
     def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion: ...
     def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion: ...
     def reclassify_records(self) -> ReclassifyProgress | None:
@@ -187,10 +173,7 @@ class DeskPolicy(Protocol):
         progress if that was not long enough; the rest happens in the background."""
         ...
 
-    def progress(self) -> ReclassifyProgress | None:
-        """Progress of the reclassification; None when it is complete."""
-        ...
-
+    def progress(self) -> ReclassifyProgress | None: ...  # None when it is complete
     def current_version(self) -> PolicyVersion: ...
     def find_version(self, version: str) -> PolicyVersion: ...
     def list_versions(self, limit: int, before: int | None) -> list[PolicyVersion]: ...

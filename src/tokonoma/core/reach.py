@@ -22,10 +22,6 @@ class MaskPattern:
     tool: str | None = None
     effect: Literal["read", "write", "destroy"] | None = None
 
-    @property
-    def is_whole_module(self) -> bool:
-        return self.account is None and self.tool is None and self.effect is None
-
     def matches(self, tool: "ToolInfo", account: str | None) -> bool:
         """A rule about one account says nothing about a call that names no account."""
         if self.module not in ("*", tool.module) or self.account not in (None, account):
@@ -66,7 +62,7 @@ class Reach:
     def sees_module(self, name: str) -> bool:
         if self.modules is not None and name not in self.modules:
             return False
-        return not any(rule.is_whole_module and rule.module in ("*", name) for rule in map(parse_mask, self.mask))
+        return {MaskPattern("*"), MaskPattern(name)}.isdisjoint(map(parse_mask, self.mask))
 
     def sees_tool(self, tool: "ToolInfo", account: str | None = None) -> bool:
         if tool.extra and not self.extras & {"*", tool.path, f"{tool.module}.*"}:

@@ -9,10 +9,8 @@ from typing import Protocol
 
 
 class Span(Protocol):
-    @property
-    def trace_id(self) -> str: ...
-    @property
-    def span_id(self) -> str: ...
+    trace_id: str
+    span_id: str
 
     def set(self, key: str, value: str | int) -> None: ...
 
@@ -27,8 +25,7 @@ class Tracer(Protocol):
         """`parent` is a W3C traceparent; without one the span begins a trace."""
         ...
 
-    def close(self) -> None:
-        """Send the spans that are not yet sent."""
+    def close(self) -> None: ...  # sends the spans that are not yet sent
 
 
 def format_traceparent(trace_id: str, span_id: str) -> str:

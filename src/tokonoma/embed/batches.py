@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from tokonoma.core.clock import now
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.embed import queue
-from tokonoma.embed.embedder import Embedder, EmbeddingModel, UnusableAnswer, VectorStore
+from tokonoma.embed.embedder import Embedder, UnusableAnswer, VectorStore
 from tokonoma.embed.queue import QueueClaim
 from tokonoma.store.database import Database
 
@@ -54,7 +56,7 @@ class BatchRunner:
         self._closing = closing
         self._size = _FIRST
 
-    def run_batch(self, model: EmbeddingModel) -> int:
+    def run_batch(self, model: StoredModel) -> int:
         """Returns how many documents left the queue. Fails with ProviderUnavailable or UnusableAnswer if the provider
         is the reason that none did."""
         with self._database.reading() as rows:
@@ -69,10 +71,14 @@ class BatchRunner:
             with suppress(Refusal):  # the database may be what failed; the lease ends by itself
                 self._release(claims)
             raise
-        self._adapt_size(time.monotonic() - begin, len(claims))
+        spent = time.monotonic() - begin
+        if spent > _SLOW:
+            self._size = max(self._size // 2, 1)
+        elif spent < _QUICK and len(claims) == self._size:
+            self._size = min(self._size * 2, _MOST)
         return finished
 
-    def _process_claims(self, model: EmbeddingModel, claims: list[QueueClaim]) -> int:
+    def _process_claims(self, model: StoredModel, claims: list[QueueClaim]) -> int:
         items = self._read_items(claims)
         finished, renew_at = 0, now() + self._lease // 3
         while items:
@@ -89,31 +95,21 @@ class BatchRunner:
         return finished
 
     def _read_items(self, claims: list[QueueClaim]) -> list[_BatchItem]:
+        """One record that cannot be read must not stop the others: it is left out, and tried again much later."""
         try:
-            texts = self._read_texts(claims)
-        except Exception:  # one record that cannot be read must not stop the others
-            texts = self._read_texts_singly(claims)
-        found = [each for each in claims if each.document_id in texts]
-        return [_build_item(each, *texts[each.document_id], self._embedder.chunk_length) for each in found]
+            with self._database.reading() as rows:
+                texts = self._store.read_texts(rows, [claim.document_id for claim in claims])
+        except Exception as error:
+            if len(claims) > 1:
+                return [item for claim in claims for item in self._read_items([claim])]
+            reason = error.message if isinstance(error, Refusal) else f"({type(error).__name__})"
+            with self._database.writing() as statements:
+                self._postpone(statements, claims[0], f"The record cannot be read: {reason}", guilty=True)
+            return []
+        length = self._embedder.chunk_length
+        return [_build_item(each, *texts.get(each.document_id, ("", "")), length) for each in claims]
 
-    def _read_texts(self, claims: Sequence[QueueClaim]) -> dict[int, tuple[str, str]]:
-        with self._database.reading() as rows:
-            found = self._store.read_texts(rows, [claim.document_id for claim in claims])
-        return {claim.document_id: found.get(claim.document_id, ("", "")) for claim in claims}
-
-    def _read_texts_singly(self, claims: Sequence[QueueClaim]) -> dict[int, tuple[str, str]]:
-        """Records that cannot be read are left out, and tried again much later."""
-        texts: dict[int, tuple[str, str]] = {}
-        for claim in claims:
-            try:
-                texts |= self._read_texts([claim])
-            except Exception as error:
-                reason = error.message if isinstance(error, Refusal) else f"({type(error).__name__})"
-                with self._database.writing() as statements:
-                    self._postpone(statements, claim, f"The record cannot be read: {reason}", guilty=True)
-        return texts
-
-    def _process_group(self, model: EmbeddingModel, group: list[_BatchItem]) -> int:
+    def _process_group(self, model: StoredModel, group: list[_BatchItem]) -> int:
         sent = [item for item in group if item.pieces]
         good, bad = bisect_failures(sent, lambda part: self._embed_group(model, part))
         with self._database.writing() as statements:
@@ -135,18 +131,14 @@ class BatchRunner:
             raise bad[-1][1]
         return len(group) - len(bad)
 
-    def _embed_group(self, model: EmbeddingModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
+    def _embed_group(self, model: StoredModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
         vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")
         if vectors.shape[1] != model.dimension:
             raise UnusableAnswer(
                 f"The vectors have {vectors.shape[1]} dimensions; those of {model.name} have {model.dimension}."
             )
-        found: list[Vectors] = []
-        at = 0
-        for item in part:
-            found.append(vectors[at : at + len(item.pieces)])
-            at += len(item.pieces)
-        return found
+        ends = accumulate(len(item.pieces) for item in part)
+        return [vectors[end - len(item.pieces) : end] for item, end in zip(part, ends, strict=True)]
 
     def _postpone(self, statements: queue.Statements, claim: QueueClaim, problem: str, *, guilty: bool) -> None:
         """A text that failed while others did not waits long (`guilty`); else it only goes behind the others."""
@@ -159,12 +151,6 @@ class BatchRunner:
     def _release(self, claims: Sequence[QueueClaim]) -> None:
         with self._database.writing() as statements:
             queue.renew(statements, claims, 0)
-
-    def _adapt_size(self, spent: float, count: int) -> None:
-        if spent > _SLOW:
-            self._size = max(self._size // 2, 1)
-        elif spent < _QUICK and count == self._size:
-            self._size = min(self._size * 2, _MOST)
 
 
 def _build_item(claim: QueueClaim, title: str, text: str, chunk_length: int) -> _BatchItem:
@@ -227,7 +213,6 @@ def _find_end(text: str, start: int, chunk_length: int) -> int:
         return len(text)
     least = start + max(chunk_length * 2 // 3, 1)
     for mark in _ENDS:
-        places = [found.end() for found in mark.finditer(text, least, most)]
-        if places:
+        if places := [found.end() for found in mark.finditer(text, least, most)]:
             return places[-1]
     return most

@@ -74,10 +74,7 @@ class SubwordTokenizer:
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]) -> None:
         self._numbers = {piece: number for number, piece in enumerate(pieces)}
         self._scores = dict(zip(pieces, scores, strict=True))
-        self._longest: dict[str, int] = {}
-        for piece in pieces:
-            if len(piece) > self._longest.get(piece[0], 0):
-                self._longest[piece[0]] = len(piece)
+        self._longest = {piece[0]: len(piece) for piece in sorted(pieces, key=len)}  # by the first letter
         self._cached: dict[str, tuple[int, ...]] = {}
 
     def tokenize(self, text: str) -> list[int]:
@@ -147,14 +144,10 @@ def read_weights(path: Path) -> ModelWeights:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     about: dict[str, Any] = json.loads(first)
     count, dimension = int(about["pieces"]), int(about["dimension"])
-    at = len(first)
-    pieces = data[at : at + about["bytes"]].decode("utf-8").split("\n")
-    at += _pad_size(about["bytes"])
-    scores = np.frombuffer(data, np.dtype("<f4"), count, at)
-    at += _pad_size(4 * count)
-    scales = np.frombuffer(data, np.dtype("<f4"), count, at)
-    at += _pad_size(4 * count)
-    matrix = np.frombuffer(data, np.int8, count * dimension, at).reshape(count, dimension)
+    pieces = data[len(first) : len(first) + about["bytes"]].decode("utf-8").split("\n")
+    at, size = len(first) + _pad_size(about["bytes"]), _pad_size(4 * count)
+    scores, scales = (np.frombuffer(data, np.dtype("<f4"), count, start) for start in (at, at + size))
+    matrix = np.frombuffer(data, np.int8, count * dimension, at + 2 * size).reshape(count, dimension)
     return ModelWeights(about, pieces, scores, scales, matrix)
 
 

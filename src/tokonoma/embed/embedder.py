@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 # numpy is imported inside functions: a process that never needs a vector must not pay for it.
 
-TextKind = Literal["document", "query"]
-"""Some models embed queries and documents differently."""
-
+TextKind = Literal["document", "query"]  # some models embed queries and documents differently
 PROBE = "Tokonoma asks which model this is. 床の間は、どのモデルかを尋ねます。"
 """Embedded now and then: as long as its vector stays the same, it is still the same model that answers."""
 
@@ -44,14 +43,12 @@ class Embedder(Protocol):
     is stored with every vector. `dimension` is None until the first answer, unless it is configured. `batch_size` is
     how many texts it takes at once; texts longer than `chunk_length` characters are split into pieces."""
 
-    @property
-    def model(self) -> str: ...
+    model: str
+    batch_size: int
+    chunk_length: int
+
     @property
     def dimension(self) -> int | None: ...
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def chunk_length(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         """One row of length 1 for each text, in order. Fails with ProviderUnavailable or UnusableAnswer. `timeout`:
@@ -112,54 +109,27 @@ def is_same_model(one: "Vectors", other: "Vectors") -> bool:
     return one.shape == other.shape and float(one @ other) >= _SAME
 
 
-class EmbeddingModel(Protocol):
-    """A model whose vectors are, or will be, stored. `config` is a ModelConfig as JSON; `anchor` is the probe's vector,
-    which tells one model from another of the same name. New vectors are of the model that is `current`. Documents up to
-    `backfilled_to` were put into the queue; None: all were."""
+def check_model(probe: "Vectors", model: StoredModel, advice: str = "") -> None:
+    """Fails with UnusableAnswer if the model that answers is not the one that made the stored vectors."""
+    import numpy as np
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def config(self) -> str: ...
-    @property
-    def anchor(self) -> "Vectors": ...
-    @property
-    def current(self) -> bool: ...
-    @property
-    def backfilled_to(self) -> int | None: ...
+    if not is_same_model(probe, np.frombuffer(model.anchor, np.float32)):
+        raise UnusableAnswer(
+            f"The model that answers as {model.name} is not the one that made the stored vectors.{advice}"
+        )
 
 
 class VectorStore(Protocol):
-    """Where vectors are stored; app/search.py passes it in. `model` is the id of a model."""
+    """Where vectors are stored: `VectorSearch`, which app/search.py passes in. `model` is the id of a model. Texts of
+    deleted documents are left out; the two locks do not wait, and return the documents that they could lock."""
 
-    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]:
-        """What to embed of each document: title and text. Deleted documents are left out."""
-        ...
-
-    def list_models(self, rows: Rows) -> Sequence[EmbeddingModel]: ...
-
-    def adopt(self, statements: Statements, name: str, config: str, anchor: "Vectors") -> None:
-        """Make this the current model: every document is to have a vector of it."""
-        ...
-
-    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]:
-        """The next documents without a vector of this model, in order."""
-        ...
-
-    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        """Lock the documents that no other transaction is changing, and return these. Does not wait."""
-        ...
-
-    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]:
-        """Lock those that no other transaction is deleting against that, and return these. Does not wait."""
-        ...
-
+    def read_texts(self, rows: Rows, document_ids: Sequence[int], /) -> Mapping[int, tuple[str, str]]: ...
+    def list_models(self, rows: Rows) -> Sequence[StoredModel]: ...
+    def adopt(self, statements: Statements, name: str, config: str, anchor: "Vectors") -> None: ...
+    def list_missing(self, rows: Rows, model: int, after: int, limit: int) -> Sequence[int]: ...
+    def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
+    def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
     def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None: ...
-
     def store_vectors(
         self,
         statements: Statements,
@@ -167,16 +137,7 @@ class VectorStore(Protocol):
         document_id: int,
         vectors: "Vectors",
         texts: Sequence[str],
-        titled: bool = False,
-    ) -> None:
-        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
-        `titled`: the first is the title by itself."""
-        ...
-
-    def maintain(self, model: int) -> None:
-        """Housekeeping after vectors were stored; quick if there is nothing to do."""
-        ...
-
-    def retire(self, model: int) -> bool:
-        """Delete some of the vectors of other models. Returns whether there was something to do."""
-        ...
+        titled: bool,
+    ) -> None: ...
+    def maintain(self, model: int) -> None: ...
+    def retire(self, model: int) -> bool: ...

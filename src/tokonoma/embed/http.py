@@ -135,7 +135,8 @@ class HttpEmbedder:
             client.close()
 
     def _embed_with_retries(self, texts: list[str]) -> "Vectors":
-        for attempt in range(TRIES):
+        attempt = 0
+        while True:
             try:
                 return self._try_endpoints(texts, self._timeout)
             except ProviderUnavailable as error:
@@ -143,11 +144,9 @@ class HttpEmbedder:
                 wait = (
                     _WAIT * 2**attempt * _CHANCE.uniform(0.5, 1.5) if error.retry_after is None else error.retry_after
                 )
-                if attempt == TRIES - 1 or error.reason == "embedder_refused" or wait > _LONGEST:
+                attempt += 1
+                if attempt == TRIES or error.reason == "embedder_refused" or wait > _LONGEST or self._closed.wait(wait):
                     raise
-                if self._closed.wait(wait):
-                    raise
-        raise AssertionError("the last try returns or raises")
 
     def _try_endpoints(self, texts: list[str], timeout: float) -> "Vectors":
         """Each endpoint once, those that failed before last."""

@@ -14,8 +14,7 @@ from tokonoma.embed.models import ModelConfig, ProviderAccess
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-RunModel = Callable[[list[str], TextKind], Any]
-"""A loaded model: rows for texts."""
+RunModel = Callable[[list[str], TextKind], Any]  # a loaded model: rows for texts
 
 # The libraries are not typed: they are imported by name, when the first text comes.
 

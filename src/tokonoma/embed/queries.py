@@ -6,17 +6,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.embed.embedder import PROBE, Backoff, Embedder, EmbeddingModel, UnusableAnswer, is_same_model
+from tokonoma.embed.embedder import PROBE, Backoff, Embedder, UnusableAnswer, check_model
 from tokonoma.embed.models import ModelConfig
 
 if TYPE_CHECKING:
     from tokonoma.embed.embedder import Vectors
 
-QUERY_TIMEOUT = 5.0
-"""Seconds that a search waits for one endpoint."""
-
+QUERY_TIMEOUT = 5.0  # seconds that a search waits for one endpoint
 _MAX_CACHED = 1_024
 _REST, _MOST_REST = 2.0, 60.0  # seconds in which a provider that failed is not called; doubled each time
 
@@ -39,7 +38,7 @@ class QueryEmbedder:
         self._cached: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
-    def embed_query(self, model: EmbeddingModel, text: str) -> "Vectors | None":
+    def embed_query(self, model: StoredModel, text: str) -> "Vectors | None":
         """None if this model is not available now; the log says why."""
         key = (model.name, text.strip())
         with self._lock:
@@ -66,18 +65,14 @@ class QueryEmbedder:
                     self._cached.popitem(last=False)
         return vector
 
-    def _embed(self, source: _QuerySource, model: EmbeddingModel, text: str) -> "Vectors | None":
+    def _embed(self, source: _QuerySource, model: StoredModel, text: str) -> "Vectors | None":
         embedder = source.embedder
         if embedder is None:
             embedder = source.embedder = self._get_embedder(ModelConfig(**json.loads(model.config)))
         if embedder is None:
             return None
         if not source.is_proven:
-            probe = embedder.embed([PROBE], "document", self._timeout)[0]
-            if not is_same_model(probe, model.anchor):
-                raise UnusableAnswer(
-                    f"The model that answers as {model.name} is not the one that made the stored vectors."
-                )
+            check_model(embedder.embed([PROBE], "document", self._timeout)[0], model)
             source.is_proven = True
         vector = embedder.embed([text[: embedder.chunk_length]], "query", self._timeout)[0]
         if vector.shape[0] != model.dimension:

@@ -29,12 +29,10 @@ TABLES = (
 
 # `ticket` stands for the present text of the document: a vector that was made for another ticket is that of an older
 # text. `lease` is the time until which a worker holds it.
-_ENQUEUE = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
-values (:document_id, :ticket, :rank, :due, 0, 0, '')
-on conflict (document_id) do update set ticket = excluded.ticket, rank = excluded.rank, due = excluded.due,
-    lease = 0, tries = 0, problem = ''"""
-_BACKLOG = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
-values (:document_id, :ticket, 1, :due, 0, 0, '') on conflict (document_id) do nothing"""
+_INSERT = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
+values (:document_id, :ticket, :rank, :due, 0, 0, '') on conflict (document_id) do """
+_ENQUEUE = f"""{_INSERT} update set ticket = excluded.ticket, rank = excluded.rank, due = excluded.due, lease = 0,
+    tries = 0, problem = ''"""
 _NEXT = """select document_id, ticket, tries from embedding_queue where due <= :now and lease <= :now
 order by rank, due limit :limit {for_update_free}"""
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
@@ -57,8 +55,9 @@ def enqueue(statements: Statements, document_id: int) -> None:
 
 def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
     """Documents that another model has embedded: behind those that were just saved."""
-    at = now()
-    statements.run_many(_BACKLOG, [{"document_id": each, "ticket": _new_ticket(), "due": at} for each in document_ids])
+    row = {"rank": 1, "due": now()}
+    rows = [{**row, "document_id": each, "ticket": _new_ticket()} for each in document_ids]
+    statements.run_many(f"{_INSERT} nothing", rows)
 
 
 def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:
@@ -94,25 +93,18 @@ def finish(statements: Statements, claim: QueueClaim) -> bool:
 
 def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, problem: str) -> None:
     """Not before `due`, and after those that are due earlier."""
-    key = {"document_id": claim.document_id, "ticket": claim.ticket}
-    statements.run(_POSTPONE, due=due, tries=tries, problem=problem, **key)
+    statements.run(_POSTPONE, due=due, tries=tries, problem=problem, document_id=claim.document_id, ticket=claim.ticket)
 
 
-def has_ready(rows: Rows, least: int = 1) -> bool:
-    """Whether there is something to claim, or so much. Called before anything is written."""
-    sql = "select 1 from embedding_queue where due <= :now and lease <= :now limit 1 offset :before"
-    return rows.row(sql, now=now(), before=least - 1) is not None
-
-
-def has_due(rows: Rows, least: int = 1) -> bool:
-    """The same, including claimed documents."""
-    sql = "select 1 from embedding_queue where due <= :now limit 1 offset :before"
+def has_ready(rows: Rows, least: int = 1, *, claimed: bool = False) -> bool:
+    """Whether so much can be claimed, or is already `claimed`. Called before anything is written."""
+    free = "" if claimed else "and lease <= :now"
+    sql = f"select 1 from embedding_queue where due <= :now {free} limit 1 offset :before"  # noqa: S608
     return rows.row(sql, now=now(), before=least - 1) is not None
 
 
 def count_waiting(rows: Rows) -> int:
-    row = rows.row("select count(*) from embedding_queue")
-    return int(row[0]) if row is not None else 0
+    return rows.rows("select count(*) from embedding_queue")[0][0]
 
 
 def get_problem(rows: Rows, document_id: int) -> str | None:

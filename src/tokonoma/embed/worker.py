@@ -9,19 +9,12 @@ from itertools import takewhile
 from typing import Protocol
 
 from tokonoma.core.concurrency import Job
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
 from tokonoma.embed.batches import BatchRunner
-from tokonoma.embed.embedder import (
-    PROBE,
-    Embedder,
-    EmbeddingModel,
-    ProviderUnavailable,
-    UnusableAnswer,
-    VectorStore,
-    is_same_model,
-)
+from tokonoma.embed.embedder import PROBE, Embedder, ProviderUnavailable, VectorStore, check_model
 from tokonoma.embed.models import ModelConfig
 from tokonoma.store.database import Database
 
@@ -65,7 +58,7 @@ class EmbedWorker:
     ) -> None:
         self._database, self._get_embedder, self._config, self._store = database, get_embedder, config, store
         self._timing = timing or WorkerTiming()
-        self._model: EmbeddingModel | None = None
+        self._model: StoredModel | None = None
         self._batches: BatchRunner | None = None
         self._filled: int | None = None
         self._finished = self._quiet = 0  # documents embedded; looks at an empty queue in a row
@@ -92,8 +85,8 @@ class EmbedWorker:
             return
         try:
             with self._database.reading() as rows:
-                due = queue.has_due(rows) or self._has_model_changed(rows)
-                short = due and not queue.has_due(rows, SHORT_QUEUE + 1)
+                due = queue.has_ready(rows, claimed=True) or self._has_model_changed(rows)
+                short = due and not queue.has_ready(rows, SHORT_QUEUE + 1, claimed=True)
             if short and self._work_lock.acquire(timeout=_MAX_WAIT):
                 try:
                     until, more = time.monotonic() + _MAX_WAIT, True
@@ -137,17 +130,14 @@ class EmbedWorker:
             with self._database.reading() as rows:
                 log("info", "embed.progress", finished=self._finished, waiting=queue.count_waiting(rows))
 
-    def _open_model(self) -> tuple[EmbeddingModel, BatchRunner]:
+    def _open_model(self) -> tuple[StoredModel, BatchRunner]:
         """The model, after a check that it is the one whose vectors are stored under its name."""
         embedder = self._get_embedder()
         anchor = embedder.embed([PROBE], "document")[0]
         with self._database.reading() as rows:
             known = self._find_model(rows)
-        if known is not None and not is_same_model(anchor, known.anchor):
-            raise UnusableAnswer(
-                f"The model that answers as {known.name} is not the one that made the stored vectors. Restore that"
-                " model, or set another name in embed_model."
-            )
+        if known is not None:
+            check_model(anchor, known, " Restore that model, or set another name in embed_model.")
         if known is None or not known.current:
             with self._database.writing() as statements:
                 self._store.adopt(statements, embedder.model, json.dumps(asdict(self._config)), anchor)
@@ -155,13 +145,12 @@ class EmbedWorker:
             with self._database.reading() as rows:
                 known = self._find_model(rows)
         assert known is not None
-        portions = BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._jobs.closing)
-        return known, portions
+        return known, BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._jobs.closing)
 
-    def _find_model(self, rows: queue.Rows) -> EmbeddingModel | None:
+    def _find_model(self, rows: queue.Rows) -> StoredModel | None:
         return next((each for each in self._store.list_models(rows) if each.name == self._config.name), None)
 
-    def _enqueue_missing(self, model: EmbeddingModel, after: int) -> bool:
+    def _enqueue_missing(self, model: StoredModel, after: int) -> bool:
         """Put documents without a vector of this model into the queue."""
         with self._database.reading() as rows:
             found = self._store.list_missing(rows, model.id, after, _BACKFILL)

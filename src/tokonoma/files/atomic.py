@@ -4,14 +4,13 @@ There is one writer at a time, which holds a lock that ends with its process. So
 acquired was left by a process that died, and is removed. A kept version is a file named by its hash.
 """
 
-import contextlib
 import ctypes
 import errno
 import fcntl
 import os
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -80,8 +79,8 @@ def file_exists_error(parts: PathParts, name: str) -> Conflict:
     return Conflict(f"The file {path!r} already exists. Nothing was changed.", reason="exists", path=path)
 
 
-def save_version(folder: RootFolder, data: bytes) -> str:
-    """Keep a content and return its version. It is durable when this returns."""
+def save_version(folder: RootFolder, data: bytes) -> None:
+    """Keep a content. It is durable when this returns."""
     version = version_of(data)
     with folder.open_folder((*_VERSIONS, version[:2]), create=True) as versions:
         try:
@@ -91,12 +90,11 @@ def save_version(folder: RootFolder, data: bytes) -> str:
             with folder.open_folder(_DRAFTS) as drafts:
                 os.rename(name, version, src_dir_fd=drafts, dst_dir_fd=versions)
             os.fsync(versions)
-    return version
 
 
 def read_version(folder: RootFolder, version: str) -> bytes:
     """The content of a version; Missing if it was removed or damaged."""
-    with contextlib.suppress(Missing):
+    with suppress(Missing):
         data = folder.read((*_VERSIONS, version[:2], version)).data
         if version_of(data) == version:
             return data
@@ -117,21 +115,19 @@ def delete_version(folder: RootFolder, version: str) -> None:
 def _acquire(lock: int, check: Callable[[], None], timeout: float) -> bool:
     deadline = time.monotonic() + timeout
     while True:
-        try:
+        with suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            check()
-            time.sleep(0.002)
-        else:
             return True
+        if time.monotonic() >= deadline:
+            return False
+        check()
+        time.sleep(0.002)
 
 
 def _remove_drafts(folder: RootFolder) -> None:
     with folder.open_folder(_DRAFTS, create=True) as drafts:
         for name in os.listdir(drafts):  # noqa: PTH208 - a descriptor, not a path
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.unlink(name, dir_fd=drafts)
 
 
@@ -148,14 +144,13 @@ def _write_durably(folder: int, name: str, data: bytes, mode: int | None) -> Non
 def _check_target(folder: int, parts: PathParts, before: FileStamp | None) -> str:
     """The name to use; Conflict unless the file there has the stamp `before` (None: there is no file)."""
     name = find_entry(folder, parts[-1])
-    if name is None:
-        if before is None:
-            return parts[-1]
-        raise file_missing_error(parts)
+    if name is None and before is None:
+        return parts[-1]
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name or parts[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         raise file_missing_error(parts) from None
+    name = name or parts[-1]
     check_regular_file(status, parts)
     if before is None:
         raise file_exists_error(parts, name)

@@ -40,12 +40,10 @@ class _IndexingRun:
         try:
             with open_root(self.root) as folder:
                 self.process_page(folder)
+            if self.done < self.total:
+                return 0.0
         except Exception as error:  # the folder was removed: the next call starts again
             log("warning", "files.indexing", error=type(error).__name__, done=self.done, total=self.total)
-            self.finish()
-            return None
-        if self.done < self.total:
-            return 0.0
         self.finish()
         return None
 

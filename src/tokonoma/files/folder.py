@@ -8,13 +8,13 @@ import errno
 import os
 import stat
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from tokonoma.core.errors import Conflict, Denied, Missing
+from tokonoma.core.errors import Conflict, Denied, Missing, Refusal
 from tokonoma.core.paths import MAX_PATH_DEPTH, PathParts, is_acceptable_name, join_path, name_key
 
 MAX_FILE_BYTES = 16 * 2**20
@@ -75,10 +75,7 @@ class RootFolder:
     def read(self, parts: PathParts, max_bytes: int = MAX_FILE_BYTES) -> FileContent:
         """A whole regular file. Missing if there is none; Denied if it is anything else, or too large."""
         with self.open_folder(parts[:-1]) as folder:
-            name = find_entry(folder, parts[-1])
-            if name is None:
-                raise file_missing_error(parts)
-            opened = _open_file(name, folder, parts)
+            opened = _open_file(find_entry(folder, parts[-1]) or parts[-1], folder, parts)
         with os.fdopen(opened, "rb") as file:
             status = os.fstat(opened)
             check_regular_file(status, parts)
@@ -96,9 +93,7 @@ class RootFolder:
         """None if there is nothing; Denied if it is not a regular file."""
         try:
             with self.open_folder(parts[:-1]) as folder:
-                name = find_entry(folder, parts[-1])
-                if name is None:
-                    return None
+                name = find_entry(folder, parts[-1]) or parts[-1]
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except (FileNotFoundError, Missing):
             return None
@@ -114,17 +109,12 @@ class RootFolder:
 
     def resolve_names(self, parts: PathParts) -> PathParts:
         """The names as they are spelt on the disk, as far as they exist."""
-        names: list[str] = []
-        for part in parts:
-            try:
-                with self.open_folder(tuple(names)) as folder:
-                    name = find_entry(folder, part)
-            except (Missing, Denied):  # the name before is not a folder
-                break
-            if name is None:
-                break
-            names.append(name)
-        return (*names, *parts[len(names) :])
+        names = list(parts)
+        with suppress(Missing, Denied):  # the name before is not a folder
+            for depth, part in enumerate(parts):
+                with self.open_folder(tuple(names[:depth])) as folder:
+                    names[depth] = find_entry(folder, part) or part
+        return tuple(names)
 
 
 @contextmanager
@@ -140,11 +130,8 @@ def open_root(path: str) -> Generator[RootFolder]:
 
 def find_entry(folder: int, part: str) -> str | None:
     """The name on the disk that a part means: itself, or the one that differs only in case or composition."""
-    try:
+    with suppress(FileNotFoundError, NotADirectoryError):
         os.stat(part, dir_fd=folder, follow_symlinks=False)
-    except (FileNotFoundError, NotADirectoryError):
-        pass
-    else:
         return part
     names = [name for name in os.listdir(folder) if name_key(name) == name_key(part)]
     if len(names) > 1:
@@ -159,19 +146,17 @@ def to_stamp(status: os.stat_result) -> FileStamp:
 
 def check_regular_file(status: os.stat_result, parts: PathParts) -> None:
     """Fail with Denied for a link, a folder, a pipe, a device, a socket, and a file with a second name elsewhere."""
-    path = join_path(parts)
     if stat.S_ISLNK(status.st_mode):
         raise _symlink_error(parts)
     if stat.S_ISDIR(status.st_mode):
-        raise Denied(f"{path} is a folder. Name a file in it.", reason="scope", path=path)
-    if not stat.S_ISREG(status.st_mode):
-        raise Denied(f"{path} is not a regular file.", reason="scope", path=path)
-    if status.st_nlink > 1:
-        raise Denied(
-            f"{path} is a hard link, and its other name may be outside the folder. Replace it with a copy.",
-            reason="scope",
-            path=path,
-        )
+        problem = "is a folder. Name a file in it."
+    elif not stat.S_ISREG(status.st_mode):
+        problem = "is not a regular file."
+    elif status.st_nlink > 1:
+        problem = "is a hard link, and its other name may be outside the folder. Replace it with a copy."
+    else:
+        return
+    raise Denied(f"{join_path(parts)} {problem}", reason="scope", path=join_path(parts))
 
 
 def file_missing_error(parts: PathParts) -> Missing:
@@ -181,29 +166,21 @@ def file_missing_error(parts: PathParts) -> Missing:
 def _open_part(folder: int, part: str, path: PathParts, *, create: bool) -> int:
     name = find_entry(folder, part)
     if name is None and create:
-        try:
+        with suppress(FileExistsError):  # another process created it meanwhile
             os.mkdir(part, dir_fd=folder)
             os.fsync(folder)
-        except FileExistsError:  # another process created it meanwhile
-            pass
     try:
         return os.open(name or part, _FOLDER_FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        raise _folder_missing_error(path) from None
     except OSError as error:
-        if error.errno not in _SYMLINK_ERRNOS:
+        if error.errno not in _SYMLINK_ERRNOS | {errno.ENOENT}:
             raise
     try:
         status = os.stat(name or part, dir_fd=folder, follow_symlinks=False)
     except OSError:
-        raise _folder_missing_error(path) from None
+        raise Missing(f"There is no folder {join_path(path)!r}.", path=join_path(path)) from None
     if stat.S_ISLNK(status.st_mode):
         raise _symlink_error(path)
     raise Missing(f"{join_path(path)} is a file, not a folder.", path=join_path(path))
-
-
-def _folder_missing_error(path: PathParts) -> Missing:
-    return Missing(f"There is no folder {join_path(path)!r}.", path=join_path(path))
 
 
 def _open_file(name: str, folder: int, parts: PathParts) -> int:
@@ -235,18 +212,11 @@ def _collect_files(folder: int, parts: PathParts, entries: list[FileEntry]) -> N
         try:
             if each.is_dir(follow_symlinks=False):
                 if len(parts) + 1 < MAX_PATH_DEPTH:
-                    _collect_below(folder, each.name, parts, entries)
+                    with RootFolder(folder).open_folder((each.name,)) as below:
+                        _collect_files(below, (*parts, each.name), entries)
                 continue
             status = each.stat(follow_symlinks=False)
-        except OSError:  # removed or replaced during the listing
+        except (OSError, Refusal):  # removed or replaced during the listing
             continue
         if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
             entries.append(FileEntry((*parts, each.name), to_stamp(status)))
-
-
-def _collect_below(folder: int, name: str, parts: PathParts, entries: list[FileEntry]) -> None:
-    opened = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
-    try:
-        _collect_files(opened, (*parts, name), entries)
-    finally:
-        os.close(opened)

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
 from tokonoma.core.errors import Missing, Refusal
@@ -22,6 +24,9 @@ _UPSERT_FILE = """insert into vault_file (path, size, mtime, ctime, inode, versi
 values (:path, :size, :mtime, :ctime, :inode, :version, :lines, :looked_at)
 on conflict (path) do update set size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
     inode = excluded.inode, version = excluded.version, lines = excluded.lines, looked_at = excluded.looked_at"""
+_UPSERT_CLASS = """insert into vault_class (path, label) values (:path, :label)
+on conflict (path) do update set label = excluded.label"""
+_INSERT_PART = "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)"
 _COUNT_VISIBLE = "select count(*), sum(case when {visible} then 1 else 0 end) from vault_part where path = :path"
 _SELECT_HIDDEN = """select path from vault_part group by path
 having count(*) > sum(case when {visible} then 1 else 0 end)"""
@@ -39,8 +44,7 @@ class IndexedFile:
 
     @classmethod
     def from_row(cls, row: Row) -> "IndexedFile":
-        path, size, mtime, ctime, inode, version, lines, looked_at = row
-        return cls(path, FileStamp(size, mtime, ctime, inode), version, lines, looked_at)
+        return cls(row[0], FileStamp(*row[1:5]), *row[5:])
 
     def is_current(self, stamp: FileStamp) -> bool:
         """Whether the file is unchanged, as far as its stamp can tell."""
@@ -51,26 +55,23 @@ class IndexedFile:
 class TextFile:
     """A text file as it was read for this call."""
 
-    parts: PathParts
+    path: str
     text: str
     version: str
     lines: Sequence[str]
 
-    @property
-    def path(self) -> str:
-        return join_path(self.parts)
-
 
 def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile:
     """Read a file that this caller may see, and sync the index with it. Fails with Missing or Denied."""
+    path = join_path(parts)
     try:
         content = folder.read(parts)
     except Missing:
-        forget_files(desk, [join_path(parts)])
+        forget_files(desk, [path])
         raise
     text = decode_text(content.data, parts)
     sync_file(desk, parts, content)
-    return TextFile(parts, text, version_of(content.data), split_lines(text))
+    return TextFile(path, text, version_of(content.data), split_lines(text))
 
 
 def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
@@ -95,9 +96,7 @@ def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[I
     forget_files(desk, [path for path in rows if path.startswith(prefix) and path not in entries])
     changed = [entry for path, entry in entries.items() if path not in rows or not rows[path].is_current(entry.stamp)]
     if changed:
-        process_backlog(
-            desk, root, changed, _FILES_PER_TRANSACTION, lambda folder, page: _sync_page(desk, folder, page, rows)
-        )
+        process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_sync_page, desk, rows))
     hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
     return [
         rows[path]
@@ -120,12 +119,7 @@ def raise_classification(tx: Tx, path: str, classification: Classification = "in
     known: Classification = row[0] if row else "internal"
     if CLASSIFICATIONS.index(classification) <= CLASSIFICATIONS.index(known):
         return known
-    tx.run(
-        "insert into vault_class (path, label) values (:path, :label)"
-        " on conflict (path) do update set label = excluded.label",
-        path=path,
-        label=classification,
-    )
+    tx.run(_UPSERT_CLASS, path=path, label=classification)
     return classification
 
 
@@ -139,9 +133,7 @@ def index_file(tx: Tx, parts: PathParts, content: FileContent) -> IndexedFile:
         _put_passages(tx, path, [])
         return save_stamp(tx, path, content.stamp, version, NO_TEXT)
     if before is None or IndexedFile.from_row(before).version != version:
-        classification = raise_classification(tx, path)
-        documents = _build_documents(parts, text, content.stamp.mtime // 10**6)
-        _put_passages(tx, path, [replace(each, classification=classification) for each in documents])
+        _put_passages(tx, path, _build_documents(parts, text, content.stamp, raise_classification(tx, path)))
     return save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
 
 
@@ -166,18 +158,18 @@ def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator
             text = decode_text(content.data, entry.parts)
         except Refusal:
             continue
-        documents = _build_documents(entry.parts, text, content.stamp.mtime // 10**6)
-        yield from sorted(documents, key=lambda document: document.address)
+        yield from sorted(_build_documents(entry.parts, text, content.stamp), key=attrgetter("address"))
 
 
-def _build_documents(parts: PathParts, text: str, at: int) -> list[Document]:
+def _build_documents(
+    parts: PathParts, text: str, stamp: FileStamp, classification: Classification = "internal"
+) -> list[Document]:
     path, namespace = join_path(parts), namespace_of(parts)
-    facts = (("path", path),)
+    facts, at = (("path", path),), stamp.mtime // 10**6
+    passages = [(file_address(path, each.start, each.end), each) for each in split_passages(text, parts)]
     return [
-        Document(
-            file_address(path, each.start, each.end), namespace, each.text, each.title, facts=facts, thread=path, at=at
-        )
-        for each in split_passages(text, parts)
+        Document(address, namespace, each.text, each.title, classification, facts, path, at)
+        for address, each in passages
     ]
 
 
@@ -188,13 +180,8 @@ def _put_passages(tx: Tx, path: str, documents: Sequence[Document]) -> None:
         tx.run("delete from vault_part where address = :address and ({visible} or 1 = 1)", address=address)
     for document in documents:
         if document.address not in before:
-            tx.run(
-                "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)",
-                address=document.address,
-                path=path,
-                space=document.namespace,
-                label=document.classification,
-            )
+            named = {"address": document.address, "path": path, "space": document.namespace}
+            tx.run(_INSERT_PART, **named, label=document.classification)
         tx.put(document)
 
 
@@ -203,22 +190,17 @@ def _passage_addresses(tx: Tx, path: str) -> list[Row]:
     return tx.rows("select address from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
 
 
-def _sync_page(desk: Desk, folder: RootFolder, page: Sequence[FileEntry], rows: dict[str, IndexedFile]) -> None:
+def _sync_page(desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, page: Sequence[FileEntry]) -> None:
     """Read files that may have changed; index those that have, in one transaction. Updates `rows`."""
-    contents: list[tuple[FileEntry, FileContent]] = []
+    contents: dict[PathParts, FileContent] = {}
     for entry in page:
         try:
-            contents.append((entry, folder.read(entry.parts)))
+            contents[entry.parts] = folder.read(entry.parts)
         except Missing:
             continue
         except Refusal:  # too large, or not readable: only the stamp is stored
-            contents.append((entry, FileContent(b"\0", entry.stamp, 0)))
-    synced: dict[str, IndexedFile] = {}
+            contents[entry.parts] = FileContent(b"\0", entry.stamp, 0)
     with desk.write_derived() as tx:
-        for entry, content in contents:
-            old = rows.get(entry.path)
-            if old is not None and old.version == version_of(content.data):
-                synced[entry.path] = save_stamp(tx, entry.path, content.stamp, old.version, old.lines)
-            else:
-                synced[entry.path] = index_file(tx, entry.parts, content)
-    rows.update(synced)
+        # index_file leaves the passages of a file with the same content alone.
+        synced = [index_file(tx, parts, content) for parts, content in contents.items()]
+    rows.update((file.path, file) for file in synced)

@@ -63,9 +63,8 @@ def change_file(
         if before is not None:
             save_version(folder, before.data)
         draft = write_draft(folder, data, before.mode if before else None)
-        intent = uuid7()
         with desk.write() as tx:
-            _save_intent(tx, desk, intent, action, path, "", before, data)
+            intent = _save_intent(tx, desk, action, path, "", before, data)
             raise_classification(tx, path, classification)
             index_file(tx, parts, FileContent(data, FileStamp(len(data), now() * 10**6, 0, 0), 0))
         old = before.stamp if before else None
@@ -109,9 +108,8 @@ def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts
         if folder.read_stamp(goal) is not None:
             raise file_exists_error(goal, goal[-1])
         save_version(folder, before.data)
-        intent = uuid7()
         with desk.write() as tx:
-            _save_intent(tx, desk, intent, "move", join_path(goal), join_path(origin), before, before.data)
+            intent = _save_intent(tx, desk, "move", join_path(goal), join_path(origin), before, before.data)
             drop_file(tx, join_path(origin))
             raise_classification(tx, join_path(goal), raise_classification(tx, join_path(origin)))
             index_file(tx, goal, before)
@@ -126,13 +124,11 @@ def recover_changes(desk: Desk, folder: RootFolder) -> None:
         return
     with desk.write_derived() as tx:
         for intent, action, path, origin, after in left:
-            happened = _current_version(folder, path) == after
-            if action == "move" and _current_version(folder, origin):
-                happened = False
+            is_left = action == "move" and _current_version(folder, origin)
+            happened = not is_left and _current_version(folder, path) == after
             tx.run(_CLOSE_CHANGE, id=intent, state="done" if happened else "undone")
-            for each in (path, origin):  # indexed again by the next call that reads it
-                if each:
-                    drop_file(tx, each)
+            drop_file(tx, path)  # indexed again by the next call that reads it
+            drop_file(tx, origin)
 
 
 def recover_if_needed(desk: Desk, folder: RootFolder) -> None:
@@ -170,8 +166,9 @@ def _check_version(parts: PathParts, before: FileContent | None, expected: str |
 
 
 def _save_intent(
-    tx: Tx, desk: Desk, intent: str, action: Action, path: str, origin: str, before: FileContent | None, data: bytes
-) -> None:
+    tx: Tx, desk: Desk, action: Action, path: str, origin: str, before: FileContent | None, data: bytes
+) -> str:
+    intent = uuid7()
     tx.run(
         _INSERT_CHANGE,
         id=intent,
@@ -185,6 +182,7 @@ def _save_intent(
         after=version_of(data),
         after_size=len(data),
     )
+    return intent
 
 
 def _complete(

@@ -5,8 +5,9 @@ So the schedule needs no lock, progress is reported in order, and nothing recurs
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -19,7 +20,7 @@ from tokonoma.core.log import log
 from tokonoma.core.tracing import format_traceparent
 from tokonoma.gateway.plan import BatchPlan
 from tokonoma.gateway.references import expand
-from tokonoma.gateway.results import BatchResult, StepReport, build_result, report_failure, shape_result
+from tokonoma.gateway.results import BatchResult, StepReport, build_result, shape_result
 from tokonoma.gateway.schedule import Schedule
 from tokonoma.gateway.step_parser import BatchStep
 
@@ -50,10 +51,7 @@ class Batch:
         self._plan, self._desk, self._submit, self._seconds = plan, desk, submit, seconds
         self._describe_failure, self._save_result = failure, save
         self._schedule = Schedule(plan, at_once)
-        self._reader_counts = {step.id: 0 for step in plan.steps}  # how many steps will still read its value
-        for step in plan.steps:
-            for id in {reference.id for reference in step.references}:
-                self._reader_counts[id] += 1
+        self._reader_counts = Counter(id for step in plan.steps for id in step.reads)  # steps that will still read it
         self._values: dict[str, Any] = {}
         self._results: dict[str, bytes] = {}
         self._reported_count = -1
@@ -143,8 +141,8 @@ class Batch:
 
     def _build_report(self, step: BatchStep, call: Call, error: BaseException | None) -> StepReport:
         if error is not None:
-            timeout = isinstance(error, Refusal) and error.reason == "timeout"
-            return report_failure(step, self._describe_failure(call, error), timeout)
+            status = "timeout" if isinstance(error, Refusal) and error.reason == "timeout" else "error"
+            return cast(StepReport, {"id": step.id, "status": status, **self._describe_failure(call, error)})
         report: StepReport = {"id": step.id, "status": "ok"}
         if self._reader_counts[step.id]:
             self._values[step.id] = orjson.loads(call.body)
@@ -158,11 +156,10 @@ class Batch:
             for step in steps:
                 self._start_step(step)
         if self._stop_reason:
-            words = {
-                "timeout": f"The batch reached its time limit of {self._seconds:g} s before this step could start."
-            }
-            cancelled = "The batch was cancelled before this step could start."
-            self._schedule.skip_waiting(words.get(self._stop_reason, cancelled))
+            over = (
+                f"reached its time limit of {self._seconds:g} s" if self._stop_reason == "timeout" else "was cancelled"
+            )
+            self._schedule.skip_waiting(f"The batch {over} before this step could start.")
         if self._given_up:
             self._abandon_running()
         count = len(self._schedule.reports)
@@ -177,7 +174,7 @@ class Batch:
         try:
             call.params = expand(step.params, self._values)
         except Refusal as error:
-            self._schedule.record_end(step.id, report_failure(step, self._describe_failure(call, error), timeout=False))
+            self._schedule.record_end(step.id, self._build_report(step, call, error))
             return
         finally:
             self._release_values(step)
@@ -207,7 +204,7 @@ class Batch:
 
     def _release_values(self, step: BatchStep) -> None:
         """Drop the values that no later step reads."""
-        for id in {reference.id for reference in step.references}:
+        for id in step.reads:
             self._reader_counts[id] -= 1
             if not self._reader_counts[id]:
                 self._values.pop(id, None)
@@ -218,10 +215,7 @@ class Batch:
         with self._lock:
             calls, self._calls = self._calls, {}
         for step in list(self._schedule.running.values()):
-            self._schedule.record_end(
-                step.id,
-                report_failure(step, self._describe_failure(calls[step.id], error), self._stop_reason == "timeout"),
-            )
+            self._schedule.record_end(step.id, self._build_report(step, calls[step.id], error))
 
     def _finish(self) -> None:
         answer = build_result(self._plan, self._schedule.reports, self._results)

@@ -45,7 +45,6 @@ TABLES = (
     ),
 )
 
-_FORGET = "delete from batch_key where claimed_at < :before"
 _CLAIM = """
     insert into batch_key (scope, name, digest, request_id, claimed_at, over_at)
     values (:scope, :name, :digest, :request_id, :at, :over_at) on conflict (scope, name) do nothing
@@ -75,7 +74,7 @@ def claim_key(writing: OpenTransaction, key: IdempotencyKey, seconds: float, sto
     """None: this request has the key and runs the batch. Else the first result; Conflict if there is none."""
     at = now()
     with writing(stop) as statements:
-        statements.run(_FORGET, before=at - RETENTION)
+        statements.run("delete from batch_key where claimed_at < :before", before=at - RETENTION)
         claimed = statements.run(_CLAIM, **asdict(key), at=at, over_at=at + int(seconds * 1000))
         found = None if claimed else statements.row(_READ, scope=key.scope, name=key.name)
     return None if found is None else _replay_or_refuse(key, at, *found)
@@ -91,17 +90,18 @@ def save_result(writing: OpenTransaction, key: IdempotencyKey, result: BatchResu
 def _replay_or_refuse(
     key: IdempotencyKey, at: int, digest: str, request_id: str, claimed_at: int, over_at: int, answer: str | None
 ) -> Any:
-    details = {"request_id": request_id, "started_at": format_time(claimed_at)}
     if digest != key.digest:
+        reason = "other_text"
         message = f"The idempotency key {key.name} was used for another batch in the last 24 hours. Use a new key."
-        raise Conflict(message, reason="other_text", **details)
-    if answer is not None:
+    elif answer is not None:
         return {**orjson.loads(answer), "repeated": True}
-    if at <= over_at:
+    elif at <= over_at:
+        reason = "running"
         message = "The batch with this idempotency key is still running. Try again later with the same key."
-        raise Conflict(message, reason="running", **details)
-    message = (
-        "The batch with this idempotency key was interrupted: it is not known which of its steps took effect. "
-        "The journal lists them under its request_id. Use a new key to run it again."
-    )
-    raise Conflict(message, reason="interrupted", **details)
+    else:
+        reason = "interrupted"
+        message = (
+            "The batch with this idempotency key was interrupted: it is not known which of its steps took effect. "
+            "The journal lists them under its request_id. Use a new key to run it again."
+        )
+    raise Conflict(message, reason=reason, request_id=request_id, started_at=format_time(claimed_at))

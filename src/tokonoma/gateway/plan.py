@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
+from tokonoma.gateway import step_parser
 from tokonoma.gateway.references import shorten
-from tokonoma.gateway.step_parser import (
-    BatchLimits,
-    BatchProblems,
-    BatchStep,
-    CheckParams,
-    FindTool,
-    JsonLine,
-    StepParser,
-    read_lines,
-)
+from tokonoma.gateway.step_parser import BatchLimits, BatchProblems, BatchStep, CheckParams, FindTool, StepParser
 
 Dependencies = Mapping[str, Sequence[str]]
 """id → the ids that it waits for; an id that is no key waits for nothing"""
@@ -35,20 +27,24 @@ def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimit
     """The plan in a JSONL text. Invalid lists every problem with its line."""
     limits = limits or BatchLimits()
     problems = BatchProblems()
-    lines = read_lines(text, problems, limits)
+    lines = step_parser.read_lines(text, problems, limits)
     parser = StepParser(problems, find, check, limits)
     steps = [parser.parse_step(line.number, line.value) for line in lines if line.value is not None]
     known = _index_ids(lines, steps, problems)
     steps = [replace(step, after=_find_dependencies(step, known, problems)) for step in steps]
     after = {step.id: step.after for step in steps if known.get(step.id) == step.line}
     for cycle in find_cycles(after):
-        _add_cycle(cycle, known[cycle[0]], problems)
+        shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
+        message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
+        problems.add(known[cycle[0]], message, id=cycle[0], field="after", cycle=cycle[:100])
     if problems:
         raise problems.to_refusal(len(lines))
     return BatchPlan(tuple(steps), group_levels(after))
 
 
-def _index_ids(lines: Sequence[JsonLine], steps: Sequence[BatchStep], problems: BatchProblems) -> dict[str, int]:
+def _index_ids(
+    lines: Sequence[step_parser.JsonLine], steps: Sequence[BatchStep], problems: BatchProblems
+) -> dict[str, int]:
     """id → its line. The id of a broken line counts too, so that one problem is not reported as many."""
     found: dict[str, int] = {}
     for step in steps:
@@ -80,23 +76,16 @@ def _find_dependencies(step: BatchStep, known: Mapping[str, int], problems: Batc
     return tuple(needed)
 
 
-def _add_cycle(cycle: Sequence[str], line: int, problems: BatchProblems) -> None:
-    shown = [*cycle[:_MAX_CYCLE_STEPS], *(["…"] if len(cycle) > _MAX_CYCLE_STEPS else []), cycle[0]]
-    message = f"These {len(cycle)} steps wait for each other in a cycle: {' → '.join(shown)}."
-    problems.add(line, message, id=cycle[0], field="after", cycle=list(cycle[:100]))
-
-
 def find_cycles(after: Dependencies) -> list[list[str]]:
     """One cycle per group of steps in a circle: each waits for the next, and the last for the first."""
     found: list[list[str]] = []
     done: set[str] = set()
     named: set[str] = set()
     for start in after:
-        if start not in done:
-            for cycle in _search_cycles(start, after, done):
-                if named.isdisjoint((cycle[0], cycle[-1])):
-                    named.update(cycle)
-                    found.append(cycle)
+        for cycle in _search_cycles(start, after, done):
+            if named.isdisjoint((cycle[0], cycle[-1])):
+                named.update(cycle)
+                found.append(cycle)
     return found
 
 
@@ -114,7 +103,7 @@ def group_levels(after: Dependencies) -> tuple[tuple[str, ...], ...]:
 def _search_cycles(start: str, after: Dependencies, done: set[str]) -> Iterator[list[str]]:
     """Depth first from `start`, without recursion; every edge back onto the path is a cycle."""
     path, place, ahead = [start], {start: 0}, [iter(after[start])]
-    while path:
+    while path and start not in done:
         step = next((each for each in ahead[-1] if each not in done), None)
         if step is None:
             done.add(path[-1])

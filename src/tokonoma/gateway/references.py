@@ -66,11 +66,12 @@ def iterate_pieces(text: str) -> Iterator[str | StepReference]:
             at = opening.end()
             continue
         reference, at = _parse_reference(text, opening.end())
-        yield from _join_literals(literal)
+        if joined := "".join(literal):
+            yield joined
         yield reference
         literal = []
-    literal.append(text[at:])
-    yield from _join_literals(literal)
+    if joined := "".join((*literal, text[at:])):
+        yield joined
 
 
 def parse_field_path(text: str) -> tuple[str, ...]:
@@ -102,10 +103,6 @@ def format_path(start: str, path: Sequence[str | int]) -> str:
 
 def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _join_literals(literal: list[str]) -> list[str]:
-    return [joined] if (joined := "".join(literal)) else []
 
 
 def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
@@ -141,7 +138,7 @@ class _Expansion:
 def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX_BYTES) -> dict[str, Any]:
     """The parameters with their references replaced. Invalid names every reference without a value, and its keys."""
     expansion = _Expansion(values, most)
-    filled = cast(dict[str, Any], _expand_value(params, expansion))
+    filled: dict[str, Any] = _expand_value(params, expansion)
     if expansion.problems:
         message = " ".join(each["message"] for each in expansion.problems[:3])
         raise Invalid(message, reason="reference", errors=expansion.problems[:_MAX_KEYS])
@@ -162,7 +159,8 @@ def find_references(params: Mapping[str, Any]) -> Iterator[FoundReference]:
         for key, _ in entries:
             if isinstance(key, str) and next(_find_in_text(key), None):
                 yield place, InvalidPath(f"A reference is allowed in a value, not in a field name: {shorten(key)}")
-        stack.extend((format_path(place, [key]), each) for key, each in reversed(entries) if _can_hold_reference(each))
+        inner = [(key, each) for key, each in entries if not isinstance(each, str) or "${" in each]
+        stack.extend((format_path(place, [key]), each) for key, each in reversed(inner))
 
 
 def measure_depth(value: Any) -> int:
@@ -180,10 +178,6 @@ def _list_entries(value: Any) -> list[tuple[str | int, Any]]:
     return list(enumerate(cast(list[Any], value))) if isinstance(value, list) else []
 
 
-def _can_hold_reference(value: Any) -> bool:
-    return "${" in value if isinstance(value, str) else isinstance(value, dict | list)
-
-
 def _find_in_text(text: str) -> Iterator[StepReference | InvalidPath]:
     if "${" not in text:
         return
@@ -199,14 +193,13 @@ def _expand_value(value: Any, expansion: _Expansion) -> Any:
         return _expand_text(value, expansion) if "${" in value else value
     if isinstance(value, Mapping):
         fields = cast(Mapping[str, Any], value)
-        return {_unescape_key(key): _expand_value(each, expansion) for key, each in fields.items()}
+        # A key holds no reference, but may hold an escape.
+        return {
+            "".join(map(str, split_references(key))): _expand_value(each, expansion) for key, each in fields.items()
+        }
     if isinstance(value, list):
         return [_expand_value(each, expansion) for each in cast(list[Any], value)]
     return value
-
-
-def _unescape_key(key: str) -> str:
-    return "".join(str(each) for each in split_references(key)) if "${" in key else key
 
 
 def _expand_text(text: str, expansion: _Expansion) -> Any:
@@ -227,9 +220,10 @@ def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | 
     """The referenced value as JSON; None, with a problem added, if there is none or it is too large."""
     value = expansion.values[reference.id]
     for index, part in enumerate(reference.path):
-        problem = _explain_missing(value, part)
-        if problem:
-            expansion.problems.append(_describe_problem(reference, reference.path[:index], problem))
+        if problem := _explain_missing(value, part):
+            at = format_path(reference.id, reference.path[:index])
+            message = f"{reference.text} has no value: {at} is {problem.pop('has')}."
+            expansion.problems.append({"reference": reference.text, "at": at, "message": message, **problem})
             return None
         value = value[part]
     encoded = orjson.dumps(value)
@@ -257,9 +251,3 @@ def _explain_missing(value: Any, part: str | int) -> dict[str, Any] | None:
             return None
         return {"has": f"a list of {length}" + (f", [0] to [{length - 1}]" if length else ""), "length": length}
     return {"has": f"only {shorten(orjson.dumps(value).decode(), 40)}"}
-
-
-def _describe_problem(reference: StepReference, path: ReferencePath, problem: dict[str, Any]) -> dict[str, Any]:
-    at = format_path(reference.id, path)
-    message = f"{reference.text} has no value: {at} is {problem.pop('has')}."
-    return {"reference": reference.text, "at": at, "message": message, **problem}

@@ -57,11 +57,6 @@ def describe_plan(plan: BatchPlan) -> BatchResult:
     return {"ok": True, "steps": cast(list[StepReport], steps), "results": {}}
 
 
-def report_failure(step: BatchStep, failure: Mapping[str, Any], timeout: bool) -> StepReport:
-    """`failure` is the error as a single call returns it."""
-    return cast(StepReport, {"id": step.id, "status": "timeout" if timeout else "error", **failure})
-
-
 def report_skip(id: str, message: str, cause: str = "") -> StepReport:
     report: StepReport = {"id": id, "status": "skipped", "message": message}
     return {**report, "cause": cause} if cause else report

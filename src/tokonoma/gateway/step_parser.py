@@ -15,18 +15,8 @@ import orjson
 
 from tokonoma.core.errors import Invalid, Refusal, find_nearest
 from tokonoma.core.module import ToolInfo
-from tokonoma.gateway.references import (
-    MAX_DEPTH,
-    STEP_ID,
-    FoundReference,
-    InvalidPath,
-    StepReference,
-    expand,
-    find_references,
-    measure_depth,
-    parse_field_path,
-    shorten,
-)
+from tokonoma.gateway import references as refs
+from tokonoma.gateway.references import MAX_DEPTH, InvalidPath, StepReference, find_references, shorten
 
 FindTool = Callable[[str, str], ToolInfo]
 """module, tool → the tool that this caller can see; a Refusal names the nearest ones"""
@@ -123,7 +113,7 @@ def _find_problems(raw: str) -> Iterator[str]:
     if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else f"only {raw.strip()[:40]}"
         yield f"This line is {kind}. Each line is one JSON object, without brackets or commas around the lines."
-    elif measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
+    elif refs.measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
         yield f"The objects of this line are nested deeper than {MAX_DEPTH}."
     else:
         yield from (f"The key {key!r} occurs twice in one object." for key in _find_duplicate_keys(raw))
@@ -153,6 +143,11 @@ class BatchStep:
     output: bool = False
     fields: tuple[str, ...] | None = None
     time_limit: float | None = None
+
+    @property
+    def reads(self) -> set[str]:
+        """The steps whose results it reads."""
+        return {reference.id for reference in self.references}
 
 
 class StepParser:
@@ -202,7 +197,7 @@ class StepParser:
 
     def _parse_id(self, raw: Mapping[str, Any]) -> str:
         id = self._parse_text(raw, "id") or ""
-        if not id or STEP_ID.fullmatch(id):
+        if not id or refs.STEP_ID.fullmatch(id):
             return id
         self._add_problem("id", f"The id {shorten(id)!r} must be 1 to 64 letters, digits, _ or -.")
         return ""
@@ -225,7 +220,7 @@ class StepParser:
         self._add_problem("params", "params must be an object.")
         return None
 
-    def _collect_references(self, found: Sequence[FoundReference]) -> tuple[StepReference, ...]:
+    def _collect_references(self, found: Sequence[refs.FoundReference]) -> tuple[StepReference, ...]:
         if len(found) > _MAX_REFERENCES:
             self._add_problem("params", f"The step has more than {_MAX_REFERENCES} references.")
         named: dict[str, StepReference] = {}
@@ -239,7 +234,7 @@ class StepParser:
     def _check_params(self, tool: ToolInfo, params: Mapping[str, Any], has_references: bool) -> None:
         """The value of a parameter with a reference is checked when it is known; its name is checked now."""
         try:
-            self._check(tool, params if has_references else expand(params, {}))
+            self._check(tool, params if has_references else refs.expand(params, {}))
         except Refusal as refusal:
             problems = cast(list[Mapping[str, Any]], refusal.details.get("problems", []))
             unknown = {key for key, value in params.items() if next(find_references({key: value}), None)}
@@ -277,7 +272,7 @@ class StepParser:
             self._add_problem("fields", f"fields must name 1 to {_MAX_FIELDS} paths; leave it out for everything.")
         for path in listed:
             try:
-                _ = path == "*" or parse_field_path(path)
+                _ = path == "*" or refs.parse_field_path(path)
             except InvalidPath as error:
                 self._add_problem("fields", str(error))
         return None if "*" in listed else listed

@@ -47,9 +47,9 @@ def get_module_schema(
     modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
     names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
     if names == [_ALL]:
-        return {"modules": [_build_schema(info, [tool.name for tool in info.entries]) for info in modules.values()]}
+        return {"modules": [_describe_module(info, "names") for info in modules.values()]}
     _check_names(names, modules)
-    return {"modules": [_build_schema(modules[name], _describe_tools(modules[name], format)) for name in names]}
+    return {"modules": [_describe_module(modules[name], format) for name in names]}
 
 
 def _check_names(names: list[str], modules: Mapping[str, ModuleInfo]) -> None:
@@ -65,15 +65,13 @@ def _check_names(names: list[str], modules: Mapping[str, ModuleInfo]) -> None:
     raise Missing(f"There is no module called {called}. {hint}", reason="module", nearest=near[:3], modules=there)
 
 
-def _build_schema(info: ModuleInfo, tools: list[Any]) -> ModuleSchema:
+def _describe_module(info: ModuleInfo, format: str) -> ModuleSchema:
+    if format == "json":
+        # `call` takes the short name; the listed one is an alias of it.
+        tools = [{**to_mcp_tool(tool), "name": tool.name} for tool in info.entries]
+    else:
+        tools = [tool.name if format == "names" else tool.signature for tool in info.entries]
     return {"name": info.name, "summary": info.summary, "tools": tools}
-
-
-def _describe_tools(info: ModuleInfo, format: str) -> list[Any]:
-    if format == "signature":
-        return [tool.signature for tool in info.entries]
-    # `call` takes the short name; the listed one is an alias of it.
-    return [{**to_mcp_tool(tool), "name": tool.name} for tool in info.entries]
 
 
 def call(
@@ -139,6 +137,7 @@ def build_gateway(
     submit: SubmitCall, check: CheckParams, failure: DescribeFailure, writing: OpenTransaction, at_once: int = 4
 ) -> Module:
     """`check` refuses bad parameters, `failure` describes an error; `at_once` steps of a module run in parallel."""
+    batch = build_batch_tool(submit, check, failure, writing, at_once)
     last = LIMITS.seconds + _LEASE  # the batch ends itself before the pipeline would
     return Module(
         name="gateway",
@@ -146,14 +145,7 @@ def build_gateway(
         tools=(
             Tool("get_module_schema", get_module_schema, "Tools of a module", listed="get_module_schema"),
             Tool("call", call, "Call one tool", effect="destroy", listed="call", time_limit=last),
-            Tool(
-                "batch",
-                build_batch_tool(submit, check, failure, writing, at_once),
-                "Call many tools",
-                effect="destroy",
-                listed="batch",
-                time_limit=last,
-            ),
+            Tool("batch", batch, "Call many tools", effect="destroy", listed="batch", time_limit=last),
         ),
         tables=TABLES,
     )

@@ -50,8 +50,8 @@ def read_checkpoints(rows: Rows) -> tuple[Heads, int]:
 
 
 def count_before(rows: Rows, before: int) -> int:
-    found = rows.row("select count(*) from journal where at < :before", before=before)
-    return 0 if found is None else int(found[0])
+    ((count,),) = rows.rows("select count(*) from journal where at < :before", before=before)
+    return count
 
 
 def prune_step(statements: Statements, before: int, after: str) -> PruneStep:

@@ -16,18 +16,9 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_
 from tokonoma.core.errors import Conflict, Denied, Refusal
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
+from tokonoma.policy import rules as decisions
 from tokonoma.policy.detections import Masker, Nature, WriteScreen, count_by_kind, mask_text
-from tokonoma.policy.rules import (
-    DEFAULT_RULES,
-    PolicyRules,
-    WriteAction,
-    classify_kind,
-    classify_record,
-    decide,
-    find_hidden_kinds,
-    find_tags,
-    strictest,
-)
+from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, WriteAction, strictest
 
 if TYPE_CHECKING:
     from tokonoma.policy.scan import Scanner
@@ -67,14 +58,14 @@ class ActivePolicy:
     def view_for(self, who: Principal) -> PolicyView:
         view = self._views.get(who.name)
         if view is None:
-            view = self.view_for_tags(find_tags(self.rules, who))
+            view = self.view_for_tags(decisions.find_tags(self.rules, who))
             if len(self._views) > _MAX_VIEWS:
                 self._views.clear()
             self._views[who.name] = view
         return view
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
-        verdicts = {each: decide(self.rules, tags, each).verdict for each in CLASSIFICATIONS}
+        verdicts = {each: decisions.decide(self.rules, tags, each).verdict for each in CLASSIFICATIONS}
         readable: list[Classification] = [each for each in CLASSIFICATIONS if verdicts[each] != "deny"]
         unmasked: list[Classification] = [each for each in readable if verdicts[each] == "allow"]
         return PolicyView(tags, tuple(readable), tuple(unmasked))
@@ -83,7 +74,7 @@ class ActivePolicy:
         """The kinds of detections that are masked for these tags."""
         kinds = self._hidden.get(tags)
         if kinds is None:
-            kinds = self._hidden[tags] = find_hidden_kinds(self.rules, tags, self.scanner.natures.items())
+            kinds = self._hidden[tags] = decisions.find_hidden_kinds(self.rules, tags, self.scanner.natures.items())
         return kinds
 
     def masked_kinds(self, view: PolicyView) -> frozenset[str]:
@@ -93,7 +84,7 @@ class ActivePolicy:
     def decide(
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision:
-        return decide(self.rules, tags, label, scope, effect)
+        return decisions.decide(self.rules, tags, label, scope, effect)
 
     # Texts that come in and go out
 
@@ -147,7 +138,7 @@ class ActivePolicy:
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
         """The text with every detection masked, for any caller; the count of each kind; the class that they mean."""
         found = self.scanner.scan(text)
-        classes: list[Classification] = [classify_kind(self.rules, each.kind, each.nature) for each in found]
+        classes: list[Classification] = [decisions.classify_kind(self.rules, each.kind, each.nature) for each in found]
         return mask_text(text, found), count_by_kind(found), strictest("internal", *classes)
 
     # Classes of records
@@ -179,7 +170,7 @@ class ActivePolicy:
         if not kinds and not self.rules.placements:
             return declared
         natures = [(kind, self.scanner.natures.get(kind, "secret")) for kind in kinds]
-        return classify_record(self.rules, module, namespace, path, declared, natures)
+        return decisions.classify_record(self.rules, module, namespace, path, declared, natures)
 
 
 class ClosedPolicy(ActivePolicy):

@@ -5,7 +5,6 @@ reads the policy inside its own transaction, so nothing is stored under a policy
 """
 
 import base64
-import binascii
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -198,24 +197,16 @@ def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:
             reason="signature",
             approvers=sorted(keys),
         )
-    if not _verify_signature(keys[proposal.approver], proposal):
-        message = f"This is not a valid signature of {proposal.approver!r} for this text. Nothing was changed."
-        raise Denied(message, reason="signature")
-
-
-def _verify_signature(key: str, proposal: PolicyProposal) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
-    except (ValueError, binascii.Error):
-        raise Unready(
-            f"The public key of {proposal.approver!r} in policy_signers is not 32 bytes in base64.",
-            reason="policy_signers",
-        ) from None
+        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(keys[proposal.approver], validate=True))
+    except ValueError:
+        message = f"The public key of {proposal.approver!r} in policy_signers is not 32 bytes in base64."
+        raise Unready(message, reason="policy_signers") from None
     try:
         public.verify(base64.b64decode(proposal.signature, validate=True), proposal.yaml.encode())
-    except (InvalidSignature, ValueError, binascii.Error):
-        return False
-    return True
+    except (InvalidSignature, ValueError):
+        message = f"This is not a valid signature of {proposal.approver!r} for this text. Nothing was changed."
+        raise Denied(message, reason="signature") from None

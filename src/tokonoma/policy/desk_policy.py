@@ -6,7 +6,7 @@ from itertools import islice
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Classification, Statements, Tx
+from tokonoma.core.desk import Statements, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
@@ -29,6 +29,8 @@ class CallDeskPolicy:
     ) -> None:
         self._current, self._reclassify, self._unfiltered, self._call = current, reclassify, unfiltered, call
         self._policy = current.get_active()
+        self.decide, self.redact = self._policy.decide, self._policy.redact
+        self.prepare, self.progress, self.current_version = current.prepare, current.progress, current.current_version
 
     @property
     def version(self) -> str:
@@ -48,14 +50,6 @@ class CallDeskPolicy:
     def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
         return find_tags_not_held(self.tags, tags)
 
-    def decide(
-        self, tags: Collection[str], label: str, scope: api.Layer | None = None, effect: api.AccessEffect = "read"
-    ) -> api.Decision:
-        return self._policy.decide(tags, label, scope, effect)
-
-    def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
-        return self._policy.redact(text)
-
     def check(self, yaml: str) -> str:
         from tokonoma.policy.parse import parse_policy
 
@@ -65,7 +59,7 @@ class CallDeskPolicy:
         version, policy, changes = self._current.preview(proposal)
         before = self._policy.view_for_tags(self.tags).classifications
         after = policy.view_for(self._call.principal).classifications
-        texts = (self._current.current_version().yaml.splitlines(), proposal.yaml.splitlines())
+        texts = (self.current_version().yaml.splitlines(), proposal.yaml.splitlines())
         diff = difflib.unified_diff(*texts, "in force", "proposed", lineterm="", n=1)
         moves = {f"{old} → {new}": count for (old, new), count in sorted(changes.items()) if old != new}
         return api.PolicyPreview(
@@ -77,9 +71,6 @@ class CallDeskPolicy:
             vanish=sum(count for (old, new), count in changes.items() if old in before and new not in after),
         )
 
-    def prepare(self) -> None:
-        self._current.prepare()
-
     def apply(self, tx: Tx, proposal: api.PolicyProposal) -> api.PolicyVersion:
         return self._current.apply(self._unfiltered(tx), proposal, self._require_owner())
 
@@ -88,13 +79,7 @@ class CallDeskPolicy:
 
     def reclassify_records(self) -> api.ReclassifyProgress | None:
         self._reclassify(_RECLASSIFY_SECONDS)
-        return self._current.progress()
-
-    def progress(self) -> api.ReclassifyProgress | None:
-        return self._current.progress()
-
-    def current_version(self) -> api.PolicyVersion:
-        return self._current.current_version()
+        return self.progress()
 
     def find_version(self, version: str) -> api.PolicyVersion:
         with self._current.reading() as rows:

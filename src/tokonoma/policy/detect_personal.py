@@ -6,7 +6,7 @@ They run on a text in which full-width letters, digits and signs are replaced by
 import re
 from datetime import date
 
-from tokonoma.policy.detections import Detector, TextRange, is_ascii_alnum, is_separate_word
+from tokonoma.policy.detections import Detector, is_ascii_alnum, is_separate_word
 
 _GAP = r"[-ー. ]?"
 _DASH = r"[-ー]"
@@ -38,7 +38,6 @@ _FILE_SUFFIXES = frozenset((
 _STREET = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Terrace|Crescent|Parkway"
 )
-_DIGITS = re.compile(r"\D+")
 _REFERENCE_WORDS = re.compile(
     r"(?i)(注文|受注|発注|伝票|請求|追跡|問い合わせ|問合せ|管理|整理|製造|品番|型番|商品|会員|社員|資産|バージョン"
     r"|order|invoice|tracking|ticket|issue|build|serial|sku|isbn|jan|part|account|arn|ref|case|request|version|commit"
@@ -47,7 +46,7 @@ _REFERENCE_WORDS = re.compile(
 
 
 def extract_digits(text: str) -> str:
-    return _DIGITS.sub("", text)
+    return re.sub(r"\D+", "", text)
 
 
 def passes_luhn(digits: str) -> bool:
@@ -100,111 +99,81 @@ def is_separate_number(text: str, start: int, end: int) -> bool:
     return not (is_ascii_alnum(after[0]) or (after[0] in "-_/." and len(after) > 1 and is_ascii_alnum(after[1])))
 
 
-def follows_reference_word(text: str, start: int) -> bool:
-    """Whether the words before announce the number of a thing (an order, a build), not of a person."""
-    return _REFERENCE_WORDS.search(text[max(0, start - 32) : start]) is not None
-
-
 def follows_word(words: re.Pattern[str], text: str, start: int, reach: int = 24) -> bool:
     return words.search(text[max(0, start - reach) : start]) is not None
 
 
-def _check_email(text: str, start: int, end: int) -> TextRange | None:
-    while start < end and text[start] in ".-+%":
-        start += 1
+def follows_reference_word(text: str, start: int) -> bool:
+    """Whether the words before announce the number of a thing (an order, a build), not of a person."""
+    return follows_word(_REFERENCE_WORDS, text, start, 32)
+
+
+def _is_person_number(text: str, start: int, end: int) -> bool:
+    return is_separate_number(text, start, end) and not follows_reference_word(text, start)
+
+
+def _accept_email(text: str, start: int, end: int) -> bool:
     name, _, host = text[start:end].partition("@")
     ending = host.rpartition(".")[2].lower()
     remote = text[end : end + 1] == ":" and text[end + 1 : end + 2] not in ("", " ", "\n")  # git@host:owner/name
     scheme = text[max(0, start - 3) : start] == "://" and text[end : end + 1] in ("/", ":")  # ssh://git@host/…
-    if not name or ending in _FILE_SUFFIXES or ".." in host or (remote and name == "git") or scheme:
-        return None
+    if not name.strip(".%+-") or ending in _FILE_SUFFIXES or ".." in host or (remote and name == "git") or scheme:
+        return False
     _, inside, before = text[max(0, start - 80) : start].rpartition("://")
-    if inside and ":" in before and not any(letter.isspace() for letter in before):
-        return None  # the password of a URL has a detector of its own
-    return start, end
+    # The password of a URL has a detector of its own.
+    return not (inside and ":" in before and not any(letter.isspace() for letter in before))
 
 
-def _check_phone_jp(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
+def _accept_phone_jp(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
-    if not is_separate_number(text, start, end) or follows_reference_word(text, start):
-        return None
     mobile = len(digits) == 11 and digits[1:3] in ("50", "60", "70", "80", "90")
     free = digits[:4] in ("0120", "0570", "0800", "0990")
     fixed = len(digits) == 10 and digits[1] != "0"
-    if not (mobile or free or fixed):
-        return None
-    bare = digits == text[start:end]
-    if bare and not mobile and not follows_word(_PHONE_WORDS, text, start):
-        return None  # ten digits in a row are mostly the number of something else
-    return start, end
+    if not (mobile or free or fixed) or not _is_person_number(text, start, end):
+        return False
+    # Ten digits in a row are mostly the number of something else.
+    return mobile or digits != text[start:end] or follows_word(_PHONE_WORDS, text, start)
 
 
-def _check_phone_abroad(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
-    fine = 9 <= len(extract_digits(text[start:end])) <= 15 and is_separate_number(text, start, end)
-    return (start, end) if fine else None
+def _accept_phone_abroad(text: str, start: int, end: int) -> bool:
+    return 9 <= len(extract_digits(text[start:end])) <= 15 and is_separate_number(text, start, end)
 
 
-def _check_phone_us(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
-    fine = is_separate_number(text, start, end) and not follows_reference_word(text, start)
-    return (start, end) if fine else None
-
-
-def _check_postal_code(text: str, start: int, end: int) -> TextRange | None:
+def _accept_postal_code(text: str, start: int, end: int) -> bool:
     """Marked by 〒 or 郵便番号, or followed by a prefecture."""
-    marked = not text[start].isdigit()
-    prefecture = is_separate_number(text, end - 8, end) and _STARTS_WITH_PREFECTURE.match(text[end : end + 16])
-    return (start, end) if marked or prefecture else None
+    followed = _STARTS_WITH_PREFECTURE.match(text[end : end + 16]) is not None
+    return not text[start].isdigit() or (followed and is_separate_number(text, end - 8, end))
 
 
-def _check_address_jp(text: str, start: int, end: int) -> TextRange | None:
-    return (start, end) if len(extract_digits(text[start:end])) or "丁目" in text[start:end] else None
+def _accept_address_jp(text: str, start: int, end: int) -> bool:
+    return extract_digits(text[start:end]) != "" or "丁目" in text[start:end]
 
 
-def _check_my_number(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
+def _accept_my_number(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
     if not is_my_number(digits) or not is_separate_number(text, start, end):
-        return None
-    if follows_word(_PERSONAL_NUMBER, text, start, 40):
-        return start, end
-    return None if follows_reference_word(text, start) or is_timestamp(digits) else (start, end)
+        return False
+    named = follows_word(_PERSONAL_NUMBER, text, start, 40)
+    return named or not (follows_reference_word(text, start) or is_timestamp(digits))
 
 
-def _check_card(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
+def _accept_card(text: str, start: int, end: int) -> bool:
     digits = extract_digits(text[start:end])
-    if not 13 <= len(digits) <= 19 or not is_card_number(digits) or not is_separate_number(text, start, end):
-        return None
-    return None if follows_reference_word(text, start) or is_timestamp(digits[:14]) else (start, end)
+    known = 13 <= len(digits) <= 19 and is_card_number(digits) and not is_timestamp(digits[:14])
+    return known and _is_person_number(text, start, end)
 
 
-def _check_ssn(text: str, start: int, end: int) -> TextRange | None:
-    area, group, serial = text[start:end].replace(" ", "-").split("-")
-    given = area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
-    fine = given and is_separate_number(text, start, end) and not follows_reference_word(text, start)
-    return (start, end) if fine else None
+def _accept_ssn(text: str, start: int, end: int) -> bool:
+    area, group, serial = text[start:end].split("-")
+    given = area not in ("000", "666") and group != "00" and serial != "0000"
+    return given and _is_person_number(text, start, end)
 
 
-def _check_iban(text: str, start: int, end: int) -> TextRange | None:
-    start, end = _trim_range(text, start, end)
+def _accept_iban(text: str, start: int, end: int) -> bool:
     packed = re.sub(r"\s", "", text[start:end])
     if not is_separate_word(text, start, end) or not 15 <= len(packed) <= 34:
-        return None
-    number = int("".join(str(int(letter, 36)) for letter in packed[4:] + packed[:4]))
-    return (start, end) if number % 97 == 1 else None
-
-
-def _check_word(text: str, start: int, end: int) -> TextRange | None:
-    return (start, end) if is_separate_word(text, start, end) else None
-
-
-def _trim_range(text: str, start: int, end: int) -> TextRange:
-    while end > start and text[end - 1] in "-ー. (":
-        end -= 1
-    return start, end
+        return False
+    return int("".join(str(int(letter, 36)) for letter in packed[4:] + packed[:4])) % 97 == 1
 
 
 _PHONE_JP = rf"0[0-9]{{1,4}}(?:{_DASH}|[ .]|\({_GAP})?[0-9]{{1,4}}(?:{_DASH}|[ .]|\))?[0-9]{{3,4}}"
@@ -221,23 +190,27 @@ _ADDRESS_EN = (
 )
 _CARD = r"[2-6][0-9]{3}[- ]?[0-9]{4}[- ]?[0-9]{4}[- ]?[0-9]{1,7}|3[0-9]{3}[- ]?[0-9]{6}[- ]?[0-9]{4,5}"
 _PASSPORT = r"(?:旅券|パスポート|[Pp]assport)(?:番号|の番号| number| no\.?)?[はが:： 　is]{0,4}([A-Z]{2}[0-9]{7})"
+_EMAIL = r"[.%+-]*([A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24})"
+_END = "-ー. ("
 
 PERSONAL_DETECTORS: tuple[Detector, ...] = (
-    Detector("email", "pii", r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}", _check_email),
-    Detector("phone", "pii", _PHONE_JP, _check_phone_jp),
-    Detector("phone", "pii", r"\(0[0-9]{1,4}\) ?[0-9]{1,4}[- ]?[0-9]{4}", _check_phone_jp),
-    Detector("phone", "pii", r"\+[0-9]{1,3}[-ー. ]?(?:\(?[0-9]{1,5}\)?[-ー. ]?){2,5}", _check_phone_abroad),
-    Detector("phone", "pii", _PHONE_US, _check_phone_us),
-    Detector("phone", "pii", r"0[127][0-9]{2,3} [0-9]{3} ?[0-9]{3,4}|020 [0-9]{4} [0-9]{4}", _check_phone_us),
-    Detector("postal_code", "pii", _POSTAL, _check_postal_code),
-    Detector("postal_code", "pii", r"[A-Z]{1,2}[0-9][A-Z0-9]? [0-9][ABD-HJLNP-UW-Z]{2}", _check_word),
-    Detector("address", "pii", rf"(?:{_PREFECTURES}){_PLACE}{{1,24}}?(?:{_BLOCK})", _check_address_jp),
-    Detector("address", "pii", _ADDRESS_SHORT, _check_address_jp),
-    Detector("address", "pii", _ADDRESS_EN, _check_word),
-    Detector("my_number", "pii", r"[0-9]{4}[- ]?[0-9]{4}[- ]?[0-9]{4}", _check_my_number),
-    Detector("card", "pii", _CARD, _check_card),
-    Detector("ssn", "pii", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}", _check_ssn),
-    Detector("iban", "pii", r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", _check_iban),
+    Detector("email", "pii", _EMAIL, _accept_email, group=1),
+    Detector("phone", "pii", _PHONE_JP, _accept_phone_jp, trim=_END),
+    Detector("phone", "pii", r"\(0[0-9]{1,4}\) ?[0-9]{1,4}[- ]?[0-9]{4}", _accept_phone_jp, trim=_END),
+    Detector("phone", "pii", r"\+[0-9]{1,3}[-ー. ]?(?:\(?[0-9]{1,5}\)?[-ー. ]?){2,5}", _accept_phone_abroad, trim=_END),
+    Detector("phone", "pii", _PHONE_US, _is_person_number, trim=_END),
+    Detector(
+        "phone", "pii", r"0[127][0-9]{2,3} [0-9]{3} ?[0-9]{3,4}|020 [0-9]{4} [0-9]{4}", _is_person_number, trim=_END
+    ),
+    Detector("postal_code", "pii", _POSTAL, _accept_postal_code),
+    Detector("postal_code", "pii", r"[A-Z]{1,2}[0-9][A-Z0-9]? [0-9][ABD-HJLNP-UW-Z]{2}", is_separate_word),
+    Detector("address", "pii", rf"(?:{_PREFECTURES}){_PLACE}{{1,24}}?(?:{_BLOCK})", _accept_address_jp),
+    Detector("address", "pii", _ADDRESS_SHORT, _accept_address_jp),
+    Detector("address", "pii", _ADDRESS_EN, is_separate_word),
+    Detector("my_number", "pii", r"[0-9]{4}[- ]?[0-9]{4}[- ]?[0-9]{4}", _accept_my_number, trim=_END),
+    Detector("card", "pii", _CARD, _accept_card, trim=_END),
+    Detector("ssn", "pii", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}", _accept_ssn),
+    Detector("iban", "pii", r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", _accept_iban, trim=_END),
     Detector("bank_account", "pii", r"(?:普通|当座|口座番号)(?:預金|口座)?[はが:： 　]{0,3}([0-9]{7})", group=1),
     Detector("passport", "pii", _PASSPORT, group=1),
     Detector("license", "pii", r"(?:免許証?)(?:番号|の番号)?[はが:： 　]{0,3}([0-9]{12})", group=1),

@@ -2,7 +2,7 @@
 
 import re
 
-from tokonoma.policy.detections import Detector, MatchCheck, TextRange, is_separate_word
+from tokonoma.policy.detections import Detector, is_separate_word
 
 _URL_SAFE = "[A-Za-z0-9_-]"
 _AWS_KEY = r"(?i:secret_?access_?key|aws_?secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"
@@ -36,32 +36,24 @@ def _looks_like_code(text: str) -> bool:
     return call is not None or text.startswith(("/", "./", "http")) or re.fullmatch(r"[A-Za-z_-]+", text) is not None
 
 
-def _check_key(prefix: int) -> MatchCheck:
-    """`prefix` is the length of the fixed prefix of the vendor."""
-
-    def check(text: str, start: int, end: int) -> TextRange | None:
-        fine = is_separate_word(text, start, end) and looks_random(text[start + prefix : end])
-        return (start, end) if fine else None
-
-    return check
-
-
-def _check_random(text: str, start: int, end: int) -> TextRange | None:
-    return (start, end) if looks_random(text[start:end], 12) else None
-
-
-def _check_value(size: int) -> MatchCheck:
-    def check(text: str, start: int, end: int) -> TextRange | None:
-        while end > start and text[end - 1] in ".,;:/)]}、。」』）":
-            end -= 1
-        return (start, end) if looks_like_password(text[start:end], size) else None
-
-    return check
-
-
 def _vendor_detector(kind: str, prefix: str, body: str) -> Detector:
-    plain = prefix.replace("\\", "").replace("(?:", "").replace(")", "").split("|")[0]
-    return Detector(kind, "secret", prefix + body, _check_key(len(plain)))
+    size = len(prefix.replace("\\", "").replace("(?:", "").replace(")", "").split("|")[0])
+
+    def check(text: str, start: int, end: int) -> bool:
+        return is_separate_word(text, start, end) and looks_random(text[start + size : end])
+
+    return Detector(kind, "secret", prefix + body, check)
+
+
+def _random_detector(kind: str, pattern: str) -> Detector:
+    return Detector(kind, "secret", pattern, lambda text, start, end: looks_random(text[start:end], 12), group=1)
+
+
+def _password_detector(kind: str, pattern: str, size: int) -> Detector:
+    def check(text: str, start: int, end: int) -> bool:
+        return looks_like_password(text[start:end], size)
+
+    return Detector(kind, "secret", pattern, check, group=1, trim=".,;:/)]}、。」』）")
 
 
 VENDOR_DETECTORS: tuple[Detector, ...] = (
@@ -75,7 +67,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("slack_token", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
     _vendor_detector("slack_webhook", r"hooks\.slack\.com/services/", "T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
     _vendor_detector("aws_access_key", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z0-9]{16}"),
-    Detector("aws_secret_key", "secret", _AWS_KEY, _check_random, group=1),
+    _random_detector("aws_secret_key", _AWS_KEY),
     _vendor_detector("google_api_key", "AIza", rf"{_URL_SAFE}{{35}}"),
     _vendor_detector("google_oauth_secret", "GOCSPX-", rf"{_URL_SAFE}{{20,}}"),
     _vendor_detector("stripe_key", "(?:sk|rk)_(?:live|test)_", "[A-Za-z0-9]{16,}"),
@@ -100,7 +92,7 @@ VENDOR_DETECTORS: tuple[Detector, ...] = (
     _vendor_detector("supabase_token", "sb(?:p|_secret)_", "[A-Za-z0-9_]{20,}"),
     _vendor_detector("telegram_token", "", rf"[0-9]{{8,10}}:AA{_URL_SAFE}{{33}}"),
     _vendor_detector("tokonoma_key", "tkn_", rf"[0-9a-f]{{12}}_{_URL_SAFE}{{43}}"),
-    Detector("azure_key", "secret", _AZURE_KEY, _check_random, group=1),
+    _random_detector("azure_key", _AZURE_KEY),
 )
 
 _IS = r"[\"'」]?\s{0,2}(?:[:=：]|は|が| is )\s{0,2}[\"'「『`]?"
@@ -117,10 +109,10 @@ _IN_URL = r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{3,1
 GENERIC_DETECTORS: tuple[Detector, ...] = (
     Detector("jwt", "secret", rf"eyJ{_URL_SAFE}{{8,}}\.eyJ{_URL_SAFE}{{8,}}\.{_URL_SAFE}{{0,}}"),
     Detector("private_key", "secret", _PEM),
-    Detector("url_password", "secret", _IN_URL, _check_value(4), group=1),
-    Detector("bearer_token", "secret", r"(?i:bearer|basic) +([A-Za-z0-9._~+/=-]{20,})", _check_value(20), group=1),
-    Detector("password", "secret", rf"{_WORDS}{_IS}([!-~]{{8,128}})", _check_value(8), group=1),
-    Detector("api_key", "secret", rf"{_NAMED}{_IS}([A-Za-z0-9._~+/=-]{{16,128}})", _check_value(16), group=1),
+    _password_detector("url_password", _IN_URL, 4),
+    _password_detector("bearer_token", r"(?i:bearer|basic) +([A-Za-z0-9._~+/=-]{20,})", 20),
+    _password_detector("password", rf"{_WORDS}{_IS}([!-~]{{8,128}})", 8),
+    _password_detector("api_key", rf"{_NAMED}{_IS}([A-Za-z0-9._~+/=-]{{16,128}})", 16),
 )
 
 SECRET_DETECTORS = VENDOR_DETECTORS + GENERIC_DETECTORS

@@ -3,23 +3,12 @@
 import hashlib
 import hmac
 import types
+import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NotRequired,
-    Required,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
 
 from tokonoma.core.concurrency import Deferred
 from tokonoma.core.ids import OPAQUE
@@ -30,12 +19,11 @@ if TYPE_CHECKING:
 Nature = Literal["pii", "secret"]
 """What a detection is by nature. The policy decides which class a text with it gets."""
 
-TextRange = tuple[int, int]
-MatchCheck = Callable[[str, int, int], TextRange | None]
-"""(normalized text, start, end) → the part that is meant; None rejects the match."""
+MatchCheck = Callable[[str, int, int], bool]
+"""(normalized text, start, end) → whether the match is meant."""
 
 _SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
-_WRAPPERS = (NotRequired, Required, Deferred)
+_WRAPPERS = (typing.NotRequired, typing.Required, Deferred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +35,7 @@ class Detector:
     pattern: str
     check: MatchCheck | None = None
     group: int = 0  # the part of the match that is the detection
+    trim: str = ""  # signs that are not part of it at its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +80,8 @@ def mask_text(text: str, detections: Sequence[Detection]) -> str:
 
 def format_for_journal(text: str, detections: Iterable[Detection], salt: bytes) -> list[str]:
     """`email:1f0c9a2b`. The same text gives the same hash on this server, and another hash on any other server."""
-    return [f"{one.kind}:{_hash_text(text[one.start : one.end], salt)}" for one in detections]
+    pairs = ((one.kind, text[one.start : one.end].encode("utf-8", "surrogatepass")) for one in detections)
+    return [f"{kind}:{hmac.new(salt, data, hashlib.sha256).hexdigest()[:8]}" for kind, data in pairs]
 
 
 def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
@@ -101,10 +91,6 @@ def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """The masks that a text holds: it may be a masked result that is written back."""
     return [kind for kind in sorted(kinds) if f"[{kind}]" in text] if "[" in text else []
-
-
-def _hash_text(text: str, salt: bytes) -> str:
-    return hmac.new(salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:8]
 
 
 class Masker:
@@ -130,7 +116,7 @@ class Masker:
         return value
 
     def _mask_mapping(self, value: Mapping[Any, Any], hint: Any) -> dict[Any, Any]:
-        if is_typeddict(hint):
+        if typing.is_typeddict(hint):
             hints = _member_hints(hint)
             return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
         args = get_args(hint)
@@ -147,7 +133,7 @@ class Masker:
 
 @cache
 def _member_hints(hint: Any) -> dict[str, Any]:
-    return get_type_hints(hint, include_extras=True)
+    return typing.get_type_hints(hint, include_extras=True)
 
 
 def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
@@ -159,7 +145,7 @@ def _unwrap_hint(hint: Any) -> tuple[Any, bool]:
             hint = hint.__origin__
         elif get_origin(hint) in _WRAPPERS:
             hint = get_args(hint)[0]
-        elif get_origin(hint) in (Union, types.UnionType):
+        elif get_origin(hint) in (typing.Union, types.UnionType):
             options = [each for each in get_args(hint) if each is not type(None)]
             hint = options[0] if len(options) == 1 else None
         else:
@@ -198,10 +184,8 @@ class WriteScreen:
         if not found:
             return text
         self.detections += format_for_journal(text, found, self._salt)
-        by_action = {
-            action: [one for one in found if self._actions[one.nature] == action] for action in ("refuse", "redact")
-        }
         # The name of a field may itself be a detection: a key of a mapping is free text.
         name = mask_text(field, self._scanner.scan(field)) or "a value"
-        self.refusals += [(name, one.kind) for one in by_action["refuse"]]
-        return mask_text(text, by_action["redact"]) if by_action["redact"] else text
+        self.refusals += [(name, one.kind) for one in found if self._actions[one.nature] == "refuse"]
+        redacted = [one for one in found if self._actions[one.nature] == "redact"]
+        return mask_text(text, redacted) if redacted else text

@@ -8,20 +8,9 @@ from typing import Any, TypeVar, cast
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.errors import find_nearest
 from tokonoma.core.policy import LAYERS, Layer, LayerRule, RetrievalSettings
+from tokonoma.policy import rules
 from tokonoma.policy.detections import Detector, Nature
-from tokonoma.policy.rules import (
-    CLASS_RULES,
-    DAY,
-    LAYER_RULES,
-    WRITE_ACTIONS,
-    ClassRule,
-    Invariant,
-    MaskRule,
-    PlacementRule,
-    PolicyRules,
-    WriteAction,
-    apply_masks,
-)
+from tokonoma.policy.rules import DAY, PolicyRules
 from tokonoma.policy.scan import KINDS_BY_NATURE, compile_pattern
 from tokonoma.policy.yaml_tree import PolicyProblem, YamlNode, parse_yaml, policy_error
 
@@ -39,10 +28,10 @@ _TOP = (
 def parse_policy(text: str) -> PolicyRules:
     """Raises Invalid with line, column and key of every problem."""
     parser = _PolicyParser()
-    rules = parser.parse_rules(_unwrap(parse_yaml(text)))
+    parsed = parser.parse_rules(_unwrap(parse_yaml(text)))
     if parser.problems:
         raise policy_error(sorted(parser.problems, key=lambda each: (each.line, each.column)))
-    return rules
+    return parsed
 
 
 def _unwrap(root: YamlNode) -> YamlNode:
@@ -69,13 +58,11 @@ class _PolicyParser:
             self._report(root, "version is missing", None)
         detectors = tuple(self._list(given.get("detectors"), self._detector))
         masks = tuple(self._list(given.get("masks"), self._mask_rule))
-        classes: dict[Classification, ClassRule] = self._each(
-            given.get("boundary_classes"), CLASSIFICATIONS, self._class
-        )
+        classes = self._each(given.get("boundary_classes"), CLASSIFICATIONS, self._class)
         return PolicyRules(
             version=self._version(given["version"]) if "version" in given else "0.0.0",
-            layers={**LAYER_RULES, **self._each(given.get("scopes"), LAYERS, self._layer)},
-            class_rules=apply_masks({**CLASS_RULES, **classes}, masks),
+            layers={**rules.LAYER_RULES, **self._each(given.get("scopes"), LAYERS, self._layer)},
+            class_rules=rules.apply_masks({**rules.CLASS_RULES, **classes}, masks),
             placements=tuple(self._list(given.get("labels"), self._placement)),
             masks=masks,
             invariants=tuple(self._list(given.get("invariants"), self._invariant)),
@@ -96,30 +83,33 @@ class _PolicyParser:
 
     def _layer(self, node: YamlNode) -> LayerRule:
         given = self._members(node, ("ttl", "max_tokens"))
-        base = LAYER_RULES[cast("Layer", node.key.rpartition(".")[2])]
+        base = rules.LAYER_RULES[cast("Layer", node.key.rpartition(".")[2])]
         ttl = self._ttl(given["ttl"]) if "ttl" in given else base.ttl
         return LayerRule(ttl, self._whole(given.get("max_tokens"), base.max_tokens, 1, 10_000_000))
 
-    def _class(self, node: YamlNode) -> ClassRule:
+    def _class(self, node: YamlNode) -> rules.ClassRule:
         given = self._members(node, ("allow", "redact", "escalation"))
-        return ClassRule(
-            self._tags(given["allow"]) if "allow" in given else (),
+        return rules.ClassRule(
+            self._tags(given.get("allow")),
             tuple(self._list(given.get("redact"), self._redact_kind)),
             cast("Any", self._one_of(given.get("escalation"), ("none", "human_review", "deny"), "none")),
         )
 
-    def _placement(self, node: YamlNode) -> PlacementRule:
+    def _placement(self, node: YamlNode) -> rules.PlacementRule:
         given = self._members(node, ("class", *_PLACE))
         if "class" not in given or not given.keys() & set(_PLACE):
-            return self._report(node, "give a class and at least one of module, space, path", PlacementRule("secret"))
-        return PlacementRule(self._classification(given["class"]), *self._place(given))
+            return self._report(
+                node, "give a class and at least one of module, space, path", rules.PlacementRule("secret")
+            )
+        return rules.PlacementRule(self._classification(given["class"]), *self._place(given))
 
-    def _mask_rule(self, node: YamlNode) -> MaskRule:
+    def _mask_rule(self, node: YamlNode) -> rules.MaskRule:
         given = self._members(node, ("kinds", "class", *_PLACE))
         kinds = tuple(self._list(given.get("kinds"), self._redact_kind))
         if not kinds or not given.keys() & set(_PLACE):
-            return self._report(node, "give kinds and at least one of module, space, path", MaskRule(()))
-        return MaskRule(kinds, self._classification(given["class"]) if "class" in given else "pii", *self._place(given))
+            return self._report(node, "give kinds and at least one of module, space, path", rules.MaskRule("pii"))
+        classification = self._classification(given["class"]) if "class" in given else "pii"
+        return rules.MaskRule(classification, *self._place(given), kinds)
 
     def _place(self, given: Mapping[str, YamlNode]) -> tuple[str, str, str]:
         """module, space and path"""
@@ -129,15 +119,14 @@ class _PolicyParser:
         root = space.rstrip("/") or ("/" if space else "")
         return self._text(given.get("module")), root, self._text(given.get("path"))
 
-    def _invariant(self, node: YamlNode) -> Invariant:
+    def _invariant(self, node: YamlNode) -> rules.Invariant:
         given = self._members(node, ("class", "scope", "deny"))
         if "class" not in given:
-            return self._report(node, "give a class", Invariant("secret"))
+            return self._report(node, "give a class", rules.Invariant("secret"))
         scope = self._one_of(given.get("scope"), LAYERS, "") or None
         deny = tuple(self._list(given.get("deny"), lambda each: self._one_of(each, ("read", "write"), "read")))
-        return Invariant(
-            self._classification(given["class"]), cast("Any", scope), cast("Any", deny or ("read", "write"))
-        )
+        effects = cast("Any", deny or ("read", "write"))
+        return rules.Invariant(self._classification(given["class"]), cast("Any", scope), effects)
 
     def _detector(self, node: YamlNode) -> Detector:
         given = self._members(node, ("kind", "class", "pattern"))
@@ -151,11 +140,12 @@ class _PolicyParser:
         self._known.add(kind)
         return Detector(kind, cast("Nature", self._one_of(given.get("class"), ("pii", "secret"), "pii")), pattern)
 
-    def _writes(self, node: YamlNode | None) -> Mapping[Nature, WriteAction]:
-        given = self._members(node, tuple(WRITE_ACTIONS)) if node is not None else {}
+    def _writes(self, node: YamlNode | None) -> Mapping[Nature, rules.WriteAction]:
+        given = self._members(node, tuple(rules.WRITE_ACTIONS)) if node is not None else {}
         actions = ("allow", "redact", "refuse")
-        found = {name: self._one_of(given.get(name), actions, default) for name, default in WRITE_ACTIONS.items()}
-        return cast("Mapping[Nature, WriteAction]", found)
+        return {
+            name: cast("Any", self._one_of(given.get(name), actions, old)) for name, old in rules.WRITE_ACTIONS.items()
+        }
 
     def _retrieval(self, node: YamlNode | None) -> RetrievalSettings:
         base = RetrievalSettings()
@@ -219,7 +209,7 @@ class _PolicyParser:
             return ""
         return node.value if isinstance(node.value, str) else self._report(node, "expected a text", "")
 
-    def _tags(self, node: YamlNode) -> tuple[str, ...]:
+    def _tags(self, node: YamlNode | None) -> tuple[str, ...]:
         def tag(each: YamlNode) -> str:
             text = self._text(each)
             return text if _TAG.fullmatch(text) else self._report(each, "a tag looks like answer:task, tool:* or *", "")

@@ -5,7 +5,7 @@ the documents are scanned again. Records that the index does not hold (such as a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tokonoma.core.desk import Classification, Document, Record, Row, Rows, Statements, parse_address
@@ -59,59 +59,53 @@ class ReclassifiedDocument:
 
 def preview_changes(rows: Rows, policy: ActivePolicy, records: RecordSource) -> Counter[ClassificationPair]:
     """How many records would change from one class to another, or keep theirs. Writes nothing."""
-    return Counter((each.old, each.new) for each in _reclassify_all(rows, policy, records))
+    changes: Counter[ClassificationPair] = Counter()
+    after = 0
+    while page := rows.rows(_PAGE, after=after, most=BATCH_SIZE):
+        after = page[-1][0]
+        batch = [_reclassify_row(rows, policy, row, records) for row in page]
+        changes.update((each.old, each.new) for each in batch)
+    for list_unindexed in filter(None, (module.unindexed_documents for module in records.modules())):
+        last = None
+        while documents := list_unindexed(rows, last, BATCH_SIZE):
+            last = documents[-1].address
+            batch = [_reclassify_unindexed(policy, each) for each in documents]
+            changes.update((each.old, each.new) for each in batch)
+    return changes
 
 
 def reclassify_batch(
     statements: Statements, state: ReclassifyState, policy: ActivePolicy, records: RecordSource, most: int
 ) -> ReclassifyState | None:
     """Reclassify the next records; returns the new position, None at the end of this phase."""
-    tightens = state.phase == "tighten"
-    modules = {each.name: each for each in records.modules() if tightens and each.unindexed_documents is not None}
+    tightens, detectors = state.phase == "tighten", policy.scanner.version
+    modules = records.modules() if tightens else ()
+    unindexed = {each.name: each.unindexed_documents for each in modules if each.unindexed_documents is not None}
     if not state.stage:
         rows = statements.rows(_PAGE + " {for_update}", after=int(state.after or 0), most=most)
         batch = [_reclassify_row(statements, policy, row, records) for row in rows]
         last = str(rows[-1][0]) if rows else ""
     else:
-        module = modules.get(state.stage)
-        list_unindexed = module.unindexed_documents if module is not None else None
+        list_unindexed = unindexed.get(state.stage)
         documents = list_unindexed(statements, state.after or None, most) if list_unindexed is not None else ()
         batch = [_reclassify_unindexed(policy, each) for each in documents]
         last = documents[-1].address if documents else ""
     if tightens:
         batch = [replace(each, new=strictest(each.old, each.new)) for each in batch]
-    _write_batch(statements, batch, policy.scanner.version, records)
-    done = state.done + len(batch)
-    if len(batch) == most:
-        return replace(state, after=last, done=done)
-    stages = ["", *modules]
-    left = stages[stages.index(state.stage) + 1 :] if state.stage in stages else stages[1:]
-    return ReclassifyState(state.phase, left[0], "", done) if left else None
-
-
-def _write_batch(
-    statements: Statements, batch: Sequence[ReclassifiedDocument], detectors: str, records: RecordSource
-) -> None:
-    rows = [
+    updates = [
         {"id": each.id, "label": each.new, "declared": each.declared, "kinds": each.kinds, "detectors": detectors}
         for each in batch
         if each.id is not None and (each.new != each.old or each.rescanned)
     ]
-    if rows:
-        statements.run_many(_UPDATE, rows)
+    if updates:
+        statements.run_many(_UPDATE, updates)
     records.apply_classifications(statements, {each.address: each.new for each in batch if each.new != each.old})
-
-
-def _reclassify_all(rows: Rows, policy: ActivePolicy, records: RecordSource) -> Iterator[ReclassifiedDocument]:
-    after = 0
-    while page := rows.rows(_PAGE, after=after, most=BATCH_SIZE):
-        after = page[-1][0]
-        yield from [_reclassify_row(rows, policy, row, records) for row in page]
-    for module in records.modules():
-        last: str | None = None
-        while module.unindexed_documents is not None and (listed := module.unindexed_documents(rows, last, BATCH_SIZE)):
-            last = listed[-1].address
-            yield from [_reclassify_unindexed(policy, each) for each in listed]
+    done = state.done + len(batch)
+    if len(batch) == most:
+        return replace(state, after=last, done=done)
+    stages = ["", *unindexed]
+    left = stages[stages.index(state.stage) + 1 :] if state.stage in stages else stages[1:]
+    return ReclassifyState(state.phase, left[0], "", done) if left else None
 
 
 def _reclassify_row(rows: Rows, policy: ActivePolicy, row: Row, records: RecordSource) -> ReclassifiedDocument:

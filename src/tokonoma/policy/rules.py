@@ -39,14 +39,10 @@ class PlacementRule:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskRule:
+class MaskRule(PlacementRule):
     """In records that match all given parts, detections of these kinds mean this class and are always masked."""
 
-    kinds: tuple[str, ...]  # kinds of detections, or `pii`, `secret`, `*`
-    classification: Classification = "pii"
-    module: str = ""
-    namespace: str = ""
-    path: str = ""
+    kinds: tuple[str, ...] = ()  # kinds of detections, or `pii`, `secret`, `*`
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +125,7 @@ def strictest(*classifications: Classification) -> Classification:
 
 def find_tags(rules: PolicyRules, who: Principal) -> tuple[str, ...]:
     """The tags that a caller holds: those of the first line of `callers` that matches its name."""
-    for name, tags in rules.callers:
-        if fnmatchcase(who.name, name):
-            return tags
-    return DEFAULT_TAGS
+    return next((tags for name, tags in rules.callers if fnmatchcase(who.name, name)), DEFAULT_TAGS)
 
 
 def covers(held: str, asked: str) -> bool:
@@ -179,24 +172,18 @@ def decide(
 
 def list_readable(rules: PolicyRules, tags: Collection[str], scope: Layer | None = None) -> tuple[Classification, ...]:
     """The classes that may be read with these tags, redacted or not."""
-    return tuple(
-        classification
-        for classification in CLASSIFICATIONS
-        if decide(rules, tags, classification, scope).verdict != "deny"
-    )
+    return tuple(each for each in CLASSIFICATIONS if decide(rules, tags, each, scope).verdict != "deny")
 
 
 def find_hidden_kinds(rules: PolicyRules, tags: Collection[str], natures: Iterable[tuple[str, str]]) -> frozenset[str]:
     """The kinds that must be masked for these tags: those that a readable class redacts, and those that belong to a
     class that is not readable."""
-    natures = list(natures)
-    wanted: set[str] = set()
-    classifications = list_readable(rules, tags)
-    for classification in classifications:
-        for name in rules.class_rules[classification].redact:
-            wanted |= {kind for kind, nature in natures if name in ("*", kind, nature)}
+    readable = list_readable(rules, tags)
+    redacted = {name for classification in readable for name in rules.class_rules[classification].redact}
     return frozenset(
-        wanted | {kind for kind, nature in natures if classify_kind(rules, kind, nature) not in classifications}
+        kind
+        for kind, nature in natures
+        if not redacted.isdisjoint(("*", kind, nature)) or classify_kind(rules, kind, nature) not in readable
     )
 
 
@@ -214,22 +201,16 @@ def classify_record(
     detections: Iterable[tuple[str, str]],
 ) -> Classification:
     """The class of a record: the strictest of the declared one, those of its place, and those of its detections."""
-    placements = [rule for rule in rules.placements if _rule_matches(rule, module, namespace, path)]
     masks = [rule for rule in rules.masks if _rule_matches(rule, module, namespace, path)]
+    placements = (rule for rule in rules.placements if _rule_matches(rule, module, namespace, path))
     classes: list[Classification] = [declared, *(rule.classification for rule in placements)]
-    classes.extend(_classify_detection(rules, masks, kind, nature) for kind, nature in detections)
+    for kind, nature in detections:
+        masking = [rule for rule in masks if not {"*", kind, nature}.isdisjoint(rule.kinds)]
+        classes.append(masking[0].classification if masking else classify_kind(rules, kind, nature))
     return strictest(*classes)
 
 
-def _classify_detection(rules: PolicyRules, masks: Iterable[MaskRule], kind: str, nature: str) -> Classification:
-    """The class that a detection means in a place with these masks."""
-    for rule in masks:
-        if any(name in ("*", kind, nature) for name in rule.kinds):
-            return rule.classification
-    return classify_kind(rules, kind, nature)
-
-
-def _rule_matches(rule: PlacementRule | MaskRule, module: str, namespace: str, path: str) -> bool:
+def _rule_matches(rule: PlacementRule, module: str, namespace: str, path: str) -> bool:
     return (
         (not rule.module or rule.module == module)
         and (not rule.namespace or is_inside(namespace, rule.namespace))

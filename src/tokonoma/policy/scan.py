@@ -74,9 +74,9 @@ class Scanner:
         one = self.detectors[number]
         for match in compile_pattern(one.pattern).finditer(data):
             start, end = (to_char(each) for each in cast("tuple[int, int]", match.span(one.group)))
-            span = (start, end) if one.check is None else one.check(text, start, end)
-            if span is not None and span[0] < span[1]:
-                yield Detection(one.kind, one.nature, *span)
+            end = start + len(text[start:end].rstrip(one.trim))
+            if start < end and (one.check is None or one.check(text, start, end)):
+                yield Detection(one.kind, one.nature, start, end)
 
 
 def _has_telling_word(text: str) -> bool:

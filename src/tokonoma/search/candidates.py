@@ -34,9 +34,8 @@ _BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "docume
 _NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
 _DATED = """select d.id, f.text, f.number from {each} join fact f on f.document = d.id
 where f.key in ({keys}) and {filter}"""
-_SAVED_BETWEEN = (
-    "select d.id from {source} where d.at >= :begin and d.at < :end and {filter} order by d.at desc limit :most"
-)
+_SAVED_BETWEEN = """select d.id from {source} where d.at >= :begin and d.at < :end and {filter}
+order by d.at desc limit :most"""
 _DATED_BETWEEN = "select distinct d.id from {source} where {filter} limit :most"
 _FACTS_BETWEEN = f"""select f.document as id from fact f where f.key in ({{keys}})
 and substr(f.text, 1, {INDEXED_LENGTH}) >= :first and substr(f.text, 1, {INDEXED_LENGTH}) < :last"""
@@ -51,14 +50,9 @@ _NEIGHBOURS = {
     join document c on c.id = j.value cross join lateral ({beside}) b join document n on n.id = b.id
     order by c.id, n.place {way}, n.id {way}""",
 }
-_DATES = ("date", "time", "ts", "timestamp", "happened_at", "occurred_at", "created_at")
-"""Facts that say when something happened, if that is not when it was saved."""
-
-_KEYS = ", ".join(f"'{key}'" for key in _DATES)
-
-ThreadPosition = tuple[Hashable, int]
-"""A thread, and a number in it: neighbours' numbers differ by one."""
-
+# Facts that say when something happened, if that is not when it was saved.
+_KEYS = "'date', 'time', 'ts', 'timestamp', 'happened_at', 'occurred_at', 'created_at'"
+ThreadPosition = tuple[Hashable, int]  # a thread, and a number in it: neighbours' numbers differ by one
 _GAP = 100  # between the numbers of two parts of threads that do not touch
 
 
@@ -105,22 +99,20 @@ class CandidatePool:
             return None
         # Each is counted only as far as it takes to see that there are too many.
         counted = [f"(select count(*) from (select 1 from ({driver}) x limit :most) y)" for driver in drivers]
-        row = self.rows.row(f"select {', '.join(counted)}", most=TUNING.few_documents + 1, **self.filter.params)
-        assert row is not None
+        row = self.rows.rows(f"select {', '.join(counted)}", most=TUNING.few_documents + 1, **self.filter.params)[0]
         fewest = min(row)
         return drivers[row.index(fewest)] if fewest <= TUNING.few_documents else None
 
     def fetch(self, ids: Collection[int]) -> list[SearchCandidate]:
         return [*map(SearchCandidate._make, self._query_each(_FETCH, ids))]
 
-    def fetch_headers(self, ids: Collection[int]) -> dict[int, tuple[str, str, str, str]]:
+    def fetch_headers(self, ids: Collection[int]) -> dict[int, list[str]]:
         """Address, module, namespace and title."""
-        found = self._query_each(_HEADERS, ids)
-        return {number: (address, module, namespace, title) for number, address, module, namespace, title in found}
+        return {number: header for number, *header in self._query_each(_HEADERS, ids)}
 
-    def fetch_dates(self, ids: Collection[int]) -> list[tuple[int, str | None, float | None]]:
+    def fetch_dates(self, ids: Collection[int]) -> Sequence[Row]:
         """What the facts of these documents say of their time, as a text or as a number."""
-        return [(number, text, value) for number, text, value in self._query_each(_DATED, ids)]
+        return self._query_each(_DATED, ids)
 
     def find_newest(self, most: int) -> list[tuple[int, int]]:
         """Ids and times, newest first."""
@@ -150,8 +142,7 @@ class CandidatePool:
         """Descriptions of the parts of the filter that this document does not pass."""
         parts = self.filter.parts
         tests = ", ".join(f"case when {part.sql} then 1 else 0 end" for part in parts)
-        row = self.rows.row(f"select {tests} from document d where d.id = :id", id=number, **self.filter.params)
-        assert row is not None
+        row = self.rows.rows(f"select {tests} from document d where d.id = :id", id=number, **self.filter.params)[0]
         return [part.description for part, passes in zip(parts, row, strict=True) if not passes]
 
     def _query_each(self, template: str, ids: Collection[int]) -> Sequence[Row]:

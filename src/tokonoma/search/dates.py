@@ -30,9 +30,10 @@ _LIKELY = parse_time("1980-01-01")  # a smaller number is more likely a duration
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAYBE = {"mar", "may", "march", "dec", "sep", "jan"}  # mostly none, unless told more exactly
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
 _KANJI = "一二三四五六七八九十"
+_COUNTS = {"a": 1} | {word: number for words in (_NUMBERS, _KANJI) for number, word in enumerate(words, 1)}
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "日": 1, "週間": 7, "か月": 30, "年": 365}
 
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
@@ -47,7 +48,7 @@ _JAPANESE = re.compile(r"(?:(\d{4})年)?の?(?<!\d)(1[0-2]|0?[1-9])月(?:(\d{1,2
 _SEASON = re.compile(r"\b(spring|summer|autumn|fall|winter)(?: of|,)? (\d{4})\b|(\d{4})年の?(春|夏|秋|冬)")
 _YEAR = re.compile(r"\b(?:in|of|during|since|from|by|throughout|early|late|mid)[ -](\d{4})\b|(?<!\d)(\d{4})年")
 _AGO = re.compile(
-    rf"\b(\d{{1,3}}|a|{'|'.join(_NUMBERS[1:])}) (day|week|month|year)s? ago\b|(\d{{1,3}}|[{_KANJI}])(日|週間|か月|年)前"
+    rf"\b(\d{{1,3}}|a|{'|'.join(_NUMBERS)}) (day|week|month|year)s? ago\b|(\d{{1,3}}|[{_KANJI}])(日|週間|か月|年)前"
 )
 _DAYS = (  # back, as one says it
     re.compile(r"\b(?:today|this morning|tonight)\b|今日|本日|今朝|今夜"),
@@ -92,7 +93,7 @@ def find_spans(text: str, now: int) -> list[DateSpan]:
     """The times that a text names, the most recent first; those of a month without a year for the years past."""
     folded = re.sub("[ヶケカヵ]月", "か月", unicodedata.normalize("NFKC", text[:_READ]).lower())
     today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    readers = (_read_iso, _read_named, _read_japanese, _read_seasons, _read_ago, _read_relative)
+    readers = (_read_digits, _read_named, _read_seasons, _read_ago, _read_relative)
     found = [*chain.from_iterable(read(folded, today) for read in readers)] or [*_read_years(folded, today)]
     return sorted({span for span in found if span.begin >= _FIRST and span.end <= _LAST}, reverse=True)
 
@@ -119,9 +120,9 @@ def parse_moment(text: str | None, number: float | None) -> int | None:
     return None
 
 
-def _read_iso(text: str, today: datetime) -> Iterator[DateSpan]:
-    for year, month, day in _ISO.findall(text):
-        yield from _build_calendar_span(int(year), int(month), int(day or 0))
+def _read_digits(text: str, today: datetime) -> Iterator[DateSpan]:
+    for year, month, day in _ISO.findall(text) + _JAPANESE.findall(text):
+        yield from _list_years(year, int(month), int(day or 0), today)
 
 
 def _read_named(text: str, today: datetime) -> Iterator[DateSpan]:
@@ -133,31 +134,21 @@ def _read_named(text: str, today: datetime) -> Iterator[DateSpan]:
         yield from _list_years(year, _MONTHS.index(name[:3]) + 1, int(day or 0), today)
 
 
-def _read_japanese(text: str, today: datetime) -> Iterator[DateSpan]:
-    for year, month, day in _JAPANESE.findall(text):
-        yield from _list_years(year, int(month), int(day or 0), today)
-
-
 def _read_seasons(text: str, today: datetime) -> Iterator[DateSpan]:
     for name, year, other, japanese in _SEASON.findall(text):
-        first, number = _SEASONS[name or japanese], int(year or other)
         with suppress(ValueError):
-            begin = datetime(number, first, 1, tzinfo=UTC)
+            begin = datetime(int(year or other), _SEASONS[name or japanese], 1, tzinfo=UTC)
             yield _build_span(begin, _add_months(begin, 3))
 
 
 def _read_ago(text: str, today: datetime) -> Iterator[DateSpan]:
     for count, unit, digits, japanese in _AGO.findall(text):
         said = digits or count
-        number = int(said) if said.isdecimal() else 1 if said == "a" else _parse_number(said)
+        number = int(said) if said.isdecimal() else _COUNTS[said]
         days = _UNITS[unit or japanese]
         with suppress(OverflowError):
             middle, wide = today - timedelta(days=number * days), timedelta(days=days // 2)
             yield _build_span(middle - wide, middle + wide + timedelta(days=1))
-
-
-def _parse_number(word: str) -> int:
-    return _KANJI.index(word) + 1 if word in _KANJI else _NUMBERS.index(word)
 
 
 def _read_relative(text: str, today: datetime) -> Iterator[DateSpan]:

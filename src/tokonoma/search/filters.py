@@ -11,7 +11,7 @@ number 1 or 0; an integer that a float cannot hold keeps its digits as text.
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,7 @@ from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, SearchFilter, SearchScope
 
-INDEXED_LENGTH = 128
-"""Characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index."""
-
+INDEXED_LENGTH = 128  # characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index
 _LONG_KEY = 200
 _EXACT = 2**53
 _MOST = 1.7e308
@@ -61,12 +59,18 @@ def compile_filter(where: SearchFilter, scope: SearchScope, at: int | None = Non
     trees = _list_trees(scope.root, where.namespace)
     restricted = set(scope.classifications) != set(CLASSIFICATIONS)
     parts = [_compile_namespace(tree, number, params) for number, tree in enumerate(trees)]
-    if restricted:
-        parts.append(_compile_classification(scope))
+    if restricted:  # classes are our own fixed words, never a caller's text
+        listed = ", ".join(f"'{each}'" for each in CLASSIFICATIONS if each in scope.classifications)
+        parts.append(_build_column_part("class", f"label in ({listed or 'null'})"))
     if where.modules:
-        parts.append(_compile_modules(where.modules, params))
+        names = {f"f_module{number}": module for number, module in enumerate(where.modules)}
+        params |= names
+        parts.append(_build_column_part("module", f"module in ({', '.join(f':{name}' for name in names)})"))
     parts += [compile_condition(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
-    parts += _compile_times(where, params)
+    for name, sign, end in (("since", ">=", where.since), ("until", "<=", where.until)):
+        if end is not None:
+            params[f"f_{name}"] = end
+            parts.append(_build_column_part(name, f"at {sign} :f_{name}"))
     parts.append(FilterPart("expiry", "(d.expires_at is null or d.expires_at > :f_now)"))
     return IndexFilter(
         sql=" and ".join(part.sql for part in parts),
@@ -100,28 +104,6 @@ def _compile_namespace(tree: str, number: int, params: dict[str, Any]) -> Filter
     )
 
 
-def _compile_classification(scope: SearchScope) -> FilterPart:
-    # Classes are our own fixed words, never a caller's text.
-    listed = ", ".join(f"'{each}'" for each in CLASSIFICATIONS if each in scope.classifications)
-    return _build_column_part("class", f"label in ({listed or 'null'})")
-
-
-def _compile_modules(modules: Sequence[str], params: dict[str, Any]) -> FilterPart:
-    names = {f"f_module{number}": module for number, module in enumerate(modules)}
-    params |= names
-    return _build_column_part("module", f"module in ({', '.join(f':{name}' for name in names)})")
-
-
-def _compile_times(where: SearchFilter, params: dict[str, Any]) -> list[FilterPart]:
-    """Both ends are included."""
-    parts: list[FilterPart] = []
-    for name, sign, at in (("since", ">=", where.since), ("until", "<=", where.until)):
-        if at is not None:
-            params[f"f_{name}"] = at
-            parts.append(_build_column_part(name, f"at {sign} :f_{name}"))
-    return parts
-
-
 def _build_column_part(description: str, test: str) -> FilterPart:
     return FilterPart(description, f"d.{test}", f"select id from document where {test}")
 
@@ -138,15 +120,12 @@ def compile_condition(predicate: Predicate, name: str, params: dict[str, Any]) -
     parts = [compile_condition(each, f"{name}_{number}p", params) for number, each in enumerate(predicate.parts)]
     drivers = [part.driver for part in parts]
     if isinstance(predicate, AllOf):
-        if not parts:
-            return FilterPart("anything", "1 = 1")
-        return _join_parts(" and ", parts, next(filter(None, drivers), ""))
+        word, driver, empty = " and ", next(filter(None, drivers), ""), FilterPart("anything", "1 = 1")
+    else:
+        driver = " union all ".join(drivers) if all(drivers) else ""
+        word, empty = " or ", FilterPart("nothing", "1 = 0", _NO_DOCUMENTS)
     if not parts:
-        return FilterPart("nothing", "1 = 0", _NO_DOCUMENTS)
-    return _join_parts(" or ", parts, " union all ".join(drivers) if all(drivers) else "")
-
-
-def _join_parts(word: str, parts: Sequence[FilterPart], driver: str) -> FilterPart:
+        return empty
     sql = "(" + word.join(f"({part.sql})" for part in parts) + ")"
     return FilterPart(word.join(part.description for part in parts), sql, driver)
 
@@ -154,27 +133,20 @@ def _join_parts(word: str, parts: Sequence[FilterPart], driver: str) -> FilterPa
 def _compile_fact_condition(condition: Condition, name: str, params: dict[str, Any]) -> FilterPart:
     key = to_indexed_key(condition.key)
     params[f"{name}_key"] = key
-    description = f"metadata {condition.key[:80]}"
-    if condition.operator == "exists":
-        return _compile_exists(description, key, name, condition, params)
-    tests = _build_tests(condition, name, params)
-    if not tests:
-        return FilterPart(description, "1 = 0", _NO_DOCUMENTS)
-    test = " or ".join(f"({each})" for each in tests)
-    return _build_fact_part(description, f"f.key = :{name}_key and ({test})")
-
-
-def _compile_exists(description: str, key: str, name: str, condition: Condition, params: dict[str, Any]) -> FilterPart:
-    """A key exists, too, if others are nested under it."""
-    if condition.values not in ((True,), (False,)):
-        raise _condition_error(condition, "true or false")
-    params |= {f"{name}_low": f"{key}.", f"{name}_high": f"{key}/"}  # "/" follows "."
-    part = _build_fact_part(description, f"(f.key = :{name}_key or (f.key >= :{name}_low and f.key < :{name}_high))")
-    return part if condition.values[0] else FilterPart(description, f"not {part.sql}")
-
-
-def _build_fact_part(description: str, test: str) -> FilterPart:
+    description, test = f"metadata {condition.key[:80]}", f"f.key = :{name}_key"
+    if condition.operator == "exists":  # also if others are nested under it
+        if condition.values not in ((True,), (False,)):
+            raise _condition_error(condition, "true or false")
+        params |= {f"{name}_low": f"{key}.", f"{name}_high": f"{key}/"}  # "/" follows "."
+        test = f"({test} or (f.key >= :{name}_low and f.key < :{name}_high))"
+    else:
+        tests = _build_tests(condition, name, params)
+        if not tests:
+            return FilterPart(description, "1 = 0", _NO_DOCUMENTS)
+        test += f" and ({' or '.join(f'({each})' for each in tests)})"
     exists = f"exists (select 1 from fact f where f.document = d.id and {test})"
+    if condition.operator == "exists" and not condition.values[0]:
+        return FilterPart(description, f"not {exists}")
     return FilterPart(description, exists, f"select f.document as id from fact f where {test}")
 
 
@@ -258,24 +230,22 @@ def _build_tests(condition: Condition, name: str, params: dict[str, Any]) -> lis
     build = _BUILDERS.get(condition.operator)
     if build is None:
         raise Invalid(f"Unknown operator {condition.operator!r}.", reason="operator")
-    return [build(_require_value(each, condition), f"{name}_{n}", params) for n, each in enumerate(condition.values)]
-
-
-def _require_value(value: Scalar | None, condition: Condition) -> Scalar:
-    if condition.operator == "prefix" and not isinstance(value, str):
-        raise _condition_error(condition, "a text")
-    if value is None:
-        raise _condition_error(condition, "a text, a number or a boolean")
-    return value
+    tests: list[str] = []
+    for number, value in enumerate(condition.values):
+        if condition.operator == "prefix" and not isinstance(value, str):
+            raise _condition_error(condition, "a text")
+        if value is None:
+            raise _condition_error(condition, "a text, a number or a boolean")
+        tests.append(build(value, f"{name}_{number}", params))
+    return tests
 
 
 def _condition_error(condition: Condition, wanted: str) -> Invalid:
-    values: Sequence[object] = condition.values
     return Invalid(
         f"The condition `{condition.operator}` on {condition.key[:80]!r} takes {wanted}.",
         reason="condition",
         key=condition.key[:80],
-        given=[repr(each)[:80] for each in values],
+        given=[repr(each)[:80] for each in condition.values],
     )
 
 

@@ -74,7 +74,7 @@ def find(
         ranking = _rank_by_vector(context, pool, query, _find_pivot(context, pool, query.pivot, scope, at), at)
     elif not query.text.strip():
         newest = [MatchEvidence(number, saved) for number, saved in pool.find_newest(query.limit)]
-        ranking = Ranking([score_single(each, at, query.half_life) for each in newest], query.mode)
+        ranking = _rank_single(newest, query.mode, query, at)
     elif query.mode == "vector":
         ranking = _rank_by_vector(context, pool, query, vector, at)
     else:
@@ -111,7 +111,7 @@ def _rank_by_vector(
     near = _drop_below_minimum(context.vectors.find_nearest(pool.rows, vector, pool.filter, query.metric, most), query)
     times = {each.id: each.at for each in pool.fetch(list(near))}
     found = [MatchEvidence(number, times[number], None, *near[number]) for number in near if number in times]
-    return Ranking(_sort_best_first(score_single(each, at, query.half_life) for each in found), "vector")
+    return _rank_single(found, "vector", query, at)
 
 
 def _rank_by_both(
@@ -134,7 +134,12 @@ def _rank_by_both(
         batched=vector is not None,
     )
     if vectors is None or vector is None:
-        return _rank_by_text(search, boost, query, at)
+        factors = boost.compute_factors(search.candidates, search.scores) if boost is not None else {}
+        found = (
+            MatchEvidence(number, search.candidates[number].at, each.level, date_factor=factors.get(number, 1.0))
+            for number, each in search.scores.items()
+        )
+        return _rank_single(found, "text", query, at, search)
     best = sorted(search.scores.values(), key=lambda each: -each.score)[: max(TUNING.fused_hits, 2 * query.limit)]
     kept = {each.key for each in best}.union(proposed)
     hits = [each.key for each in best[: TUNING.blended_hits]]
@@ -167,17 +172,15 @@ def _rank_by_both(
             turn = query.neighbours and candidate.thread is not None
             weights = weighting.choose_weights(evidence.language, text.coverage if text else 0.0, turn=turn)
             fused.append(fuse_scores(evidence, weights, at, query.half_life))
-    ranked = _sort_best_first(each for each in fused if each.score > 0)
+    ranked = sorted((each for each in fused if each.score > 0), key=attrgetter("sort_key"))
     return Ranking(ranked, "hybrid", search, weighting.query_language)
 
 
-def _rank_by_text(search: TextSearch, boost: "DateBoost | None", query: Query, at: int) -> Ranking:
-    factors = boost.compute_factors(search.candidates, search.scores) if boost is not None else {}
-    found = (
-        MatchEvidence(each.key, search.candidates[each.key].at, each.level, date_factor=factors.get(each.key, 1.0))
-        for each in search.scores.values()
-    )
-    return Ranking(_sort_best_first(score_single(each, at, query.half_life) for each in found), "text", search)
+def _rank_single(
+    found: Iterable[MatchEvidence], mode: Mode, query: Query, at: int, search: TextSearch | None = None
+) -> Ranking:
+    scored = (score_single(each, at, query.half_life) for each in found)
+    return Ranking(sorted(scored, key=attrgetter("sort_key")), mode, search)
 
 
 def _build_date_boost(pool: CandidatePool, query: Query, at: int) -> "DateBoost | None":
@@ -198,10 +201,6 @@ def _drop_below_minimum(near: Iterable[tuple[int, VectorMatch]], query: Query) -
 def _title_key(match: VectorMatch) -> float:
     """Equal titles have equal vectors, and up to the last digits equal similarities."""
     return round(match.title or 0.0, 5)
-
-
-def _sort_best_first(items: Iterable[FusedScore]) -> list[FusedScore]:
-    return sorted(items, key=attrgetter("sort_key"))
 
 
 def _build_hits(pool: CandidatePool, query: Query, ranking: Ranking) -> list[Hit]:
@@ -243,9 +242,14 @@ def explain_missing(
     vectors: VectorSearch | None, pool: CandidatePool, query: Query, scope: SearchScope, ranking: Ranking
 ) -> str:
     """Why the expected record is not among the hits."""
-    number = _find_expected(pool, query, scope)
-    if number is None:
+    # Inside the caller's scope alone. An expired record is still there, and is reported as filtered.
+    visible = compile_filter(SearchFilter(), scope)
+    limits = [part.sql for part in visible.parts if part.description != "expiry"]
+    sql = " and ".join(["select d.id from document d where d.address = :expected", *limits])
+    row = pool.rows.row(sql, expected=query.expect, **visible.params)
+    if row is None:
         return f"not indexed: there is no record at {query.expect} that this caller can see"
+    number: int = row[0]
     failed = pool.list_failed_parts(number)
     if failed:
         return f"filtered by {' and '.join(failed)}"
@@ -254,15 +258,6 @@ def explain_missing(
         return _STATES[state]
     rank = _explain_rank(query, ranking, number)
     return rank if state == "embedded" else f"{rank}; {_STATES[state]}"
-
-
-def _find_expected(pool: CandidatePool, query: Query, scope: SearchScope) -> int | None:
-    """Inside the caller's scope alone. An expired record is still there, and is reported as filtered."""
-    visible = compile_filter(SearchFilter(), scope)
-    limits = [part.sql for part in visible.parts if part.description != "expiry"]
-    sql = " and ".join(["d.address = :expected", *limits])
-    row = pool.rows.row(f"select d.id from document d where {sql}", expected=query.expect, **visible.params)
-    return None if row is None else row[0]
 
 
 def _explain_rank(query: Query, ranking: Ranking, number: int) -> str:

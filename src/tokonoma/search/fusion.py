@@ -21,15 +21,12 @@ from typing import Literal, NamedTuple
 
 from tokonoma.search.tuning import TUNING, EvidenceWeight
 
-Language = Literal["ja", "en", "other"]
-
 _KNOWN = ("ja", "en")
 _JAPANESE = re.compile(r"[ぁ-ゖァ-ヺー々一-鿿㐀-䶿]")
 _LATIN = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]")
 _READ = 2_000  # letters from the beginning of a text
 _DAY = 86_400_000
-_DIGITS = 6
-"""Scores are rounded, so that equal scores are equal on every machine and their order depends on age."""
+_DIGITS = 6  # scores are rounded: equal ones are equal on every machine, and their order depends on age
 
 
 class FusionWeights(NamedTuple):
@@ -77,9 +74,7 @@ def combine_scores(text: float, vector: float, weights: FusionWeights, title: fl
 
 def compute_decay(at: int, now: int, half_life: float | None) -> float:
     """What age leaves of a score; a time in the future counts as now."""
-    if half_life is None:
-        return 1.0
-    return 0.5 ** (max(now - at, 0) / _DAY / half_life)
+    return 1.0 if half_life is None else 0.5 ** (max(now - at, 0) / _DAY / half_life)
 
 
 def fuse_scores(
@@ -103,7 +98,7 @@ def score_single(evidence: MatchEvidence, now: int, half_life: float | None = No
     return FusedScore(evidence, round(score, _DIGITS), None, decay)
 
 
-def detect_language(text: str) -> Language:
+def detect_language(text: str) -> Literal["ja", "en", "other"]:
     start = text[:_READ]
     japanese, latin = len(_JAPANESE.findall(start)), len(_LATIN.findall(start))
     if japanese >= TUNING.japanese_share * (japanese + latin) and japanese:
@@ -120,12 +115,14 @@ class QueryWeighting:
     """For one query. `levels`: text scores of its candidates, between 0 and 1, best first; `nearest`: similarities of
     the `nearest_compared` nearest by vectors, best first."""
 
-    def __init__(self, query_language: Language, levels: Sequence[float], nearest: Sequence[float] = ()) -> None:
+    def __init__(self, query_language: str, levels: Sequence[float], nearest: Sequence[float] = ()) -> None:
         self.query_language = query_language
-        sure = _measure_text(levels)
-        raised = 1.0 + TUNING.vector_raise * _measure_vectors(nearest) * (1.0 - (1.0 - TUNING.raise_when_sure) * sure)
+        text_sure = _scale(levels[0] if levels else 0.0, TUNING.text_weak, TUNING.text_sure)
+        # How far the nearest stands out: 0 if all are about equally near, 1 if one is plainly meant.
+        vectors_sure = _scale(nearest[0] - nearest[-1] if nearest else 0.0, 0.0, TUNING.outstanding)
+        raised = 1.0 + TUNING.vector_raise * vectors_sure * (1.0 - (1.0 - TUNING.raise_when_sure) * text_sure)
         vectors, titles = (
-            round(min(raised * _weigh_within_language(weight, sure, levels), TUNING.max_weight), 4)
+            round(min(raised * _weigh_within_language(weight, text_sure, levels), TUNING.max_weight), 4)
             for weight in (TUNING.vectors_within, TUNING.titles_within)
         )
         self._within = FusionWeights(1.0, vectors, titles)
@@ -138,19 +135,6 @@ class QueryWeighting:
             return self._turn if turn else self._within
         words = TUNING.cross_language_text + (1.0 - TUNING.cross_language_text) * coverage
         return FusionWeights(round(words, 4), TUNING.cross_language_vectors)
-
-
-def _measure_text(levels: Sequence[float]) -> float:
-    """How sure text is: 0 if it knows nothing, 1 if its best score can be trusted."""
-    best = levels[0] if levels else 0.0
-    return min(max((best - TUNING.text_weak) / (TUNING.text_sure - TUNING.text_weak), 0.0), 1.0)
-
-
-def _measure_vectors(nearest: Sequence[float]) -> float:
-    """How sure vectors are: 0 if all are about equally near, 1 if one is plainly meant."""
-    if not nearest:
-        return 0.0
-    return min(max((nearest[0] - nearest[-1]) / TUNING.outstanding, 0.0), 1.0)
 
 
 def _weigh_within_language(weight: EvidenceWeight, sure: float, levels: Sequence[float]) -> float:

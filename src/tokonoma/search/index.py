@@ -36,8 +36,8 @@ OnDocumentChanged = Callable[[Statements, int], None]
 MarkDocument = Callable[[Document], Classification | DocumentScan]
 
 _COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
-_OLD = """select id, digest, form, length, module, space, label, title, thread, at, expires_at, declared, kinds,
-    detectors from document where address = :address {for_update}"""
+_OLD = f"""select id, digest, form, length, {", ".join(_COMPARED)} from document
+where address = :address {{for_update}}"""  # noqa: S608 - our own names
 _LABEL, _AT, _DECLARED = 6, 9, 11  # where _OLD has them
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
@@ -151,13 +151,10 @@ class SearchIndex:
         upto = "" if last is None else " and address <= :last"
         sql = f"{_PAGE}{upto} order by address {{for_update_free}}"
         held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
-        lacked: set[str] = set()
-        for address in seen:
-            if address not in held:
-                row = _build_row(Document(address, "/", ""), "secret", None)
-                if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0):
-                    lacked.add(address)
-        return held, lacked
+        blank = [_build_row(Document(address, "/", ""), "secret", None) for address in seen if address not in held]
+        return held, {
+            row["address"] for row in blank if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0)
+        }
 
 
 def count_by_module(rows: Rows) -> dict[str, int]:
@@ -166,24 +163,18 @@ def count_by_module(rows: Rows) -> dict[str, int]:
 
 def count_outdated(rows: Rows) -> int:
     """Records whose terms were written by an earlier version of this program. They are found, but not as well."""
-    row = rows.row("select count(*) from document where form <> :form", form=FORMAT_VERSION)
-    return 0 if row is None else row[0]
-
-
-def build_fact_rows(document: Document) -> list[tuple[str, str | None, float | None]]:
-    """In a fixed order, each once: two lists are equal if the facts are."""
-    rows = {(to_indexed_key(key), *to_cells(value)) for key, value in document.facts}
-    return sorted(rows, key=lambda row: (row[0], row[1] or "", row[2] or 0.0))
+    return rows.rows("select count(*) from document where form <> :form", form=FORMAT_VERSION)[0][0]
 
 
 def _write_facts(statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
-    facts = build_fact_rows(document)
-    if len(facts) == len(old) and set(facts) == set(old):
+    facts = {(to_indexed_key(key), *to_cells(value)) for key, value in document.facts}
+    if len(facts) == len(old) and facts == set(old):
         return
     if old:
         statements.run("delete from fact where document = :id", id=number)
     if facts:
-        params = [{"id": number, "key": key, "text": text, "number": value} for key, text, value in facts]
+        ordered = sorted(facts, key=lambda fact: (fact[0], fact[1] or "", fact[2] or 0.0))
+        params = [{"id": number, "key": key, "text": text, "number": value} for key, text, value in ordered]
         statements.run_many(_FACT, params)
 
 
@@ -219,9 +210,7 @@ def _build_row(document: Document, mark: Classification | DocumentScan, old: Row
 # then seen, and a later one waits and replaces our row. Rows that are locked by others are skipped, since they are
 # being written anyway; so there is no deadlock.
 
-PAGE = 50
-"""Documents per transaction: other writers wait for it on SQLite."""
-
+PAGE = 50  # documents per transaction: other writers wait for it on SQLite
 _READ_PROGRESS = "select after, done from progress where module = :module"
 _SAVE_PROGRESS = """insert into progress (module, after, done) values (:module, :after, :done)
 on conflict (module) do update set after = excluded.after, done = excluded.done"""
@@ -282,6 +271,5 @@ def _reindex_page(
         tx.run(_DELETE_PROGRESS, module=module)
     else:
         tx.run(_SAVE_PROGRESS, module=module, after=last, done=done)
-    total = tx.row("select count(*) from document where module = :module", module=module)
-    assert total is not None
-    return ReindexProgress(module, done, max(total[0], done), finished=last is None)
+    total = tx.rows("select count(*) from document where module = :module", module=module)[0][0]
+    return ReindexProgress(module, done, max(total, done), finished=last is None)

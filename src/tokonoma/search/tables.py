@@ -160,11 +160,9 @@ _POSTGRESQL = (
     "alter table embedding alter column data set storage external",
 )
 
-# The language of the embedded text. Piece -1 is the title by itself.
-_LANGUAGE = ("alter table embedding add column language {text} not null default ''",)
-
 VECTOR_TABLES = (
     Migration("001_embedding", (_MODEL,), sqlite=_SQLITE, postgresql=_POSTGRESQL),
-    Migration("002_language", _LANGUAGE),
+    # The language of the embedded text. Piece -1 is the title by itself.
+    Migration("002_language", ("alter table embedding add column language {text} not null default ''",)),
 )
 """Beside those of the index, which they refer to."""

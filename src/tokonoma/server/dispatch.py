@@ -47,34 +47,27 @@ class ToolDispatcher:
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         call = self._build_call(request)
-        if self._tracer is None:
-            self._run(call, lambda call, error: done(self._to_result(call, error)))
-            return call.cancel_token
-        span = self._tracer.start("tools/call", request.trace_parent)
-        call.trace_parent = format_traceparent(span.trace_id, span.span_id)
+        span = None if self._tracer is None else self._tracer.start("tools/call", request.trace_parent)
+        if span is not None:
+            call.trace_parent = format_traceparent(span.trace_id, span.span_id)
 
         def finish(call: Call, error: BaseException | None) -> None:
             done(self._to_result(call, error))
-            if call.tool_info is not None or request.name in META_TOOLS:
-                span.rename(f"tools/call {request.name}")
-            span.end(error)
+            if span is not None:
+                if call.tool_info is not None or request.name in META_TOOLS:
+                    span.rename(f"tools/call {request.name}")
+                span.end(error)
 
         self._run(call, finish)
         return call.cancel_token
 
     def _build_call(self, request: ToolRequest) -> Call:
         """Build the call. The meta-tool `call` is unwrapped here, so that the pipeline sees the tool itself."""
-        arguments = request.arguments
-        if request.name == "call" and _can_unwrap(arguments):
-            params: Mapping[str, Any] = arguments.get("params") or {}
-            return self._new_call(request, arguments["module"], arguments["tool_name"], params)
-        if request.name in META_TOOLS:
-            call = self._new_call(request, GATEWAY, request.name, arguments)
-            call.tool_info = self._registry.find_meta_tool(request.name)
-            return call
-        return self._new_call(request, "", request.name, arguments)
-
-    def _new_call(self, request: ToolRequest, module: str, tool: str, params: Mapping[str, Any]) -> Call:
+        module, tool, params, tool_info = "", request.name, request.arguments, None
+        if tool == "call" and _can_unwrap(params):
+            module, tool, params = params["module"], params["tool_name"], params.get("params") or dict[str, Any]()
+        elif tool in META_TOOLS:
+            module, tool_info = GATEWAY, self._registry.find_meta_tool(tool)
         return Call(
             module,
             tool,
@@ -83,6 +76,7 @@ class ToolDispatcher:
             trace_parent=request.trace_parent,
             progress=request.progress,
             bytes_in=request.bytes_in,
+            tool_info=tool_info,
         )
 
     def _to_result(self, call: Call, error: BaseException | None) -> ToolResult:

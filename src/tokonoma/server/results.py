@@ -16,11 +16,11 @@ from tokonoma.server.mcp.interface import ToolResult
 def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
     if error is not None:
         text = orjson.dumps(build_error(call, error, codes)).decode()
-        return _add_quota(call, ToolResult([_text_block(text)], is_error=True))
+        return _add_quota(call, ToolResult([{"type": "text", "text": text}], is_error=True))
     body = call.body
     if call.tool_info is not None and call.tool_info.envelope:
         body = orjson.dumps({"data": orjson.Fragment(body), **_request_ids(call)})
-    content = [_text_block(body.decode()), *map(_content_block, call.blocks)]
+    content = [{"type": "text", "text": body.decode()}, *map(_content_block, call.blocks)]
     return _add_quota(call, ToolResult(content, structured=body))
 
 
@@ -46,24 +46,18 @@ def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str
     """Return `{"error": {code, message, details}, request_id, trace_id}`, with `data` instead of `details` where a
     module's codes are numbers. The text of an exception that is not a refusal is not passed on."""
     if isinstance(error, Refusal):
-        message, details = error.message, error.details
-        if error.reason:
-            details = {"reason": error.reason, **details}
+        message, code = error.message, find_error_code(error, codes)
+        details = {"reason": error.reason, **error.details} if error.reason else error.details
     else:
         message, details = "Internal error. The server's log has details under this request_id.", {}
-    code = find_error_code(error, codes)
-    if not isinstance(error, Refusal):
-        code = codes.get(f"internal.{call.tool}", code)
+        code = codes.get(f"internal.{call.tool}", find_error_code(error, codes))
     if f"http.{code}" in codes:  # where a specification maps its codes to HTTP statuses
         details = {**details, "http_status": codes[f"http.{code}"]}
-    return {"error": _format_error(code, message, details), **_request_ids(call)}
-
-
-def _format_error(code: str | int | NumberedCode, message: str, details: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(code, NumberedCode):
-        return {"code": code, "message": message, "details": details}
-    data = {"type": code.type, "details": details, "timestamp": format_time(now())}
-    return {"code": code.number, "message": message, "data": data}
+    body: dict[str, Any] = {"code": code, "message": message, "details": details}
+    if isinstance(code, NumberedCode):
+        data = {"type": code.type, "details": details, "timestamp": format_time(now())}
+        body = {"code": code.number, "message": message, "data": data}
+    return {"error": body, **_request_ids(call)}
 
 
 def _request_ids(call: Call) -> dict[str, str]:
@@ -73,15 +67,9 @@ def _request_ids(call: Call) -> dict[str, str]:
     return ids
 
 
-def _text_block(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
-
-
 def _content_block(block: ContentBlock) -> dict[str, Any]:
     """Return an image or a document in the shape of MCP."""
     if isinstance(block, ImageContent):
         return {"type": "image", "data": b64encode(block.data).decode(), "mimeType": block.media_type}
-    resource = {"uri": block.uri, "mimeType": block.media_type}
-    if isinstance(block.data, str):
-        return {"type": "resource", "resource": {**resource, "text": block.data}}
-    return {"type": "resource", "resource": {**resource, "blob": b64encode(block.data).decode()}}
+    data = {"text": block.data} if isinstance(block.data, str) else {"blob": b64encode(block.data).decode()}
+    return {"type": "resource", "resource": {"uri": block.uri, "mimeType": block.media_type, **data}}

@@ -80,34 +80,19 @@ class RowDigest:
         return f"{self._sum % (1 << 256):064x}"
 
 
-class ArchiveWriter:
-    """Writes an archive. Rows come from COPY: one line each."""
-
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self._file = file
-        self._tables: list[ArchivedTable] = []
-
-    def add_table(self, name: str, columns: tuple[str, ...], rows: Iterator[bytes]) -> int:
-        digest, stream = RowDigest(), hashlib.sha256()
-        with self._file.open(_member_name(name), "w", force_zip64=True) as out:
-            for row in rows:
-                out.write(row)
-                stream.update(row)
-                digest.add(row)
-        self._tables.append(ArchivedTable(name, columns, digest.rows, stream.hexdigest(), digest.to_hex()))
-        return digest.rows
-
-    def finish(
-        self, created_at: int, migrations: Mapping[str, Sequence[str]], sequences: Sequence[ArchivedSequence]
-    ) -> None:
-        manifest = Manifest(FORMAT, created_at, migrations, tuple(self._tables), tuple(sequences))
-        self._file.writestr(_MANIFEST, json.dumps(asdict(manifest), indent=1))
+def write_table(file: zipfile.ZipFile, name: str, columns: tuple[str, ...], rows: Iterator[bytes]) -> ArchivedTable:
+    """Write a table into an archive. The rows come from COPY: one line each."""
+    digest, stream = RowDigest(), hashlib.sha256()
+    with file.open(f"tables/{name}.copy", "w", force_zip64=True) as out:
+        for row in rows:
+            out.write(row)
+            stream.update(row)
+            digest.add(row)
+    return ArchivedTable(name, columns, digest.rows, stream.hexdigest(), digest.to_hex())
 
 
-@contextmanager
-def write_archive(path: Path) -> Generator[ArchiveWriter]:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as file:
-        yield ArchiveWriter(file)
+def write_manifest(file: zipfile.ZipFile, manifest: Manifest) -> None:
+    file.writestr(_MANIFEST, json.dumps(asdict(manifest), indent=1))
 
 
 @contextmanager
@@ -118,7 +103,7 @@ def read_archive(path: Path) -> Generator[tuple[Manifest, Callable[[ArchivedTabl
     except _DAMAGE as error:
         raise damaged_backup(path, "it is not a whole archive") from error
     with file:
-        yield _read_manifest(path, file), lambda table: file.open(_member_name(table.name))
+        yield _read_manifest(path, file), lambda table: file.open(f"tables/{table.name}.copy")
 
 
 def verify_archive(path: Path) -> BackupContents:
@@ -161,10 +146,6 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:
         return Manifest(int(found["format"]), int(found["created_at"]), dict(found["migrations"]), tables, sequences)
     except _DAMAGE as error:
         raise damaged_backup(path, "its manifest cannot be read") from error
-
-
-def _member_name(table: str) -> str:
-    return f"tables/{table}.copy"
 
 
 def damaged_backup(path: Path, what: str) -> Invalid:

@@ -58,16 +58,6 @@ def restore_backup(
             f"{source} is a backup of {contents.kind}, and the database is {database.kind}. Restore it there.",
             reason="other_database",
         )
-    check_migrations(contents, sets)
-    kept = _save_safety_copy(database, safety)
-    database.load_copy(source)
-    if database.kind == "sqlite" and database.find_problems():
-        raise Unavailable(f"The restored database is damaged. The earlier state is at {kept}.", reason="restore")
-    return RestoreResult(contents, kept)
-
-
-def check_migrations(contents: BackupContents, sets: MigrationSets) -> None:
-    """Refuse tables that this program does not know, or that a newer one has changed."""
     for name, names in contents.migrations.items():
         if name not in sets:
             raise Unready(
@@ -76,6 +66,11 @@ def check_migrations(contents: BackupContents, sets: MigrationSets) -> None:
                 set=name,
             )
         check_order(name, sets[name], names)
+    kept = _save_safety_copy(database, safety)
+    database.load_copy(source)
+    if database.kind == "sqlite" and database.find_problems():
+        raise Unavailable(f"The restored database is damaged. The earlier state is at {kept}.", reason="restore")
+    return RestoreResult(contents, kept)
 
 
 def _save_safety_copy(database: Database, folder: Path | None) -> Path | None:

@@ -19,56 +19,31 @@ BlockT = TypeVar("BlockT")
 ErrorReason = Literal[
     "busy", "disk_full", "closed", "read_only", "corrupt", "disk", "database", "exists", "linked", "text", "number"
 ]
-_ERRORS: Mapping[ErrorReason, Callable[[str], Refusal]] = {
-    "busy": lambda _: Unavailable(
-        "The database was busy with other writers for too long; nothing was changed. Try again.", reason="busy"
-    ),
-    "disk_full": lambda _: Unavailable(
-        "The disk of the database is full; nothing was changed. Free some space and try again.", reason="disk_full"
-    ),
-    "closed": lambda _: Unavailable("The database was closed; nothing was changed.", reason="closed"),
-    "read_only": lambda location: Unavailable(
-        f"The database at {location} is read-only; nothing was changed. Check the permissions of"
-        " the file and its folder, or connect to the primary server.",
-        reason="read_only",
-    ),
-    "corrupt": lambda location: Unavailable(
-        f"The database at {location} is damaged. Stop all processes that use it, keep a copy of"
-        " it, run `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`.",
-        reason="corrupt",
-    ),
-    "disk": lambda location: Unavailable(
-        f"The disk under {location} failed to read or write; nothing was changed. Check the disk,"
-        " then run `tokonoma doctor`.",
-        reason="disk",
-    ),
-    "database": lambda location: Unavailable(
-        f"The connection to the database at {location} was lost; nothing was changed. Try again.", reason="database"
-    ),
-    "exists": lambda _: Conflict("A record with this key already exists; nothing was changed.", reason="exists"),
-    "linked": lambda _: Conflict(
-        "Another record refers to this one, or the referenced record does not exist; nothing was changed.",
-        reason="linked",
-    ),
-    "text": lambda _: Invalid(
-        "A text contains a character that the database cannot store (NUL, or a lone surrogate)."
-        " Remove it and try again.",
-        reason="text",
-    ),
-    "number": lambda _: Invalid("A number is too large: integers must fit into 64 bits.", reason="number"),
+_ERRORS: Mapping[ErrorReason, str] = {
+    "busy": "The database was busy with other writers for too long; nothing was changed. Try again.",
+    "disk_full": "The disk of the database is full; nothing was changed. Free some space and try again.",
+    "closed": "The database was closed; nothing was changed.",
+    "read_only": "The database at {location} is read-only; nothing was changed. Check the permissions of the file and"
+    " its folder, or connect to the primary server.",
+    "corrupt": "The database at {location} is damaged. Stop all processes that use it, keep a copy of it, run"
+    " `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`.",
+    "disk": "The disk under {location} failed to read or write; nothing was changed. Check the disk, then run"
+    " `tokonoma doctor`.",
+    "database": "The connection to the database at {location} was lost; nothing was changed. Try again.",
+    "exists": "A record with this key already exists; nothing was changed.",
+    "linked": "Another record refers to this one, or the referenced record does not exist; nothing was changed.",
+    "text": "A text contains a character that the database cannot store (NUL, or a lone surrogate). Remove it and try"
+    " again.",
+    "number": "A number is too large: integers must fit into 64 bits.",
 }
+# All others are Unavailable.
+_KINDS: Mapping[str, type[Refusal]] = {"exists": Conflict, "linked": Conflict, "text": Invalid, "number": Invalid}
 
 
 class Database(Protocol):
-    @property
-    def kind(self) -> DatabaseKind: ...
-    @property
-    def location(self) -> str:
-        """For messages: a path, or a URL without credentials."""
-        ...
-
-    @property
-    def dialect(self) -> Dialect: ...
+    kind: DatabaseKind
+    location: str  # for messages: a path, or a URL without credentials
+    dialect: Dialect
 
     def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
         """One snapshot: the block does not see later commits."""
@@ -81,21 +56,14 @@ class Database(Protocol):
         """
         ...
 
-    def find_problems(self) -> list[str]:
-        """What is wrong with the database, in words; empty if nothing is."""
-        ...
-
-    def size(self) -> int:
-        """Bytes on disk."""
-        ...
+    def find_problems(self) -> list[str]: ...  # in words; empty if nothing is wrong
+    def size(self) -> int: ...  # bytes on disk
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         """Copy everything into an empty file; the rows of each table. `sound=False` copies damaged data as it is."""
         ...
 
-    def load_copy(self, source: Path) -> None:
-        """Replace everything by a verified copy."""
-
+    def load_copy(self, source: Path) -> None: ...  # replace everything by a verified copy
     def close(self) -> None: ...
 
 
@@ -182,22 +150,13 @@ class TransactionBlock:
 
 def store_error(reason: ErrorReason, location: str = "") -> Refusal:
     """An error in the same words for both databases. A driver's own text never leaves the store."""
-    return _ERRORS[reason](location)
+    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason)
 
 
 def raise_refusal(refusal: BaseException, error: BaseException) -> NoReturn:
     if refusal is error:
         raise error
     raise refusal from error
-
-
-def unknown_outcome_error(location: str) -> Unavailable:
-    return Unavailable(
-        f"The connection to the database at {location} was lost during the commit: it is not known whether the change"
-        " was kept. Read before you repeat it.",
-        reason="database",
-        outcome="unknown",
-    )
 
 
 def contains_nul(params: Mapping[str, Any]) -> bool:

@@ -31,34 +31,17 @@ class FairLock:
                 return
             waiter = _Waiter()
             self._waiting.append(waiter)
-        self._wait(waiter, cancel_token, wait)
-
-    def _wait(self, waiter: _Waiter, cancel_token: CancelToken | None, wait: float) -> None:
         try:
-            if cancel_token is None:
-                waiter.wait(wait)
-            else:
-                cancel_token.attach(waiter.set)
-                try:
-                    waiter.wait(wait)
-                finally:
-                    cancel_token.detach(waiter.set)
-                cancel_token.check()
-        except BaseException:
-            self._give_up(waiter)
-            raise
-        with self._guard:
-            if waiter.served:
-                return
-            self._waiting.remove(waiter)
-        raise store_error("busy")
-
-    def _give_up(self, waiter: _Waiter) -> None:
-        with self._guard:
+            _wait(waiter, cancel_token, wait)
             if not waiter.served:
-                self._waiting.remove(waiter)
-                return
-        self.release()  # it got the place at the last moment: pass it on
+                raise store_error("busy")
+        except BaseException:
+            with self._guard:
+                if not waiter.served:
+                    self._waiting.remove(waiter)
+                    raise
+            self.release()  # it got the place at the last moment: pass it on
+            raise
 
     def release(self) -> None:
         with self._guard:
@@ -68,3 +51,15 @@ class FairLock:
             waiter = self._waiting.popleft()
             waiter.served = True
         waiter.set()
+
+
+def _wait(waiter: _Waiter, cancel_token: CancelToken | None, wait: float) -> None:
+    if cancel_token is None:
+        waiter.wait(wait)
+        return
+    cancel_token.attach(waiter.set)
+    try:
+        waiter.wait(wait)
+    finally:
+        cancel_token.detach(waiter.set)
+    cancel_token.check()

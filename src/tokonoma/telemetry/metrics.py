@@ -20,22 +20,13 @@ _BOUNDS = tuple(round(each * 1e6) for each in _BUCKETS)  # in microseconds
 _NAMES = (*(str(float(each)) for each in _BUCKETS), "+Inf")
 
 
-class _Durations:
-    """The durations of the calls of one module."""
-
-    __slots__ = ("counts", "total")
-
-    def __init__(self) -> None:
-        self.counts = [0] * len(_NAMES)
-        self.total = 0  # microseconds
-
-
 class Metrics:
     def __init__(self, version: str) -> None:
         self._version = version
         self._lock = threading.Lock()
         self._calls: defaultdict[tuple[str, str, str], int] = defaultdict(int)
-        self._times: defaultdict[str, _Durations] = defaultdict(_Durations)
+        self._durations: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(_NAMES))  # of a module, by bucket
+        self._totals: defaultdict[str, int] = defaultdict(int)  # microseconds of a module
         self._bytes_in = self._bytes_out = 0
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -47,9 +38,8 @@ class Metrics:
         place = bisect_left(_BOUNDS, duration_us)
         with self._lock:
             self._calls[module, tool, outcome] += 1
-            times = self._times[module]
-            times.counts[place] += 1
-            times.total += duration_us
+            self._durations[module][place] += 1
+            self._totals[module] += duration_us
             self._bytes_in += call.bytes_in
             self._bytes_out += call.bytes_out
 
@@ -60,7 +50,7 @@ class Metrics:
         """Yield the metrics; called by the registry."""
         with self._lock:
             calls = dict(self._calls)
-            times = {module: (list(accumulate(each.counts)), each.total) for module, each in self._times.items()}
+            times = {name: (list(accumulate(each)), self._totals[name]) for name, each in self._durations.items()}
             directions = {"in": self._bytes_in, "out": self._bytes_out}
         family = CounterMetricFamily(
             "tokonoma_calls", "Calls by tool and outcome.", labels=["module", "tool", "outcome"]

@@ -43,11 +43,15 @@ class OtelSpans:
     """`exporter` receives the spans; by default OTLP over HTTP, configured by the usual OTEL_* variables."""
 
     def __init__(self, version: str, exporter: SpanExporter | None = None) -> None:
+        if exporter is None:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+            exporter = OTLPSpanExporter()
         logger = logging.getLogger("opentelemetry")
         logger.handlers, logger.propagate = [_JsonLines()], False
         resource = Resource.create({"service.name": "tokonoma", "service.version": version})
         self._provider = TracerProvider(resource=resource)
-        self._provider.add_span_processor(BatchSpanProcessor(exporter or _otlp()))
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("tokonoma", version)
         self._propagator = TraceContextTextMapPropagator()
 
@@ -60,9 +64,3 @@ class OtelSpans:
         ending = threading.Thread(target=self._provider.shutdown, name="telemetry", daemon=True)
         ending.start()
         ending.join(1.0)
-
-
-def _otlp() -> SpanExporter:
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
-    return OTLPSpanExporter()

@@ -1,13 +1,14 @@
 """The tools of the guestbook: plain functions. Their signatures are their schemas."""
 
-from typing import Annotated, NotRequired
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as pages
 from tokonoma.core.clock import format_time as time_shown
-from tokonoma.core.clock import now
+from tokonoma.core.content import ResourceContent, RichResult
 from tokonoma.core.desk import Desk, format_address
 from tokonoma.core.ids import uuid7
 from tokonoma.core.namespaces import format_namespace as space_shown
@@ -46,7 +47,7 @@ def sign(
 ) -> Signed:
     """Leave an entry in the guestbook. It cannot be changed afterwards."""
     space = resolve_namespace(namespace, desk.principal)
-    entry_id, at = uuid7(), now()
+    entry_id, at = uuid7(), desk.now()
     address = format_address("guestbook", entry_id)
     with desk.write() as tx:
         tx.run(
@@ -92,3 +93,20 @@ def entries(
     if page["has_more"]:
         page["next_cursor"] = pages.encode("guestbook", page["items"][-1]["id"])
     return page
+
+
+# A tool may be described by a JSON Schema instead of a signature. It then takes all parameters as one mapping.
+PAGE_INPUT = {
+    "type": "object",
+    "properties": {"title": {"type": "string", "description": "heading of the page"}},
+    "additionalProperties": False,
+}
+PAGE_OUTPUT = {"type": "object", "properties": {"entries": {"type": "integer"}}, "required": ["entries"]}
+
+
+def page(desk: Desk, params: Mapping[str, Any]) -> RichResult[dict[str, Any]]:
+    """The newest 100 entries as a Markdown document beside the answer."""
+    rows = desk.rows(_PAGE, before=_LAST, most=100)
+    lines = [f"- **{name}**, {time_shown(at)}: {words}" for _, _, name, words, at in rows]
+    text = "\n".join([f"# {params.get('title', 'Guestbook')}", "", *lines, ""])
+    return RichResult({"entries": len(rows)}, [ResourceContent("tokonoma://guestbook/page", text, "text/markdown")])

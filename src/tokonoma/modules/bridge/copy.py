@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Record
+from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import is_inside
@@ -13,7 +13,7 @@ from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.folder import MAX_FILE_BYTES, open_root
 from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import encode_text, file_address, namespace_of
-from tokonoma.files.write import FileChange, write_content
+from tokonoma.files.write import write_content
 
 Mode = Annotated[Literal["create", "overwrite", "append"], Field(description="overwrite, append: the file must exist")]
 ToPath = Annotated[str, Field(description="relative to the vault, such as artifacts/summary.md")]
@@ -118,10 +118,6 @@ def _copy(
     with open_root(desk.server.locations()["vault"]) as folder:
         parts = folder.resolve_names(parts)
         change = write_content(desk, folder, parts, mode, data, classification=record.classification)
-    return _to_response(record, change, mode)
-
-
-def _to_response(record: Record, change: FileChange, mode: str) -> CopyResponse:
     response: CopyResponse = {
         "path": change.path,
         "address": file_address(change.path),

@@ -1,19 +1,16 @@
 """claims: what an agent may recall, for which purpose, and with what removed (specs/003, `pce.memory.*`)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from tokonoma.core.errors import ErrorCodes
-from tokonoma.core.module import Effect, Module, Tool
+from tokonoma.core.module import Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get, search
 from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, reclassify
 from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.tables import RECORDS, TABLES
 from tokonoma.modules.claims.upsert import feedback, upsert
-
-KB = 1024
 
 # The error codes of the specification with their HTTP status.
 _HTTP = {
@@ -62,20 +59,10 @@ CODES: ErrorCodes = {
 }
 
 
-def _define_tool(
-    name: str,
-    run: Callable[..., Any],
-    title: str,
-    seconds: float,
-    kilobytes: int,
-    effect: Effect = "read",
-    *,
-    idempotent: bool = False,
-    sees_secrets: bool = False,
-) -> Tool:
+def _define_tool(name: str, run: Callable[..., Any], title: str, seconds: float, kilobytes: int, **more: Any) -> Tool:
+    """`more` are fields of `Tool`."""
     listed = "pce_memory_" + name.replace(".", "_")
-    tool = Tool(name, run, title, effect, idempotent=idempotent, listed=listed, sees_secrets=sees_secrets)
-    return replace(tool, time_limit=seconds, payload=kilobytes * KB)
+    return Tool(name, run, title, listed=listed, time_limit=seconds, payload=kilobytes * 1024, **more)
 
 
 MODULE = Module(

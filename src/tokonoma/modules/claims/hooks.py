@@ -7,27 +7,17 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from tokonoma.core import desk as api
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import (
-    Classification,
-    Desk,
-    Document,
-    Record,
-    Rows,
-    Statements,
-    Tx,
-    format_address,
-    parse_address,
-)
+from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx, parse_address
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, to_document, to_record
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
 _DAY = 86_400_000
-_PURGEABLE = """((forgotten_at is not null and forgotten_at <= :before)
-    or (forgotten_at is null and expires_at is not null and expires_at <= :before)) and {visible}"""
+_PURGEABLE = "(forgotten_at <= :before or (forgotten_at is null and expires_at <= :before)) and {visible}"
 _CHANGEABLE = ("utility", "confidence", "anchor_at", "updated_at", "superseded_by", "revision")
 
 
@@ -70,8 +60,9 @@ def reclassify(statements: Statements, labels: Mapping[str, Classification]) -> 
         statements.run_many(f"update {table} set label = :label where claim = :id", rows)  # noqa: S608 - our own names
 
 
-def require_claim(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
-    """The claim with this id, if it is alive and visible to the caller; else Missing."""
+def require_claim(rows: Rows, claim_id: str, expected: int | None = None, *, lock: bool = False) -> Claim:
+    """The claim with this id, if it is alive and visible to the caller, else Missing; Conflict if it has another
+    version than expected."""
     row = rows.row(
         f"select {COLUMNS} from claim where id = :id and {ALIVE} and {{visible}} {'{for_update}' if lock else ''}",  # noqa: S608
         id=claim_id,
@@ -79,14 +70,7 @@ def require_claim(rows: Rows, claim_id: str, *, lock: bool = False) -> Claim:
     )
     if row is None:
         raise unknown_claim(claim_id)
-    return Claim(*row)
-
-
-def unknown_claim(claim_id: str) -> Missing:
-    return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
-
-
-def check_version(claim: Claim, expected: int | None) -> None:
+    claim = Claim(*row)
     if expected is not None and expected != claim.revision:
         raise Conflict(
             f"The claim is at version {claim.revision}, not {expected}. Read it, then try again. Nothing was changed.",
@@ -94,6 +78,11 @@ def check_version(claim: Claim, expected: int | None) -> None:
             claim_id=claim.id,
             current_version=claim.revision,
         )
+    return claim
+
+
+def unknown_claim(claim_id: str) -> Missing:
+    return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
 
 
 def save_claim(tx: Tx, claim: Claim, at: int) -> Claim:
@@ -132,11 +121,9 @@ def add_event(
 
 def load_claims(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
     """Those that are alive and visible to the caller."""
-    if not ids:
-        return []
     listed, params = _list_params(ids)
     sql = f"select {COLUMNS} from claim where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return [Claim(*row) for row in desk.rows(sql, now=at, **params)]
+    return [Claim(*row) for row in desk.rows(sql, now=at, **params)] if ids else []
 
 
 def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResponse]]:
@@ -169,19 +156,16 @@ def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
     relations and events. With `dry_run` only count all of them."""
     before = now() - days * _DAY
     if dry_run:
-        row = desk.row(
-            f"select count(forgotten_at), count(*) - count(forgotten_at) from claim where {_PURGEABLE}",  # noqa: S608 - our own
-            before=before,
-        )
-        assert row is not None
-        return {"forgotten": row[0], "expired": row[1]}
+        counting = f"select count(forgotten_at), count(*) - count(forgotten_at) from claim where {_PURGEABLE}"  # noqa: S608
+        ((forgotten, expired),) = desk.rows(counting, before=before)
+        return {"forgotten": forgotten, "expired": expired}
     with desk.write() as tx:
         found = tx.rows(
             f"select id, forgotten_at from claim where {_PURGEABLE} order by id limit {_PURGE_BATCH} {{for_update}}",  # noqa: S608
             before=before,
         )
         for claim_id, _ in found:
-            tx.drop(format_address(MODULE_NAME, claim_id))
+            tx.drop(api.format_address(MODULE_NAME, claim_id))
             tx.run("delete from claim where id = :id and {visible}", id=claim_id)
     forgotten = sum(at is not None for _, at in found)
     return {"forgotten": forgotten, "expired": len(found) - forgotten}

@@ -1,7 +1,7 @@
 """pce.memory.get, .list, .history, .supersede and .forget: single claims and their life."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired
 
@@ -13,36 +13,18 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.modules.claims.hooks import (
-    add_event,
-    check_version,
-    load_evidence,
-    require_claim,
-    save_claim,
-    unknown_claim,
-)
-from tokonoma.modules.claims.model import (
-    Claim,
-    ClaimEntity,
-    ClaimId,
-    ClaimRelation,
-    ClaimResponse,
-    EvidenceResponse,
-    Kind,
-    Scope,
-    parse_scope,
-    to_response,
-)
+from tokonoma.modules.claims import model
+from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim, unknown_claim
+from tokonoma.modules.claims.model import Claim, ClaimId, ClaimResponse, Scope, parse_scope, to_response
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _FORGET_LIMIT = 1000
-_JSON_COLUMNS = ("attrs", "props")
 
 
 class FullClaimResponse(ClaimResponse):
     content_hash: Opaque
     provenance: dict[str, Any]
-    evidences: list[EvidenceResponse]
+    evidences: list[model.EvidenceResponse]
     entities: list[dict[str, Any]]
     relations: list[dict[str, Any]]
     utility: float
@@ -93,8 +75,8 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
         "content_hash": claim.hash,
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
-        "entities": _load_parts(desk, "claim_entity", tuple(ClaimEntity.__annotations__), claim.id),
-        "relations": _load_parts(desk, "claim_relation", tuple(ClaimRelation.__annotations__), claim.id),
+        "entities": _load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),
+        "relations": _load_parts(desk, "claim_relation", model.ClaimRelation, "props", claim.id),
         "utility": claim.utility,
         "confidence": claim.confidence,
         "quality": claim.quality,
@@ -110,10 +92,10 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
 def list_claims(
     desk: Desk,
     scope: Annotated[Scope | None, Field(description="only this scope")] = None,
-    kind: Kind | None = None,
+    kind: model.Kind | None = None,
     superseded: Annotated[bool, Field(description="include superseded claims")] = False,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
+    cursor: model.PageCursor = None,
 ) -> ClaimListResponse:
     """List stored claims, newest first."""
     at, last = cursors.decode("claim_list", cursor) if cursor else (2**62, "")
@@ -139,8 +121,7 @@ def list_claims(
 
 def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
     """Return the events of a claim, oldest first, and the claims that it supersedes."""
-    row = desk.row("select id from claim where id = :id and {visible}", id=claim_id)
-    if row is None:
+    if desk.row("select id from claim where id = :id and {visible}", id=claim_id) is None:
         raise unknown_claim(claim_id)
     rows = desk.rows(
         """select revision, at, what, by, details from claim_event where claim = :id and {visible}
@@ -170,8 +151,7 @@ def supersede(
     with desk.write() as tx:
         for each in sorted((claim_id, by)):  # in a fixed order, to avoid deadlocks
             require_claim(tx, each, lock=True)
-        old, new = require_claim(tx, claim_id), require_claim(tx, by)
-        check_version(old, expected_version)
+        old, new = require_claim(tx, claim_id, expected_version), require_claim(tx, by)
         if _is_superseded_by(tx, new, old.id):
             raise Conflict("The newer claim is itself superseded by the older one.", reason="circle")
         changed = save_claim(tx, replace(old, superseded_by=new.id), now())
@@ -184,8 +164,7 @@ def forget(
     claim_id: Annotated[ClaimId | None, Field(description="one claim")] = None,
     scope: Annotated[Scope | None, Field(description="all claims of this scope")] = None,
     provenance: Annotated[
-        dict[str, str] | None,
-        Field(description='source: {"actor"|"url"|"commit"|"repo": …}'),
+        dict[str, str] | None, Field(description='source: {"actor"|"url"|"commit"|"repo": …}')
     ] = None,
     expected_version: Annotated[int | None, Field(ge=1, description="with claim_id")] = None,
 ) -> ClaimForgetResponse:
@@ -196,19 +175,15 @@ def forget(
         raise Invalid("Give claim_id, or scope and provenance, not both.", fields=["claim_id", "scope", "provenance"])
     with desk.write() as tx:
         if claim_id is not None:
-            claim = require_claim(tx, claim_id, lock=True)
-            check_version(claim, expected_version)
-            wanted = [claim]
+            wanted = [require_claim(tx, claim_id, expected_version, lock=True)]
         else:
             wanted = _find_matching(tx, parse_scope(scope) if scope else "", provenance or {})
-        for claim in wanted[:_FORGET_LIMIT]:
-            _forget_claim(tx, desk, claim)
-    ids: list[Opaque] = [claim.id for claim in wanted[:_FORGET_LIMIT]]
+        ids: list[Opaque] = [_forget_claim(tx, desk, claim) for claim in wanted[:_FORGET_LIMIT]]
     return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_LIMIT}
 
 
-def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
-    """Delete its text; that it existed, and the caller that forgot it, stay recorded."""
+def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
+    """Delete its text; that it existed, and the caller that forgot it, stay recorded. Returns its id."""
     changed = replace(claim, revision=claim.revision + 1)
     tx.run(
         """update claim set forgotten_at = :at, text = '', provenance = '{}', revision = :revision
@@ -226,13 +201,12 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> None:
         add_event(tx, restored, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
     add_event(tx, changed, "forgotten", desk.principal)
+    return claim.id
 
 
 def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Claim]:
-    known = {"actor", "url", "commit", "repo"}
-    unknown = sorted(provenance.keys() - known)
-    if unknown:
-        message = f"provenance: {', '.join(unknown)} is not supported; use {', '.join(sorted(known))}."
+    if unknown := sorted(provenance.keys() - {"actor", "url", "commit", "repo"}):
+        message = f"provenance: {', '.join(unknown)} is not supported; use actor, commit, repo, url."
         raise Invalid(message, field="provenance")
     rows = tx.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and (:scope = '' or scope = :scope) and {{visible}}
@@ -240,7 +214,7 @@ def _find_matching(tx: Tx, scope: str, provenance: Mapping[str, str]) -> list[Cl
         now=now(),
         scope=scope,
     )
-    return [claim for claim in (Claim(*row) for row in rows) if _comes_from(claim, provenance)]
+    return [claim for row in rows if _comes_from(claim := Claim(*row), provenance)]
 
 
 def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:
@@ -252,27 +226,21 @@ def _comes_from(claim: Claim, wanted: Mapping[str, str]) -> bool:
 def _is_superseded_by(tx: Tx, claim: Claim, by: str) -> bool:
     """Whether a claim is superseded by another, directly or through others."""
     seen: set[str] = set()
-    current: str | None = claim.id
-    while current is not None and current not in seen:
+    current = claim.superseded_by
+    while current is not None and current != by and current not in seen:
         seen.add(current)
         row = tx.row("select superseded_by from claim where id = :id and {visible}", id=current)
         current = row[0] if row else None
-        if current == by:
-            return True
-    return False
+    return current == by
 
 
-def _load_parts(desk: Desk, table: str, columns: Sequence[str], claim_id: str) -> list[dict[str, Any]]:
-    """Entities or relations, without empty members."""
+def _load_parts(desk: Desk, table: str, members: type, column: str, claim_id: str) -> list[dict[str, Any]]:
+    """Entities or relations, without empty members; `column` holds JSON."""
+    columns = list(members.__annotations__)
     rows = desk.rows(
         f"select {', '.join(columns)} from {table} where claim = :id and {{visible}} order by id",  # noqa: S608
         id=claim_id,
     )
-    return [
-        {
-            name: json.loads(value) if name in _JSON_COLUMNS else value
-            for name, value in zip(columns, row, strict=True)
-            if value and not (name in _JSON_COLUMNS and value == "{}")
-        }
-        for row in rows
-    ]
+    parts = (dict(zip(columns, row, strict=True)) for row in rows)
+    parts = ({**part, column: json.loads(part[column])} for part in parts)
+    return [{name: value for name, value in part.items() if value} for part in parts]

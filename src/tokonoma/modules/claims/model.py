@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, format_address
-from tokonoma.core.errors import Invalid
+from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.core.policy import LAYERS, Layer
+from tokonoma.core.policy import LAYERS, DeskPolicy, Layer
 
 MODULE_NAME = "claims"
 Kind = Literal["fact", "preference", "task", "policy_hint"]
@@ -27,6 +27,7 @@ Allow = Annotated[
     list[str] | None,
     Field(max_length=50, description="purposes, such as answer:task or tool:mail; default: all of yours"),
 ]
+PageCursor = Annotated[str | None, Field(description="next_cursor of the page before")]
 ClaimId = Annotated[str, Field(min_length=1, max_length=64, description="clm_…")]
 
 
@@ -108,10 +109,14 @@ class ActiveContextResponse(TypedDict):
     policy_version: Opaque
 
 
+Uri = Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]
+PartName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class GitSource(TypedDict):
     commit: NotRequired[Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]]
     repo: NotRequired[Annotated[str, Field(max_length=500)]]
-    url: NotRequired[Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]]
+    url: NotRequired[Uri]
     files: NotRequired[Annotated[list[str], Field(max_length=200)]]
 
 
@@ -119,13 +124,13 @@ class Provenance(TypedDict):
     at: NotRequired[Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]]
     actor: NotRequired[Annotated[str, Field(max_length=200)]]
     git: NotRequired[GitSource]
-    url: NotRequired[Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]]
+    url: NotRequired[Uri]
     note: NotRequired[Annotated[str, Field(max_length=10_000)]]
     signed: NotRequired[bool]
 
 
 class ClaimEntity(TypedDict):
-    id: Annotated[str, Field(min_length=1, max_length=200)]
+    id: PartName
     type: Literal["Actor", "Artifact", "Event", "Concept"]
     name: Annotated[str, Field(min_length=1, max_length=500)]
     canonical_key: NotRequired[Annotated[str, Field(max_length=500)]]
@@ -133,21 +138,12 @@ class ClaimEntity(TypedDict):
 
 
 class ClaimRelation(TypedDict):
-    id: Annotated[str, Field(min_length=1, max_length=200)]
-    src_id: Annotated[str, Field(min_length=1, max_length=200)]
-    dst_id: Annotated[str, Field(min_length=1, max_length=200)]
-    type: Annotated[str, Field(min_length=1, max_length=200)]
+    id: PartName
+    src_id: PartName
+    dst_id: PartName
+    type: PartName
     props: NotRequired[dict[str, Any]]
     evidence_claim_id: NotRequired[Annotated[str, Field(max_length=64)]]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimParts:
-    """What is stored with a claim."""
-
-    provenance: Mapping[str, Any]
-    entities: Sequence[ClaimEntity] = ()
-    relations: Sequence[ClaimRelation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +219,15 @@ def parse_scope(asked: str) -> Layer:
         return asked
     message = f"There is no scope {asked[:40]!r}. Use session, project or principle."
     raise Invalid(message, reason="scope", field="scope")
+
+
+def require_tags(policy: DeskPolicy, allow: Sequence[str] | None, hint: str = "") -> tuple[str, ...]:
+    """The purposes of a call; Denied if the caller does not hold one of them."""
+    tags = tuple(allow) if allow is not None else policy.tags
+    if not_held := policy.find_tags_not_held(tags):
+        message = f"This caller does not hold {', '.join(not_held)}.{hint}"
+        raise Denied(message, reason="allow", allow=list(policy.tags))
+    return tags
 
 
 def parse_class(asked: str) -> Classification:

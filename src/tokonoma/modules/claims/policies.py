@@ -1,18 +1,19 @@
 """pce.memory.boundary.validate and .policy.*: check a text against the policy, read the policy and change it."""
 
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.core.ids import Opaque
-from tokonoma.core.policy import DeskPolicy, PolicyProposal, PolicyVersion, ReclassifyProgress
-from tokonoma.modules.claims.model import Allow, Scope, parse_scope
+from tokonoma.core.policy import DeskPolicy, PolicyProposal, PolicyVersion
+from tokonoma.modules.claims.model import Allow, PageCursor, Scope, parse_scope, require_tags
 
 
 class BoundaryCheckResponse(TypedDict):
@@ -60,10 +61,7 @@ def validate(
     """Check a text before sending it: whether it may be sent for this purpose, and the text with all sensitive data
     masked. If allowed is false, send `redacted` or nothing."""
     policy = desk.policy
-    tags = tuple(allow) if allow is not None else policy.tags
-    not_held = policy.find_tags_not_held(tags)
-    if not_held:
-        raise Denied(f"This caller does not hold {', '.join(not_held)}.", reason="allow", allow=list(policy.tags))
+    tags = require_tags(policy, allow)
     layer = parse_scope(scope) if scope else None
     redacted, counts, classification = policy.redact(payload)
     decision = policy.decide(tags, classification, layer)
@@ -95,10 +93,7 @@ def policy_apply(
         preview = asdict(policy.preview(proposal))
         return {"version": preview.pop("version"), "preview": preview}
     policy.check(yaml)
-    policy.prepare()
-    with desk.write() as tx:
-        saved = policy.apply(tx, proposal)
-    return _apply_response(saved, policy.reclassify_records())
+    return _change_policy(desk, lambda tx: policy.apply(tx, proposal))
 
 
 def policy_get(
@@ -117,15 +112,13 @@ def policy_get(
 def policy_history(
     desk: Desk,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
-    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
+    cursor: PageCursor = None,
 ) -> PolicyHistoryResponse:
     """List every policy version, newest first."""
     (before,) = cursors.decode("policies", cursor) if cursor else (None,)
     found = desk.policy.list_versions(limit + 1, before)
-    page: PolicyHistoryResponse = {
-        "items": [_policy_response(each) for each in found[:limit]],
-        "has_more": len(found) > limit,
-    }
+    items = [_policy_response(each) for each in found[:limit]]
+    page: PolicyHistoryResponse = {"items": items, "has_more": len(found) > limit}
     if len(found) > limit:
         page["next_cursor"] = cursors.encode("policies", found[limit - 1].number)
     return page
@@ -138,10 +131,7 @@ def policy_rollback(
 ) -> PolicyApplyResponse:
     """Put the text of an earlier policy in force again, under a new version. Only for the owner."""
     policy = _require_owner(desk)
-    policy.prepare()
-    with desk.write() as tx:
-        saved = policy.rollback(tx, version, expected_version)
-    return _apply_response(saved, policy.reclassify_records())
+    return _change_policy(desk, lambda tx: policy.rollback(tx, version, expected_version))
 
 
 def _require_owner(desk: Desk) -> DeskPolicy:
@@ -150,19 +140,15 @@ def _require_owner(desk: Desk) -> DeskPolicy:
     return desk.policy
 
 
-def _apply_response(saved: PolicyVersion, progress: ReclassifyProgress | None) -> PolicyApplyResponse:
-    response: PolicyApplyResponse = {"version": saved.version}
-    if progress is not None:
+def _change_policy(desk: Desk, change: Callable[[Tx], PolicyVersion]) -> PolicyApplyResponse:
+    desk.policy.prepare()
+    with desk.write() as tx:
+        response: PolicyApplyResponse = {"version": change(tx).version}
+    if (progress := desk.policy.reclassify_records()) is not None:
         response["relabelling"] = ReclassifyProgressResponse(**asdict(progress))
     return response
 
 
 def _policy_response(stored: PolicyVersion) -> PolicyResponse:
-    response: PolicyResponse = {"version": stored.version, "yaml": stored.yaml}
-    if stored.number:
-        response["applied_at"], response["applied_by"] = format_time(stored.applied_at), stored.applied_by
-    if stored.approver:
-        response["approver"] = stored.approver
-    if stored.rolled_back_to:
-        response["rolled_back_to"] = stored.rolled_back_to
-    return response
+    values = {**asdict(stored), "applied_at": stored.number and format_time(stored.applied_at)}
+    return cast(PolicyResponse, {name: value for name, value in values.items() if value and name != "number"})

@@ -55,12 +55,9 @@ def choose_alpha(query: str, retrieval: RetrievalSettings) -> float:
         return retrieval.alpha
     if _CODE.search(query):
         return 0.35
-    size = _count_words(query)
-    if size <= 3:
-        return 0.4
-    if size <= 8:
-        return 0.6
-    return 0.75 if size <= 20 else 0.8
+    # In scripts without spaces between words, two characters count as one word.
+    size = sum(1 if word.isascii() else max(1, len(word) // 2) for word in _WORDS.findall(query))
+    return next(alpha for most, alpha in ((3, 0.4), (8, 0.6), (20, 0.75), (math.inf, 0.8)) if size <= most)
 
 
 def scale_text_level(level: float) -> float:
@@ -83,8 +80,7 @@ def score_claims(
     query: str, found: Sequence[ClaimHit], alpha: float, retrieval: RetrievalSettings, now: int
 ) -> list[ScoredClaim]:
     """The relevant claims, best first. Without any vector α is 0."""
-    meaning = any(each.similarity is not None for each in found)
-    weight = alpha if meaning else 0.0
+    weight = alpha if any(each.similarity is not None for each in found) else 0.0
     mean, deviation = _mean_and_deviation([each.claim.utility for each in found])
     items = [_score_claim(each, weight, retrieval, now, mean, deviation) for each in found]
     pieces = _query_terms(query)
@@ -148,20 +144,15 @@ def select_diverse(items: Sequence[ScoredClaim], most: int) -> list[ScoredClaim]
 
 def explain_score(one: ScoredClaim, alpha: float) -> str:
     """What contributed to the score, in words."""
-    parts: list[str] = []
-    if one.exact:
-        parts.append("it contains the whole query")
-    elif one.text >= one.vector and one.text > 0:
-        parts.append("its words match")
-    if one.vector > 0 and (one.vector > one.text or alpha >= 0.5):
-        parts.append("its meaning is similar")
-    if one.claim.utility > 0:
-        parts.append("it has helped before")
-    elif one.claim.utility < 0:
-        parts.append("it has misled before")
-    if one.recency < 0.25:
-        parts.append("it is old")
-    return "; ".join(parts) or "it is similar enough"
+    reasons = {
+        "it contains the whole query": one.exact,
+        "its words match": not one.exact and one.text >= one.vector and one.text > 0,
+        "its meaning is similar": one.vector > 0 and (one.vector > one.text or alpha >= 0.5),
+        "it has helped before": one.claim.utility > 0,
+        "it has misled before": one.claim.utility < 0,
+        "it is old": one.recency < 0.25,
+    }
+    return "; ".join(reason for reason, holds in reasons.items() if holds) or "it is similar enough"
 
 
 def compute_quality(provenance: Mapping[str, object]) -> float:
@@ -182,12 +173,6 @@ def apply_signal(claim: Claim, signal: str, score: float, now: int) -> Claim:
 
 
 SIGNALS = {"helpful": (0.10, 0.05), "harmful": (-0.20, -0.10), "outdated": (0.0, -0.20), "duplicate": (-0.05, 0.0)}
-
-
-def _count_words(query: str) -> int:
-    """In scripts without spaces between words, two characters count as one word."""
-    words = _WORDS.findall(query)
-    return sum(1 if word.isascii() else max(1, len(word) // 2) for word in words)
 
 
 def _mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """pce.memory.upsert and .feedback: store a claim with its sources, and say whether it helped."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
@@ -9,32 +9,20 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time, now, parse_time
-from tokonoma.core.desk import Classification, Desk, Tx
+from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.policy import Layer
+from tokonoma.modules.claims import model
 from tokonoma.modules.claims.hooks import add_event, require_claim, save_claim
-from tokonoma.modules.claims.model import (
-    BoundaryClass,
-    Claim,
-    ClaimEntity,
-    ClaimId,
-    ClaimParts,
-    ClaimRelation,
-    Kind,
-    Provenance,
-    Scope,
-    compute_hash,
-    parse_class,
-    parse_scope,
-    to_document,
-)
+from tokonoma.modules.claims.model import Claim, ClaimEntity, ClaimRelation
 from tokonoma.modules.claims.ranking import apply_signal, compute_quality
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 MAX_TEXT_BYTES = 60_000  # the whole call may have 64 KB
 FEEDBACK_INTERVAL = 600_000  # milliseconds; a caller's signal counts once in it
 _MAX_PARTS = 100
+_SAME_CONTENT = "hash = :hash and space = :space and scope = :scope and class = :class"
 
 
 class ClaimUpsertResponse(TypedDict):
@@ -50,10 +38,12 @@ class ClaimFeedbackResponse(TypedDict):
 def upsert(
     desk: Desk,
     text: Annotated[str, Field(min_length=1, description="one fact, preference, task or hint")],
-    provenance: Annotated[Provenance, Field(description="its source; `at` is required except in scope session")],
-    kind: Kind = "fact",
-    scope: Annotated[Scope, Field(description="session expires; project and principle do not")] = "session",
-    boundary_class: Annotated[BoundaryClass, Field(description="who may see it; personal data raises it")] = "internal",
+    provenance: Annotated[model.Provenance, Field(description="its source; `at` is required except in scope session")],
+    kind: model.Kind = "fact",
+    scope: Annotated[model.Scope, Field(description="session expires; project and principle do not")] = "session",
+    boundary_class: Annotated[
+        model.BoundaryClass, Field(description="who may see it; personal data raises it")
+    ] = "internal",
     entities: Annotated[list[ClaimEntity] | None, Field(max_length=_MAX_PARTS)] = None,
     relations: Annotated[list[ClaimRelation] | None, Field(max_length=_MAX_PARTS)] = None,
     content_hash: Annotated[str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="checked if given")] = None,
@@ -61,13 +51,13 @@ def upsert(
     """Store a claim. The same text in the same scope and class is the same claim: its id is returned, and the new
     source is added to its evidence. Secrets are refused; personal data makes its class stricter."""
     policy = desk.policy
-    layer, declared = parse_scope(scope), parse_class(boundary_class)
+    layer, declared = model.parse_scope(scope), model.parse_class(boundary_class)
     digest = _check_text(text, content_hash)
     decision = policy.decide(policy.tags, declared, layer, "write")
     if decision.verdict == "deny":
         message = f"A claim of class {declared} cannot be stored in {layer}: {decision.reason}."
         raise Invalid(message, reason="boundary", field="boundary_class")
-    parts = ClaimParts(_complete_provenance(provenance, layer), entities or (), relations or ())
+    complete = _complete_provenance(provenance, layer)
     at, ttl = now(), policy.layer_rule(layer).ttl
     claim = Claim(
         id="clm_" + uuid7().replace("-", ""),
@@ -78,21 +68,21 @@ def upsert(
         kind=kind,
         text=text,
         hash=digest,
-        provenance_json=json.dumps(parts.provenance),
+        provenance_json=json.dumps(complete),
         created_at=at,
         updated_at=at,
         anchor_at=at,
         expires_at=at + ttl if layer == "session" and ttl is not None else None,
-        quality=compute_quality(parts.provenance),
+        quality=compute_quality(complete),
     )
     with desk.write() as tx:
-        claim_id = _store_claim(desk, tx, claim, parts)
+        claim_id = _store_claim(desk, tx, claim, entities or (), relations or ())
     return {"id": claim_id, "policy_version": policy.version}
 
 
 def feedback(
     desk: Desk,
-    claim_id: ClaimId,
+    claim_id: model.ClaimId,
     signal: Annotated[
         Literal["helpful", "harmful", "outdated", "duplicate"], Field(description="your experience with the claim")
     ],
@@ -124,7 +114,7 @@ def _check_text(text: str, given_hash: str | None) -> str:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         message = f"text has more than {MAX_TEXT_BYTES} bytes. Shorten it, or split it into several claims."
         raise Invalid(message, field="text", limit=MAX_TEXT_BYTES)
-    digest = compute_hash(text)
+    digest = model.compute_hash(text)
     if given_hash is not None and given_hash != digest:
         raise Invalid(
             "content_hash does not match text in its normal form (NFC, LF, trimmed, runs of white space as one).",
@@ -134,7 +124,7 @@ def _check_text(text: str, given_hash: str | None) -> str:
     return digest
 
 
-def _complete_provenance(given: Provenance, layer: Layer) -> dict[str, Any]:
+def _complete_provenance(given: model.Provenance, layer: Layer) -> dict[str, Any]:
     """With its time, which defaults to now in a session."""
     at = given.get("at")
     if at is None:
@@ -147,31 +137,39 @@ def _complete_provenance(given: Provenance, layer: Layer) -> dict[str, Any]:
         raise Invalid("provenance.at must be a time such as 2027-01-31T09:00:00Z.", field="provenance.at") from None
 
 
-def _store_claim(desk: Desk, tx: Tx, claim: Claim, parts: ClaimParts) -> str:
+def _store_claim(
+    desk: Desk, tx: Tx, new: Claim, entities: Sequence[ClaimEntity], relations: Sequence[ClaimRelation]
+) -> str:
     """Insert the claim, or add its sources to the one with the same content; returns the id."""
     row = tx.row(
-        f"""select {COLUMNS} from claim where hash = :hash and space = :space and scope = :scope and class = :class
-        and {ALIVE} and {{visible}} {{for_update}}""",  # noqa: S608 - the columns are our own
-        **_content_key(claim),
-        now=claim.created_at,
+        f"select {COLUMNS} from claim where {_SAME_CONTENT} and {ALIVE} and {{visible}} {{for_update}}",  # noqa: S608
+        **_content_key(new),
+        now=new.created_at,
     )
     if row is None:
-        inserted_id = _insert_claim(tx, claim)
-        if inserted_id != claim.id:
+        claim, inserted_id = new, _insert_claim(tx, new)
+        if inserted_id != new.id:
             return inserted_id  # it exists and is not visible to this caller: nothing of it is changed
-        classification = tx.put(to_document(claim))
+        classification = tx.put(model.to_document(claim))
         add_event(tx, claim, "made", desk.principal, classification)
     else:
-        new, claim = claim, Claim(*row)
-        classification = claim.classification
-        if new.expires_at != claim.expires_at:  # stated again, a session claim lives longer
-            expires = new.expires_at
+        claim = Claim(*row)
+        classification, expires = claim.classification, new.expires_at
+        if expires != claim.expires_at:  # stated again, a session claim lives longer
             tx.run("update claim set expires_at = :expires where id = :id and {visible}", expires=expires, id=claim.id)
-            tx.put(to_document(replace(claim, expires_at=expires)))
-    texts = (json.dumps(each, ensure_ascii=False) for each in (parts.provenance, *parts.entities, *parts.relations))
+            tx.put(model.to_document(replace(claim, expires_at=expires)))
+    texts = (json.dumps(each, ensure_ascii=False) for each in (new.provenance, *entities, *relations))
     strict = tx.classify(classification, claim.namespace, *texts)
-    _add_evidence(tx, claim, parts.provenance, strict)
-    _add_graph(tx, claim, parts, strict)
+    place = {"claim": claim.id, "space": claim.namespace, "label": strict}
+    _add_evidence(tx, place, new.provenance)
+    for entity in entities:
+        _put_part(tx, "claim_entity", ClaimEntity, "attrs", place, entity)
+    for relation in relations:
+        evidence = relation.get("evidence_claim_id", "")
+        if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
+            message = f"There is no claim {evidence[:64]!r} that could be the evidence of a relation."
+            raise Missing(message, field="evidence_claim_id")
+        _put_part(tx, "claim_relation", ClaimRelation, "props", place, relation)
     return claim.id
 
 
@@ -183,24 +181,22 @@ def _insert_claim(tx: Tx, claim: Claim) -> str:
     """Its id, or that of the claim with the same content that exists already."""
     # A claim that has expired does not prevent that it is stated anew.
     tx.run(
-        """update claim set forgotten_at = :at where hash = :hash and space = :space and scope = :scope
-        and class = :class and forgotten_at is null and expires_at is not null and expires_at <= :at and {visible}""",
+        f"""update claim set forgotten_at = :at where {_SAME_CONTENT} and forgotten_at is null
+        and expires_at <= :at and {{visible}}""",  # noqa: S608 - our own text
         at=claim.created_at,
         **_content_key(claim),
     )
-    names = COLUMNS.split(", ")
-    values = dict(zip(names, asdict(claim).values(), strict=True))
-    row = tx.row(
-        f"""insert into claim ({COLUMNS}) values ({", ".join(f":{name}" for name in names)})
+    values = dict(zip(COLUMNS.split(", "), asdict(claim).values(), strict=True))
+    ((claim_id,),) = tx.rows(
+        f"""insert into claim ({COLUMNS}) values ({", ".join(f":{name}" for name in values)})
         on conflict (hash, space, scope, class) where forgotten_at is null do update set revision = claim.revision
         returning id""",  # noqa: S608
         **values,
     )
-    assert row is not None
-    return row[0]
+    return claim_id
 
 
-def _add_evidence(tx: Tx, claim: Claim, provenance: Mapping[str, Any], classification: Classification) -> None:
+def _add_evidence(tx: Tx, place: Mapping[str, str], provenance: Mapping[str, Any]) -> None:
     """Each source once: a commit, a URL, or the actor."""
     git: Mapping[str, Any] = provenance.get("git") or {}
     sources = [("git", git["commit"] if "commit" in git else git.get("url", ""))] if git else []
@@ -211,9 +207,7 @@ def _add_evidence(tx: Tx, claim: Claim, provenance: Mapping[str, Any], classific
             values (:claim, :id, :space, :label, :source_type, :source_id, :snippet, :at)
             on conflict (claim, source_type, source_id) do nothing""",
             id="evd_" + uuid7().replace("-", ""),
-            claim=claim.id,
-            space=claim.namespace,
-            label=classification,
+            **place,
             source_type=source_type,
             source_id=source_id,
             snippet=str(provenance.get("note") or "")[:500],
@@ -221,21 +215,12 @@ def _add_evidence(tx: Tx, claim: Claim, provenance: Mapping[str, Any], classific
         )
 
 
-def _add_graph(tx: Tx, claim: Claim, parts: ClaimParts, classification: Classification) -> None:
-    place = {"claim": claim.id, "space": claim.namespace, "label": classification}
-    for entity in parts.entities:
-        values = {name: entity.get(name, "") for name in ClaimEntity.__annotations__}
-        _put_part(tx, "claim_entity", {**place, **values, "attrs": json.dumps(entity.get("attrs", {}))})
-    for relation in parts.relations:
-        evidence = relation.get("evidence_claim_id", "")
-        if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
-            message = f"There is no claim {evidence[:64]!r} that could be the evidence of a relation."
-            raise Missing(message, field="evidence_claim_id")
-        values = {name: relation.get(name, "") for name in ClaimRelation.__annotations__}
-        _put_part(tx, "claim_relation", {**place, **values, "props": json.dumps(relation.get("props", {}))})
-
-
-def _put_part(tx: Tx, table: str, values: Mapping[str, Any]) -> None:
+def _put_part(
+    tx: Tx, table: str, members: type, json_column: str, place: Mapping[str, str], part: Mapping[str, Any]
+) -> None:
+    """Store an entity or a relation, or replace the claim's part with the same id."""
+    values = {**place, **{name: part.get(name, "") for name in members.__annotations__}}
+    values[json_column] = json.dumps(part.get(json_column, {}))
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name not in ("claim", "id", "space"))
     tx.run(
         f"""insert into {table} ({", ".join(values)}) values ({", ".join(f":{name}" for name in values)})

@@ -70,7 +70,7 @@ class ItemProblems:
         if not self._found:
             return
         kind = self._found[0]["kind"]
-        errors = [{key: value for key, value in each.items() if key != "kind"} for each in self._found]
+        errors = [{key: each[key] for key in each if key != "kind"} for each in self._found]
         listed = "; ".join(f"{each['field']}: {each['constraint']}" for each in errors[:5])
         more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
         message = f"{_KINDS[kind][1]}: {listed}{more}. Nothing was changed."
@@ -79,29 +79,19 @@ class ItemProblems:
             details["errors"] = errors
         if kind == "missing":
             raise Missing(message, **details)
-        if kind == "value":
-            raise Invalid(message, reason="value", **details)
-        raise Invalid(message, reason="constraint", **details)
-
-
-def item_not_found(type: str, id: int) -> Missing:
-    requested = f"{type}-{id}"
-    return Missing(f"Item {requested[:_MAX_SHOWN]} not found.", type=type, id=id, requested_id=requested)
+        raise Invalid(message, reason=kind, **details)
 
 
 def check_revision(item: Item, expected: int | None) -> None:
     """Conflict, if the caller expects another revision."""
-    if expected is None or expected == item.revision:
-        return
-    raise Conflict(
-        f"{item.address} is at revision {item.revision}, not {expected}. Read it again. Nothing was changed.",
-        constraint="revision",
-        field="expected_revision",
-        current_revision=item.revision,
-        current={"title": item.title, "status": item.status, "updated_by": item.updated_by},
-        id=item.id,
-        type=item.type,
-    )
+    if expected is not None and expected != item.revision:
+        current = {"title": item.title, "status": item.status, "updated_by": item.updated_by}
+        raise build_stale_error(item.address, item.revision, expected, current=current, id=item.id, type=item.type)
+
+
+def build_stale_error(what: str, current: int, expected: int, /, **more: Any) -> Conflict:
+    message = f"{what} is at revision {current}, not {expected}. Read it again. Nothing was changed."
+    return Conflict(message, constraint="revision", field="expected_revision", current_revision=current, **more)
 
 
 def parse_fields(values: Mapping[str, Any], problems: ItemProblems) -> dict[str, Any]:
@@ -158,14 +148,12 @@ def check_target(field: str, address: str, problems: ItemProblems) -> LinkTarget
 
 def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
     """A time, or a date as its midnight in UTC; an empty text clears it."""
-    if not value:
-        return None
     try:
-        at = parse_time(value)
+        at = parse_time(value) if value else None
     except (ValueError, OverflowError):
         problems.add(field, value, "It must be a time like 2027-01-31T09:00:00Z, or a date")
         return None
-    if not EARLIEST <= at <= LATEST:
+    if at is not None and not EARLIEST <= at <= LATEST:
         problems.add(field, value, "The year must be between 1000 and 9999")
         return None
     return at

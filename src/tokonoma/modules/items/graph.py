@@ -5,7 +5,6 @@ bounded. Only living items that the caller sees are walked through.
 """
 
 import json
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NotRequired
@@ -15,15 +14,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
-from tokonoma.modules.items.model import Item, ItemSummary, Type, to_item, to_summary
+from tokonoma.modules.items.model import ItemSummary, Type, to_summary
 from tokonoma.modules.items.relations import find_record, format_title
-from tokonoma.modules.items.rows import require_item
-from tokonoma.modules.items.tables import SUMMARY_COLUMNS
+from tokonoma.modules.items.rows import fetch_items, require_item
 
 _MAX_REFERENCES = 100
 _MAX_NODES = 5000  # on each side of a search for paths
 _MAX_STEPS = 200_000  # of a search for paths
-_ITEMS = f"select {SUMMARY_COLUMNS} from item where id in ({{numbers}}) and {{visible}}"  # noqa: S608 - our own columns
 _REFERENCES = """select address, item_id from item_reference where item_id in ({numbers})
 order by address, item_id limit :most"""
 # The others of an item as one list: a dense graph has very many links, and a row for each costs more than the link.
@@ -119,7 +116,7 @@ def get_related_items(
     `references` are records of other modules; `truncated` is set if there are more than max_results."""
     center = require_item(desk, type, id)
     around = _find_neighbourhood(desk, center.id, depth, max_results)
-    items = _fetch_items(desk, around.distances)
+    items = fetch_items(desk, around.distances)
     distances = {number: distance for number, distance in around.distances.items() if number in items}
     response: RelatedItems = {
         "center_item": to_summary(center),
@@ -144,7 +141,9 @@ def get_related_items(
     if include_edges:
         response["edges"] = [
             {"source": items[one].address, "target": items[other].address, "kind": kind}
-            for one, other, kind in _list_edges(desk, distances)
+            for one, other, kind in sorted(desk.rows(_EDGES, numbers=json.dumps(sorted(distances))))
+            # Each link once: from the end that blocks or is the parent.
+            if other in distances and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
         ]
     if not around.complete:
         response["truncated"] = True
@@ -170,7 +169,7 @@ def find_path(
     both = Neighbourhood(near.distances | far.distances, links=near.links | far.links)
     graph = {node: sorted(others) for node, others in both.find_inner_links(desk, both.distances).items()}
     paths, complete = find_paths(graph, start.id, goal.id, max_depth, max_paths)
-    items = _fetch_items(desk, {number for path in paths for number in path})
+    items = fetch_items(desk, {number for path in paths for number in path})
     response: ItemPaths = {
         "paths": [
             {
@@ -208,21 +207,6 @@ def _find_neighbourhood(desk: Desk, start: int, radius: int, most: int) -> Neigh
     return found
 
 
-def _list_edges(desk: Desk, ids: Iterable[int]) -> list[tuple[int, int, str]]:
-    """The links among these with their kinds, each once: from the end that blocks or is the parent."""
-    inside = set(ids)
-    return sorted(
-        (one, other, kind)
-        for one, other, kind in desk.rows(_EDGES, numbers=json.dumps(sorted(inside)))
-        if other in inside and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
-    )
-
-
-def _fetch_items(desk: Desk, ids: Iterable[int]) -> dict[int, Item]:
-    rows = desk.rows(_ITEMS, numbers=json.dumps(sorted(ids)))
-    return {item.id: item for item in map(to_item, rows)}
-
-
 def _find_references(desk: Desk, distances: dict[int, int]) -> list[ItemReference]:
     nearest: dict[str, int] = {}
     for address, item in desk.rows(_REFERENCES, numbers=json.dumps(sorted(distances)), most=10 * _MAX_REFERENCES):
@@ -253,9 +237,8 @@ def find_paths(
 
 
 def _measure_distances(graph: Graph, goal: int) -> dict[int, int]:
-    found, waiting = {goal: 0}, deque([goal])
-    while waiting:
-        node = waiting.popleft()
+    found, waiting = {goal: 0}, [goal]
+    for node in waiting:  # it grows meanwhile
         for other in graph.get(node, ()):
             if other not in found:
                 found[other] = found[node] + 1

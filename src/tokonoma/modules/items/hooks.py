@@ -39,23 +39,17 @@ def list_unindexed(rows: Rows, after: str | None, limit: int) -> list[Document]:
         name = ""
     left = limit - len(trash)
     states = rows.rows(_STATES, after=name.removeprefix(_STATE), most=left) if left else []
-    return [*trash, *(_to_state_document(*row) for row in states)]
-
-
-def _to_state_document(id: int, namespace: str, classification: Classification, *texts: str) -> Document:
-    address = format_address(MODULE_NAME, f"{_STATE}{id}")
-    return Document(address, namespace, "\n".join(texts), classification=classification)
+    return trash + [
+        Document(format_address(MODULE_NAME, f"{_STATE}{id}"), namespace, "\n".join(texts), classification=label)
+        for id, namespace, label, *texts in states
+    ]
 
 
 def reclassify(statements: Statements, classifications: Mapping[str, Classification]) -> None:
     """Set the classifications of items and of versions of the current state by address."""
-    items: list[dict[str, int | str]] = []
-    states: list[dict[str, int | str]] = []
-    for address, classification in classifications.items():
-        name = parse_address(address)[1]
-        rows = states if name.startswith(_STATE) else items
-        rows.append({"id": int(name.removeprefix(_STATE)), "label": classification})
-    if items:
-        statements.run_many("update item set label = :label where id = :id", items)
-    if states:
-        statements.run_many("update current_state set label = :label where id = :id", states)
+    labels = {parse_address(address)[1]: label for address, label in classifications.items()}
+    items = [{"id": int(name), "label": label} for name, label in labels.items() if not name.startswith(_STATE)]
+    prefixed = [(name.removeprefix(_STATE), label) for name, label in labels.items() if name.startswith(_STATE)]
+    states = [{"id": int(number), "label": label} for number, label in prefixed]
+    statements.run_many("update item set label = :label where id = :id", items)
+    statements.run_many("update current_state set label = :label where id = :id", states)

@@ -8,7 +8,6 @@ OR binds less than AND; NOT and - negate what follows; parentheses group. An err
 
 import calendar
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
@@ -26,32 +25,29 @@ _MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
+_QUOTED = re.compile(rf"[{_QUOTE}]((?:\\.|[^\\{_QUOTE}])*)[{_QUOTE}]", re.DOTALL)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
-    "AND": "AND needs something before it",
-    "OR": "OR needs something before it",
+    **{word: f"{word} needs something before it" for word in ("AND", "OR")},
     "close": "something is missing before this )",
     "end": "something is missing here",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QueryWord:
+class QueryWord(NamedTuple):
     """`must`: quoted, or joined by AND; else it only ranks."""
 
     text: str
     must: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QueryField:
+class QueryField(NamedTuple):
     name: str
     value: str
     place: int  # of the value
 
 
-@dataclass(frozen=True, slots=True)
-class QueryGroup:
+class QueryGroup(NamedTuple):
     """`not` has one part."""
 
     kind: Literal["all", "any", "not"]
@@ -118,7 +114,7 @@ class _QueryParser:
                 self._advance()
             parts.append(self._parse_one(depth))
             if joined:
-                parts[-2:] = [replace(each, must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
+                parts[-2:] = [each._replace(must=True) if isinstance(each, QueryWord) else each for each in parts[-2:]]
         return parts[0] if len(parts) == 1 else QueryGroup("all", tuple(parts))
 
     def _parse_one(self, depth: int) -> QueryNode:
@@ -202,18 +198,13 @@ def _read_word(query: str, place: int) -> tuple[str, int]:
 
 def _read_quoted(query: str, place: int) -> tuple[str, int]:
     """The text up to the closing quote; a backslash escapes the letter that follows it."""
-    text = ""
-    at = place + 1
-    while at < len(query):
-        if query[at] in _QUOTE:
-            if not text.strip():
-                raise query_error(query, place, "the quotes are empty")
-            return text, at + 1
-        if query[at] == "\\" and at + 1 < len(query):
-            at += 1
-        text += query[at]
-        at += 1
-    raise query_error(query, place, "this quote is not closed")
+    found = _QUOTED.match(query, place)
+    if found is None:
+        raise query_error(query, place, "this quote is not closed")
+    text = re.sub(r"\\(.)", r"\1", found[1], flags=re.DOTALL)
+    if not text.strip():
+        raise query_error(query, place, "the quotes are empty")
+    return text, found.end()
 
 
 def build_condition(query: str, field: QueryField) -> Condition:
@@ -264,11 +255,10 @@ def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, floa
     try:
         if found is None:
             raise ValueError
-        year, month, day = (int(part) if part else None for part in found.groups())
-        first = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
-        last_month = month or 12
-        last_day = day or calendar.monthrange(year or 0, last_month)[1]
-        last = datetime(year or 0, last_month, last_day, 23, 59, 59, tzinfo=UTC)
+        year, month, day = (int(part or 0) for part in found.groups())
+        first = datetime(year, month or 1, day or 1, tzinfo=UTC)
+        last_day = day or calendar.monthrange(year, month or 12)[1]
+        last = datetime(year, month or 12, last_day, 23, 59, 59, tzinfo=UTC)
     except ValueError:
         raise query_error(
             query, field.place, f"{text[:30]!r} is not a date; write 2026, 2026-01 or 2026-01-31"

@@ -8,11 +8,11 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Desk, Row
+from tokonoma.core.desk import Desk
+from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
 from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
 from tokonoma.modules.items.relations import build_detail
-from tokonoma.modules.items.rows import add_alias, drop_derived, lock_links, require_item, save_change, update_derived
 
 _PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
 _PURGEABLE = "deleted_at is not null and deleted_at <= :before and {visible}"
@@ -54,30 +54,26 @@ class ItemHistory(TypedDict):
     next_cursor: NotRequired[str]
 
 
-class ItemPurge(TypedDict):
-    deleted: int
-
-
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
     """Move an item to the trash: no longer found, its links hidden. restore_item brings both back."""
     with desk.write() as tx:
-        old = require_item(tx, type, id, lock=True)
+        old = rows.require_item(tx, type, id, lock=True)
         check_revision(old, expected_revision)
-        item = save_change(tx, desk, old._replace(state=TRASH, deleted_at=desk.now()), "deleted")
-        drop_derived(tx, item)
+        item = rows.save_change(tx, desk, old._replace(state=TRASH, deleted_at=desk.now()), "deleted")
+        rows.drop_derived(tx, item)
     return {"deleted": True, "id": id, "type": item.type, "address": item.address, "revision": item.revision}
 
 
 def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
     """Restore an item from the trash, with its links, tags and history."""
     with desk.write() as tx:
-        old = require_item(tx, type, id, lock=True, least=TRASH)
+        old = rows.require_item(tx, type, id, lock=True, least=TRASH)
         if old.deleted_at is None:
             problems = ItemProblems()
             problems.add("id", id, f"{old.address} is not in the trash", "constraint")
             problems.raise_if_any()
-        item = save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
-        update_derived(tx, item, None)
+        item = rows.save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
+        rows.update_derived(tx, item, None)
     return build_detail(desk, item)
 
 
@@ -92,15 +88,15 @@ def change_item_type(
     problems = ItemProblems()
     check_type("to_type", to_type, problems)
     with desk.write() as tx:
-        old = require_item(tx, from_type, from_id, lock=True)
+        old = rows.require_item(tx, from_type, from_id, lock=True)
         if old.type == to_type:
             problems.add("to_type", to_type, "The item already has this type", "constraint")
         problems.raise_if_any()
         check_revision(old, expected_revision)
-        add_alias(tx, old.id, old.type)
+        rows.add_alias(tx, old.id, old.type)
         tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
         changes = {"type": {"from": old.type, "to": to_type}}
-        item = save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
+        item = rows.save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
         tx.put(to_document(item))
     return {**build_detail(desk, item), "previous_address": old.address}
 
@@ -114,31 +110,37 @@ def get_item_history(
     full: Annotated[bool, Field(description="return long texts whole, not their first 500 characters")] = False,
 ) -> ItemHistory:
     """List the changes of an item, newest first; also of a deleted item. request_id refers to the journal."""
-    item = require_item(desk, type, id, least=TRASH)
+    item = rows.require_item(desk, type, id, least=TRASH)
     (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
-    rows = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
+    found = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
     history: ItemHistory = {
         "id": item.id,
         "type": item.type,
         "address": item.address,
-        "items": [_to_change(row, full=full) for row in rows[:limit]],
-        "has_more": len(rows) > limit,
-    }
-    if len(rows) > limit:
-        history["next_cursor"] = cursors.encode("item_history", rows[limit - 1][0])
+        "items": [
+            {
+                "revision": revision, "at": format_time(at), "action": action, "by": principal, "transport": transport,
+                "tool": tool, "request_id": request_id,
+                "changes": json.loads(changes) if full else _shorten(json.loads(changes)),
+            }
+            for _, revision, at, action, principal, transport, tool, request_id, changes in found[:limit]
+        ],
+        "has_more": len(found) > limit,
+    }  # fmt: skip
+    if len(found) > limit:
+        history["next_cursor"] = cursors.encode("item_history", found[limit - 1][0])
     return history
 
 
-def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
+def purge_items(desk: Desk, days: int, dry_run: bool = False) -> dict[str, int]:
     """Delete permanently a page of the items that were deleted at least `days` days ago, with their links, tags and
     history. With `dry_run` only count all of them."""
     before = desk.now() - days * DAY
     if dry_run:
-        row = desk.row(f"select count(*) from item where {_PURGEABLE}", before=before)  # noqa: S608 - our own
-        assert row is not None
-        return {"deleted": row[0]}
+        counted = f"select count(*) from item where {_PURGEABLE}"  # noqa: S608 - our own
+        return {"deleted": rows.fetch_number(desk, counted, before=before)}
     with desk.write() as tx:
-        lock_links(tx)  # links go with their items
+        rows.lock_links(tx)  # links go with their items
         # Locked: an item that is restored at this moment stays.
         found = tx.rows(
             f"select id from item where {_PURGEABLE} order by id limit {_PURGE_PAGE} {{for_update}}",  # noqa: S608
@@ -146,15 +148,6 @@ def purge_items(desk: Desk, days: int, dry_run: bool = False) -> ItemPurge:
         )
         tx.run_many("delete from item where id = :id and {visible}", [{"id": id} for (id,) in found])
     return {"deleted": len(found)}
-
-
-def _to_change(row: Row, *, full: bool) -> ItemChange:
-    _, revision, at, action, principal, transport, tool, request_id, changes = row
-    return {
-        "revision": revision, "at": format_time(at), "action": action, "by": principal, "transport": transport,
-        "tool": tool, "request_id": request_id,
-        "changes": json.loads(changes) if full else _shorten(json.loads(changes)),
-    }  # fmt: skip
 
 
 def _shorten(value: Any) -> Any:

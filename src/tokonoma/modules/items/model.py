@@ -129,12 +129,8 @@ class ItemDetail(ItemSummary):
     more_relations: NotRequired[int]
 
 
-def is_open(status: str) -> bool:
-    return status not in CLOSED_STATUSES
-
-
 def compute_state(status: str) -> int:
-    return OPEN if is_open(status) else CLOSED
+    return CLOSED if status in CLOSED_STATUSES else OPEN
 
 
 def format_short_address(type: str, id: int) -> str:
@@ -202,15 +198,13 @@ def to_document(item: Item) -> Document:
         ("type", item.type),
         ("status", item.status),
         ("priority", PRIORITIES[item.priority]),
-        ("is", "open" if is_open(item.status) else "closed"),
+        ("is", "closed" if item.status in CLOSED_STATUSES else "open"),
         ("created", float(item.created_at)),
         ("updated", float(item.updated_at)),
         *(("tag", tag) for tag in item.tags),
+        *((key, text) for key, text in (("category", item.category), ("version", item.version)) if text),
+        *((key, float(at)) for key, at in (("start", item.start_at), ("end", item.end_at)) if at is not None),
     ]
-    texts = (("category", item.category), ("version", item.version))
-    times = (("start", item.start_at), ("end", item.end_at))
-    facts += [(key, text) for key, text in texts if text]
-    facts += [(key, float(at)) for key, at in times if at is not None]
     return Document(
         item.uri, item.namespace, build_text(item), item.title, item.classification, facts, at=item.updated_at
     )

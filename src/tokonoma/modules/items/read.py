@@ -14,7 +14,7 @@ from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_dates, check_priority, check_status, check_time
 from tokonoma.modules.items.model import ItemDetail, ItemSummary, PageCursor, Type
 from tokonoma.modules.items.relations import build_detail
-from tokonoma.modules.items.rows import require_item
+from tokonoma.modules.items.rows import fetch_number, require_item
 from tokonoma.modules.items.tables import SUMMARY_COLUMNS
 
 Sort = Literal["updated", "created", "priority", "title", "id"]
@@ -84,11 +84,14 @@ class ItemStats(TypedDict):
 
 
 class _ItemQuery:
-    """Conditions of a select on items, and their parameters."""
+    """Conditions of a select on items, and their parameters. Without a state, the trash is left out."""
 
-    def __init__(self, state: int | None = None) -> None:
+    def __init__(self, state: int | None = None, *, tag: str | None = None, **equal: Any) -> None:
         self.parts = ["state >= 0" if state is None else "state = :state"]
         self.params: dict[str, Any] = {"state": state}
+        self.add("id in (select item_id from item_tag where tag = :tag)", tag=tag)
+        for column, value in equal.items():
+            self.add(f"{column} = :{column}", **{column: value})
 
     def add(self, sql: str, **params: Any) -> None:
         """Without effect where a parameter is None."""
@@ -100,9 +103,6 @@ class _ItemQuery:
         names = {f"{column}{number}": value for number, value in enumerate(values)}
         if names:
             self.add(f"{column} in ({', '.join(f':{name}' for name in names)})", **names)
-
-    def add_tag(self, tag: str | None) -> None:
-        self.add("id in (select item_id from item_tag where tag = :tag)", tag=tag)
 
     def fetch_page(self, desk: Desk, sort: str, order: str, limit: int, cursor: str | None) -> ItemPage:
         """One page in this order. Equal ones are ordered by their numbers."""
@@ -149,13 +149,10 @@ def get_items(
     problems = ItemProblems()
     for number, status in enumerate(statuses or ()):
         check_status(f"statuses[{number}]", status, problems)
-    query = _ItemQuery(model.TRASH if state == "trash" else None if statuses or includeClosedStatuses else model.OPEN)
+    in_state = model.TRASH if state == "trash" else None if statuses or includeClosedStatuses else model.OPEN
+    urgency = None if priority is None else check_priority("priority", priority, problems)
+    query = _ItemQuery(in_state, type=type, priority=urgency, category=category, tag=tag)
     query.add_in("status", list(dict.fromkeys(statuses or ())))
-    query.add("type = :type", type=type)
-    if priority is not None:
-        query.add("priority = :priority", priority=check_priority("priority", priority, problems))
-    query.add("category = :category", category=category)
-    query.add_tag(tag)
     low = check_time("start_date", start_date, problems) if start_date else None
     high = check_time("end_date", end_date, problems) if end_date else None
     if high is not None and end_date is not None and len(end_date) == len("2026-01-31"):
@@ -176,11 +173,8 @@ def get_ready_items(
     cursor: PageCursor = None,
 ) -> ItemPage:
     """List the open items that no open item blocks (add_relation kind blocked_by), most urgent first."""
-    query = _ItemQuery(model.OPEN)
+    query = _ItemQuery(model.OPEN, type=type, category=category, tag=tag)
     query.add(_NOT_BLOCKED)
-    query.add("type = :type", type=type)
-    query.add("category = :category", category=category)
-    query.add_tag(tag)
     return query.fetch_page(desk, "priority", "asc", limit, cursor)
 
 
@@ -192,8 +186,7 @@ def search_items_by_tag(
     cursor: PageCursor = None,
 ) -> ItemPage:
     """List the items with a tag, open and closed, last changed first."""
-    query = _ItemQuery()
-    query.add_tag(tag)
+    query = _ItemQuery(tag=tag)
     query.add_in("type", types or ())
     return query.fetch_page(desk, "updated", "desc", limit, cursor)
 
@@ -216,7 +209,8 @@ def get_statuses(desk: Desk) -> StatusList:
     rows = desk.rows("select status, count(*) from item where state >= 0 and {visible} group by status")
     counts: dict[str, int] = {status: count for status, count in rows}  # noqa: C416 - a row is a tuple of anything
     items: list[StatusCount] = [
-        {"name": name, "is_closable": not model.is_open(name), "count": counts.get(name, 0)} for name in model.STATUSES
+        {"name": name, "is_closable": name in model.CLOSED_STATUSES, "count": counts.get(name, 0)}
+        for name in model.STATUSES
     ]
     return {"items": items, "has_more": False}
 
@@ -244,15 +238,9 @@ def get_stats(desk: Desk) -> ItemStats:
         "by_status": dict(statuses),
         "by_priority": dict(priorities),
         "top_tags": dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED)),
-        "links": _count(desk, _LINKS),
-        "references": _count(desk, _REFERENCES),
-        "changed_last_7_days": _count(desk, _RECENT, since=desk.now() - 7 * model.DAY),
+        "links": fetch_number(desk, _LINKS),
+        "references": fetch_number(desk, _REFERENCES),
+        "changed_last_7_days": fetch_number(desk, _RECENT, since=desk.now() - 7 * model.DAY),
         "oldest_open": format_time(min(oldest)) if oldest else None,
         "last_change": format_time(max(newest)) if newest else None,
     }
-
-
-def _count(desk: Desk, sql: str, **params: int) -> int:
-    row = desk.row(sql, **params)
-    assert row is not None
-    return row[0]

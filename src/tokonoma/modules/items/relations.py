@@ -1,7 +1,7 @@
 """Links between items, and from items to other modules' records; the tools add_relation and remove_relation."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
@@ -12,7 +12,7 @@ from tokonoma.core.desk import Desk, Record, Rows, Tx, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_kind, check_target
-from tokonoma.modules.items.model import Item, ItemDetail, ItemRelation, LinkTarget, Type
+from tokonoma.modules.items.model import Item, ItemDetail, ItemRelation, Type
 from tokonoma.modules.items.rows import increment_revisions, lock_items, lock_links, require_item, save_change
 
 MAX_RELATIONS = 1000  # that one answer shows
@@ -69,8 +69,7 @@ class LinkChange(NamedTuple):
 
     def describe(self) -> dict[str, list[str]]:
         """As the history shows it; empty if nothing happens."""
-        described = {"added": self.added.format_addresses(), "removed": self.removed.format_addresses()}
-        return {key: value for key, value in described.items() if value}
+        return {word: addresses for word, ends in self._asdict().items() if (addresses := ends.format_addresses())}
 
 
 def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
@@ -112,24 +111,17 @@ def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind
         if parsed.address:
             ends.references.append(parsed.address)
             removed = tx.run(_REMOVE_REFERENCE, id=item.id, address=parsed.address)
-        else:
-            row = tx.row("select id, type from item where id = :id and {visible}", id=parsed.item)
-            if row is not None:
-                lock_links(tx)
-                lock_items(tx, {item.id, row[0]})
-                ends.items[row[0]] = row[1]
-                removed = remove_link(tx, item.id, row[0], link_kind)
+        elif row := tx.row("select id, type from item where id = :id and {visible}", id=parsed.item):
+            lock_links(tx)
+            lock_items(tx, {item.id, row[0]})
+            ends.items[row[0]] = row[1]
+            removed = remove_link(tx, item.id, row[0], link_kind)
         if not removed:
             problems.add("target", target, f"{item.address} has no such link to the target", "constraint")
             problems.raise_if_any()
         item = _record_link_change(tx, desk, item, link_kind or "related", "removed", ends)
-    return {
-        "changed": True,
-        "address": item.address,
-        "target": target,
-        "kind": link_kind or "any",
-        "revision": item.revision,
-    }
+    kind = link_kind or "any"
+    return {"changed": True, "address": item.address, "target": target, "kind": kind, "revision": item.revision}
 
 
 def find_record(desk: Desk, address: str) -> Record | None:
@@ -158,7 +150,8 @@ def check_references(desk: Desk, addresses: Sequence[str], problems: ItemProblem
 
 def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, itself: int | None = None) -> LinkSet:
     """Where these addresses lead; each that leads nowhere is a problem."""
-    found = find_types(rows, [target.item for target in map(model.parse_target, addresses) if target and target.item])
+    ids = {target.item for target in map(model.parse_target, addresses) if target and target.item}
+    found = _find_types(rows, json.dumps(sorted(ids))) if ids else {}
     ends = LinkSet()
     for number, address in enumerate(addresses):
         place = f"related[{number}]"
@@ -169,28 +162,20 @@ def resolve_links(rows: Rows, addresses: Sequence[str], problems: ItemProblems, 
             ends.references.append(target.address)
         elif target.item == itself:
             problems.add(place, address, "An item cannot be related to itself")
-        elif target.item is None or not target_exists(target, found):
-            problems.add(place, address, "Nothing found at this address", "constraint")
-        else:
+        elif target.item in found and (target.type is None or target.type in found[target.item]):
             ends.items[target.item] = found[target.item][0]
+        else:
+            problems.add(place, address, "Nothing found at this address", "constraint")
     return ends
 
 
-def find_types(rows: Rows, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
+def _find_types(rows: Rows, numbers: str) -> dict[int, tuple[str, ...]]:
     """Living items that the caller sees: the type of each, then those that it had before."""
-    numbers = json.dumps(sorted(set(ids)))
-    if numbers == "[]":
-        return {}
     found: dict[int, tuple[str, ...]] = {id: (type,) for id, type in rows.rows(_LIVING, numbers=numbers)}
     for id, type in rows.rows(_ALIASES, numbers=numbers):
         if id in found:
             found[id] = (*found[id], type)
     return found
-
-
-def target_exists(target: LinkTarget, found: dict[int, tuple[str, ...]]) -> bool:
-    types = found.get(target.item or 0, ())
-    return bool(types) if target.type is None else target.type in types
 
 
 def list_references(rows: Rows, id: int) -> list[str]:
@@ -242,12 +227,11 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
             )
     references = desk.rows(_REFERENCES, id=item.id, most=MAX_RELATIONS + 1)
     for (address,) in references[:MAX_RELATIONS]:
-        record = find_record(desk, address)
-        if record is None:
-            vanished.append(address)
-        else:
+        if record := find_record(desk, address):
             title = format_title(record)
             relations.append({"address": address, "kind": "related", "module": record.module, "title": title})
+        else:
+            vanished.append(address)
     detail: ItemDetail = {
         **model.to_summary(item),
         "description": item.description,

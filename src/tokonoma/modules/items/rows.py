@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tokonoma.core.desk import Desk, Rows, Tx
-from tokonoma.modules.items.errors import item_not_found
+from tokonoma.core.errors import Missing
 from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
-from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS
+from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS, SUMMARY_COLUMNS
 
 MAX_HINT_LENGTH = 64  # characters
 _MAX_TITLE_HINTS = 24
@@ -18,6 +18,7 @@ _MAX_WORD_HINTS = 20  # of a title and a description
 _MAX_ID = 2**63
 
 _ITEM = f"select {COLUMNS} from item where id = :id and state >= :least and {{visible}}"  # noqa: S608 - our own columns
+_LIVING = "select {columns} from item where id in ({{numbers}}) and state >= 0 and {{visible}}"
 _ALIAS = "select 1 from item_alias where item_id = :id and type = :type"
 _LOCK = "select id from item where id in ({numbers}) and {visible} order by id {for_update}"
 _NEW = [name for name in COLUMN_NAMES if name != "id"]
@@ -26,6 +27,8 @@ returning id"""  # noqa: S608 - our own columns
 _MUTABLE = [name for name in _NEW if name not in ("uid", "space", "label", "created_at", "created_by")]
 _UPDATE = f"""update item set {", ".join(f"{name} = :{name}" for name in _MUTABLE)}
 where id = :id and {{visible}}"""  # noqa: S608 - our own columns
+_INCREMENT = """update item set revision = revision + 1 where id in ({numbers}) and {visible}
+returning id, revision"""
 _REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _NEW if name != "uid")
 _PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name in COLUMN_NAMES)})
 on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
@@ -61,8 +64,22 @@ def find_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int 
 def require_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item:
     item = find_item(rows, type, id, lock=lock, least=least)
     if item is None:
-        raise item_not_found(type, id)
+        requested = f"{type}-{id}"
+        raise Missing(f"Item {requested[:80]} not found.", type=type, id=id, requested_id=requested)
     return item
+
+
+def fetch_items(rows: Rows, ids: Iterable[int], columns: str = SUMMARY_COLUMNS) -> dict[int, Item]:
+    """The living ones of these by number."""
+    found = rows.rows(_LIVING.format(columns=columns), numbers=json.dumps(sorted(ids)))
+    return {item.id: item for item in map(to_item, found)}
+
+
+def fetch_number(rows: Rows, sql: str, **params: Any) -> int:
+    """The first column of the one row that the statement always returns."""
+    row = rows.row(sql, **params)
+    assert row is not None
+    return row[0]
 
 
 def lock_links(tx: Tx) -> None:
@@ -77,9 +94,7 @@ def lock_items(tx: Tx, ids: Iterable[int]) -> None:
 
 def insert_item(tx: Tx, item: Item) -> Item:
     """A new row; its number is the next one."""
-    row = tx.row(_INSERT, **to_row(item))
-    assert row is not None
-    item = item._replace(id=row[0])
+    item = item._replace(id=fetch_number(tx, _INSERT, **to_row(item)))
     update_derived(tx, item, None, is_new=True)
     return item
 
@@ -131,11 +146,7 @@ def record_change(
 def increment_revisions(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes: Mapping[str, Any]) -> None:
     """The other ends of links: what they are related to has changed, so they count a revision."""
     numbers = json.dumps(sorted(ids))
-    if numbers == "[]":
-        return
-    tx.run("update item set revision = revision + 1 where id in ({numbers}) and {visible}", numbers=numbers)
-    rows = tx.rows("select id, revision from item where id in ({numbers}) and {visible} order by id", numbers=numbers)
-    for id, revision in rows:
+    for id, revision in sorted(tx.rows(_INCREMENT, numbers=numbers)) if numbers != "[]" else ():
         record_change(tx, desk, id, revision, at, "linked", changes)
 
 
@@ -151,10 +162,7 @@ def update_derived(tx: Tx, new: Item, old: Item | None, *, is_new: bool = False)
         if not is_new:
             tx.run("delete from item_hint where item_id = :id", id=new.id)
         hints = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
-        if hints:
-            tx.run_many(
-                "insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints
-            )
+        tx.run_many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints)
     tx.put(to_document(new))
 
 

@@ -5,30 +5,18 @@ texts that must or must not occur, conditions. Alternatives with the same texts 
 """
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NamedTuple, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Row, parse_address
 from tokonoma.core.normalize import normalize
-from tokonoma.core.query import (
-    AllOf,
-    AnyOf,
-    Condition,
-    Hits,
-    Mode,
-    NoneOf,
-    Predicate,
-    Query,
-    SearchFilter,
-    extract_snippet,
-)
+from tokonoma.core.query import AllOf, AnyOf, Condition, Mode, NoneOf, Predicate, Query, SearchFilter, extract_snippet
 from tokonoma.modules.items import language
 from tokonoma.modules.items.language import QueryField, QueryGroup, QueryNode, QueryWord
-from tokonoma.modules.items.model import MODULE_NAME, Item, ItemSummary, build_text, to_item, to_summary
-from tokonoma.modules.items.rows import MAX_HINT_LENGTH, normalize_hint
+from tokonoma.modules.items.model import MODULE_NAME, Item, ItemSummary, build_text, to_summary
+from tokonoma.modules.items.rows import MAX_HINT_LENGTH, fetch_items, normalize_hint
 from tokonoma.modules.items.tables import COLUMNS
 
 MAX_OFFSET = 1000
@@ -37,7 +25,6 @@ _WINDOWS = (25, 101, MAX_OFFSET + 101)
 _CHECKED = 500  # of the best hits, among which texts that must or must not occur are looked for
 _MAX_ALTERNATIVES = 32  # that are searched one by one
 _MAX_HINTS = 2000  # of one letter there may be very many
-_ITEMS = f"select {COLUMNS} from item where id in ({{numbers}}) and state >= 0 and {{visible}}"  # noqa: S608
 _HINTS = """select h.kind, h.shown from item_hint h join item i on i.id = h.item_id
 where h.folded >= :low and h.folded < :high and i.state >= 0 and {visible:i}%TYPES% limit :most"""
 
@@ -71,20 +58,14 @@ class Suggestions(TypedDict):
     has_more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAlternative:
+class QueryAlternative(NamedTuple):
     words: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     predicates: tuple[Predicate, ...] = ()
 
     def combine(self, other: "QueryAlternative") -> "QueryAlternative":
-        return QueryAlternative(
-            self.words + other.words,
-            self.must + other.must,
-            self.without + other.without,
-            self.predicates + other.predicates,
-        )
+        return QueryAlternative._make(ours + theirs for ours, theirs in zip(self, other, strict=True))
 
 
 def search_items(
@@ -108,24 +89,19 @@ def search_items(
     # A few sizes only: pages are mostly ranked among the same candidates, and the first one quickly.
     window = next(size for size in _WINDOWS if size > offset + limit)
     scores: dict[int, float] = {}
-    modes: set[ResultMode] = set()
-    pending = 0
-    for alternative in alternatives:
-        hits = _search_alternative(desk, alternative, types or [], window, mode, scores)
-        modes.add(hits.mode if alternative.words else "filter")
-        pending = max(pending, hits.pending_vectors if alternative.words else 0)
+    searched = [_search_alternative(desk, each, types or [], window, mode, scores) for each in alternatives]
     ranked = sorted(scores, key=lambda number: -scores[number])  # equal ones stay in the order of the index
     page = ranked[offset : offset + limit]
     text = " ".join(word for alternative in alternatives for word in alternative.words)
-    items = {item.id: item for item in _fetch_items(desk, page)}
+    items = fetch_items(desk, page, COLUMNS)
     result: ItemSearchResult = {
         "items": [_to_hit(items[number], scores[number], text) for number in page if number in items],
         "has_more": len(ranked) > offset + limit,
-        "mode": min(modes, key=_MODES.index),
+        "mode": next(each for each in _MODES if any(each == used for used, _ in searched)),
     }
     if result["has_more"] and offset + limit <= MAX_OFFSET:
         result["next_offset"] = offset + limit
-    if pending:
+    if pending := max(pending for _, pending in searched):
         result["not_yet_embedded"] = pending
     return result
 
@@ -151,21 +127,18 @@ def search_suggest(
 
 def build_alternatives(query: str, node: QueryNode) -> list[QueryAlternative]:
     """At least one. Invalid points at a value that cannot be."""
-    grouped: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[AllOf]] = {}
+    grouped: dict[QueryAlternative, list[AllOf]] = {}
     for each in _expand_node(query, node, negated=False):
-        grouped.setdefault((each.words, each.must, each.without), []).append(AllOf(each.predicates))
+        grouped.setdefault(each._replace(predicates=()), []).append(AllOf(each.predicates))
     if len(grouped) > _MAX_ALTERNATIVES:
         raise language.query_error(
             query, 0, f"it has more than {_MAX_ALTERNATIVES} alternatives; use fewer words with OR"
         )
-    return [QueryAlternative(*texts, _join_predicates(parts)) for texts, parts in grouped.items()]
-
-
-def _join_predicates(parts: list[AllOf]) -> tuple[Predicate, ...]:
-    """One of several conjunctions; an empty one lets everything through."""
-    if AllOf(()) in parts:
-        return ()
-    return parts[0].parts if len(parts) == 1 else (AnyOf(tuple(parts)),)
+    return [
+        # An empty conjunction lets everything through.
+        texts._replace(predicates=() if AllOf(()) in parts else (AnyOf(tuple(parts)),) if parts[1:] else parts[0].parts)
+        for texts, parts in grouped.items()
+    ]
 
 
 def _expand_node(query: str, node: QueryNode, *, negated: bool) -> list[QueryAlternative]:
@@ -206,8 +179,9 @@ def _build_predicate(query: str, node: QueryNode, negated: bool) -> Predicate:
 
 def _search_alternative(
     desk: Desk, wanted: QueryAlternative, types: list[str], window: int, mode: Mode, scores: dict[int, float]
-) -> Hits:
-    """The items of one alternative into `scores`; the better score counts."""
+) -> tuple[ResultMode, int]:
+    """The items of one alternative into `scores`; the better score counts. Returns how it was searched, and how many
+    vectors are pending."""
     predicates = (*wanted.predicates, Condition("type", "in", tuple(types))) if types else wanted.predicates
     text = " ".join(wanted.words)
     is_checked = bool(wanted.must or wanted.without)
@@ -216,20 +190,16 @@ def _search_alternative(
     hits = desk.find(query, SearchFilter((MODULE_NAME,), conditions=predicates))
     found = {int(parse_address(hit.address)[1]): hit.score if text else 0.0 for hit in hits.items}
     if is_checked:
-        matching = {item.id for item in _fetch_items(desk, list(found)) if _matches_texts(item, wanted)}
-        found = {number: score for number, score in found.items() if number in matching}
+        items = fetch_items(desk, found, COLUMNS)
+        found = {id: score for id, score in found.items() if id in items and _matches_texts(items[id], wanted)}
     for number, score in found.items():
         scores[number] = max(score, scores.get(number, 0.0))
-    return hits
+    return (hits.mode, hits.pending_vectors) if text else ("filter", 0)
 
 
 def _to_hit(item: Item, score: float, text: str) -> ItemHit:
     snippet, _ = extract_snippet(build_text(item), text, _SNIPPET)
     return {**to_summary(item), "snippet": snippet, "score": round(score, 6)}
-
-
-def _fetch_items(desk: Desk, ids: list[int]) -> list[Item]:
-    return [to_item(row) for row in desk.rows(_ITEMS, numbers=str(ids))] if ids else []
 
 
 def _matches_texts(item: Item, wanted: QueryAlternative) -> bool:

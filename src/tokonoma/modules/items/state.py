@@ -8,15 +8,14 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
-from tokonoma.core.errors import Conflict, Missing
-from tokonoma.modules.items.errors import ItemProblems, check_related, check_tags, check_text
+from tokonoma.core.errors import Missing
+from tokonoma.modules.items.errors import ItemProblems, build_stale_error, check_related, check_tags, check_text
 from tokonoma.modules.items.model import Revision, Tags
 from tokonoma.modules.items.relations import check_references, resolve_links
 
 _COLUMNS = "revision, content, updated_by, related, tags, at"
-_NEWEST = f"""select {_COLUMNS} from current_state
-where space = :space and {{visible}} order by revision desc limit 1"""  # noqa: S608
-_ONE = f"select {_COLUMNS} from current_state where space = :space and revision = :revision and {{visible}}"  # noqa: S608
+_ONE = f"""select {_COLUMNS} from current_state where space = :space and (:revision = 0 or revision = :revision)
+and {{visible}} order by revision desc limit 1"""  # noqa: S608 - revision 0 is the newest
 _HISTORY = """select revision, updated_by, at from current_state
 where space = :space and {visible} order by revision desc limit :most"""
 _INSERT = """insert into current_state (space, label, revision, content, updated_by, related, tags, at)
@@ -51,13 +50,15 @@ def get_current_state(
 ) -> CurrentState:
     """Read the current state of the project; revision 0 if none was written yet."""
     space = desk.principal.default
-    row = desk.row(_NEWEST, space=space) if revision is None else desk.row(_ONE, space=space, revision=revision)
+    row = desk.row(_ONE, space=space, revision=revision or 0)
     if row is None and revision is not None:
         raise Missing(f"The current state has no revision {revision}.", revision=revision)
     state = _to_state(row)
-    vanished = _find_vanished(desk, state["metadata"]["related"])
-    if vanished:
-        state["metadata"]["vanished"] = vanished
+    problems, addresses = ItemProblems(), state["metadata"]["related"]
+    check_references(desk, addresses, problems)
+    resolve_links(desk, addresses, problems)
+    if vanished := sorted(problems.find_indexes("related")):
+        state["metadata"]["vanished"] = [addresses[number] for number in vanished]
     if history:
         rows = desk.rows(_HISTORY, space=space, most=history)
         state["history"] = [
@@ -85,9 +86,9 @@ def update_current_state(
     with desk.write() as tx:
         resolve_links(tx, addresses, problems)
         problems.raise_if_any()
-        old = _to_state(tx.row(_NEWEST, space=space))
+        old = _to_state(tx.row(_ONE, space=space, revision=0))
         if expected_revision is not None and expected_revision != old["revision"]:
-            raise _build_stale_error(old["revision"], expected_revision)
+            raise build_stale_error("The current state", old["revision"], expected_revision)
         written = tx.run(
             _INSERT,
             space=space,
@@ -100,16 +101,8 @@ def update_current_state(
             at=desk.now(),
         )
         if not written:  # another call wrote at the same moment
-            raise _build_stale_error(old["revision"] + 1, old["revision"])
-        return _to_state(tx.row(_NEWEST, space=space))
-
-
-def _find_vanished(desk: Desk, related: list[str]) -> list[str]:
-    """The addresses that lead nowhere any more."""
-    problems = ItemProblems()
-    check_references(desk, related, problems)
-    resolve_links(desk, related, problems)
-    return [related[number] for number in sorted(problems.find_indexes("related"))]
+            raise build_stale_error("The current state", old["revision"] + 1, old["revision"])
+        return _to_state(tx.row(_ONE, space=space, revision=0))
 
 
 def _to_state(row: Row | None) -> CurrentState:
@@ -121,12 +114,3 @@ def _to_state(row: Row | None) -> CurrentState:
         "tags": json.loads(tags),
     }
     return {"content": content, "metadata": metadata, "revision": revision}
-
-
-def _build_stale_error(current: int, expected: int) -> Conflict:
-    return Conflict(
-        f"The current state is at revision {current}, not {expected}. Read it again. Nothing was changed.",
-        constraint="revision",
-        field="expected_revision",
-        current_revision=current,
-    )

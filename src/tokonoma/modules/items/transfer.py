@@ -15,8 +15,8 @@ from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
 from tokonoma.modules.items.model import Item
-from tokonoma.modules.items.relations import add_link, find_types, remove_link, target_exists
-from tokonoma.modules.items.rows import increment_revisions, lock_links, put_item
+from tokonoma.modules.items.relations import add_link, remove_link, resolve_links
+from tokonoma.modules.items.rows import fetch_number, increment_revisions, lock_links, put_item
 from tokonoma.modules.items.tables import COLUMNS
 from tokonoma.modules.items.write import build_blank
 
@@ -33,6 +33,7 @@ _OTHERS = "select other_id, kind from item_link where item_id = :id"
 _REFER = "insert into item_reference (item_id, address) values (:id, :address)"
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
+ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why, if it is not obvious
 # What an item says; the other fields tell where it comes from.
 _CONTENT: dict[str, Any] = {
     "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
@@ -79,13 +80,6 @@ class ItemExportPage(TypedDict):
     next: NotRequired[int]
 
 
-class ItemImportOutcome(TypedDict):
-    outcome: str
-    address: NotRequired[str]
-    uid: NotRequired[str]
-    why: NotRequired[str]
-
-
 class ItemLinks(TypedDict):
     uid: str
     links: list[PortableLink]
@@ -109,7 +103,7 @@ def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
 
 def import_items(
     desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
-) -> dict[str, list[ItemImportOutcome]]:
+) -> dict[str, list[ImportOutcome]]:
     """Import items without their links; returns the outcome of each. An item whose number is taken gets one greater
     than `beyond`, which the rest of the import does not need."""
     if dry_run:
@@ -162,12 +156,10 @@ def merge_item(new: PortableItem, stored: PortableItem | None) -> tuple[Outcome,
     edited = new.get("edited", True)
     if stored.get("deleted_at") is not None and new.get("deleted_at") is None:
         return "conflict" if edited else "kept", "It is in the trash; restore_item brings it back."
-    if edited:
-        if theirs == ours:
-            return "changed", ""
-        return "conflict", f"The file was edited at revision {theirs}; the stored item is at revision {ours}."
-    if theirs > ours:
+    if theirs == ours if edited else theirs > ours:
         return "changed", ""
+    if edited:
+        return "conflict", f"The file was edited at revision {theirs}; the stored item is at revision {ours}."
     if theirs < ours:
         return "kept", f"The stored revision {ours} is newer than the imported revision {theirs}."
     return "conflict", f"Both sides changed since revision {ours - 1}."
@@ -210,18 +202,14 @@ def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem
     return portable
 
 
-def _import_item(
-    rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = None, beyond: int = 0
-) -> ItemImportOutcome:
+def _import_item(rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = None, beyond: int = 0) -> ImportOutcome:
     """What becomes of it. Written as well if there is a transaction."""
     row = rows.row(_STORED, uid=given.get("uid")) if given.get("uid") else None
     old = model.to_item(row) if row else None
     merged, why = merge_item(given, _to_portable(rows, desk, [old])[0] if old else None)
-    outcome: ItemImportOutcome = {"outcome": merged}
-    if why:
-        outcome["why"] = why
+    outcome: ImportOutcome = {"outcome": merged, "why": why} if why else {"outcome": merged}
     if old is not None:
-        outcome["address"], outcome["uid"] = old.address, old.uid
+        outcome |= {"address": old.address, "uid": old.uid}
     if merged not in ("saved", "changed"):
         return outcome
     try:
@@ -261,13 +249,11 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
 
 
 def _write_item(
-    tx: Tx, desk: Desk, given: PortableItem, item: Item, outcome: ItemImportOutcome, beyond: int
-) -> ItemImportOutcome:
+    tx: Tx, desk: Desk, given: PortableItem, item: Item, outcome: ImportOutcome, beyond: int
+) -> ImportOutcome:
     taken = tx.row("select uid from item where id = :id and {visible}", id=item.id) if item.id else None
     if not item.id or (taken is not None and taken[0] != item.uid):
-        greatest = tx.row("select coalesce(max(id), 0) from item where {visible}")
-        assert greatest is not None
-        number = max(greatest[0], beyond) + 1
+        number = max(fetch_number(tx, "select coalesce(max(id), 0) from item where {visible}"), beyond) + 1
         if item.id:
             outcome["why"] = f"{item.address} is taken by another item; it became {item.type}-{number}."
         item = item._replace(id=number)
@@ -279,12 +265,8 @@ def _resolve_link(tx: Tx, link: PortableLink, itself: int) -> int | str | None:
     """The number of another item, or the address of another module's record; None if it leads nowhere."""
     if link.get("kind", "related") not in model.LINK_KINDS:
         return None
-    target = model.parse_target(link["to"])
-    if link.get("uid"):
-        row = tx.row(_ID, uid=link.get("uid"))
-        other = row[0] if row else None
-    elif target is None or target.address:
-        return target.address if target else None
-    else:
-        other = target.item if target_exists(target, find_types(tx, [target.item or 0])) else None
-    return None if other == itself else other
+    if uid := link.get("uid"):
+        row = tx.row(_ID, uid=uid)
+        return row[0] if row and row[0] != itself else None
+    ends = resolve_links(tx, [link["to"]], ItemProblems(), itself)
+    return next(iter((*ends.items, *ends.references)), None)

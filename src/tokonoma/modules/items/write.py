@@ -1,8 +1,7 @@
 """create_item, update_item and bulk_update."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -68,20 +67,12 @@ class BulkUpdateResponse(TypedDict):
     items: list[BulkUpdateResult]
 
 
-@dataclass(slots=True)
-class _PlannedUpdate:
+class _PlannedUpdate(NamedTuple):
     """An update whose fields have been checked: what to write to which item."""
 
     old: Item
-    columns: dict[str, Any] = field(default_factory=dict[str, Any])
-    ends: relations.LinkSet | None = None
-
-    def find_touched(self, tx: Tx) -> set[int]:
-        """The ids of the items that it changes: the item itself and the other ends of links."""
-        if self.ends is None:
-            return {self.old.id}
-        change = relations.plan_link_change(tx, self.old.id, self.ends)
-        return {self.old.id, *change.added.items, *change.removed.items}
+    columns: dict[str, Any]
+    ends: relations.LinkSet | None  # None: the links stay
 
 
 def create_item(
@@ -231,20 +222,26 @@ def _check_update(tx: Tx, updates: list[BulkUpdate], number: int, problems: Item
 
 def _plan_update(tx: Tx, old: Item, given: Mapping[str, Any], problems: ItemProblems) -> _PlannedUpdate:
     """The columns and the ends of links that these fields mean."""
-    update = _PlannedUpdate(old, errors.parse_fields(given, problems))
-    if update.columns.keys() & {"start_at", "end_at"}:
-        start, end = (update.columns.get(name, getattr(old, name)) for name in ("start_at", "end_at"))
+    columns = errors.parse_fields(given, problems)
+    if columns.keys() & {"start_at", "end_at"}:
+        start, end = (columns.get(name, getattr(old, name)) for name in ("start_at", "end_at"))
         errors.check_dates(start, end, given.get("end_date"), problems)
-    if given.get("related") is not None:
-        addresses = errors.check_related("related", given["related"], problems)
-        update.ends = relations.resolve_links(tx, addresses, problems, itself=old.id)
-    return update
+    if "related" not in given:
+        return _PlannedUpdate(old, columns, None)
+    addresses = errors.check_related("related", given["related"], problems)
+    return _PlannedUpdate(old, columns, relations.resolve_links(tx, addresses, problems, itself=old.id))
 
 
 def _lock_updates(tx: Tx, updates: list[_PlannedUpdate]) -> None:
-    if any(update.ends is not None for update in updates):
+    """Lock the items that these change: each item itself and the other ends of links."""
+    touched = {update.old.id for update in updates}
+    relinked = [(update.old.id, update.ends) for update in updates if update.ends is not None]
+    if relinked:
         rows.lock_links(tx)
-    rows.lock_items(tx, set[int]().union(*(update.find_touched(tx) for update in updates)))
+    for id, ends in relinked:
+        change = relations.plan_link_change(tx, id, ends)
+        touched.update(change.added.items, change.removed.items)
+    rows.lock_items(tx, touched)
 
 
 def _apply_update(tx: Tx, desk: Desk, update: _PlannedUpdate, expected: int | None = None) -> Item:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from tokonoma.core.normalize import normalize, normalize_loose
@@ -63,11 +64,7 @@ class _JoinedText(NamedTuple):
 
     @classmethod
     def join(cls, texts: Sequence[str]) -> "_JoinedText":
-        starts, at = [0], 0
-        for text in texts:
-            at += len(text) + 1
-            starts.append(at)
-        return cls(_GAP.join(texts) + _GAP, starts)
+        return cls(_GAP.join(texts) + _GAP, [0, *accumulate(len(text) + 1 for text in texts)])
 
 
 class ManualCorpus:
@@ -154,17 +151,17 @@ class ManualCorpus:
 
     def find_exact(self, term: QueryTerm) -> frozenset[int]:
         """Sections whose normalized text contains the term."""
-        return self._cached(("exact", term.folded), lambda: self._find_sections(self._folded, term.folded))
+        return self._look_up(("exact", term.folded), lambda: self._find_sections(self._folded, term.folded))
 
     def find_loose(self, term: QueryTerm) -> frozenset[int]:
         """Sections that contain the term when spaces, dots and hyphens are ignored."""
         needle = term.loose.replace(" ", "")
         if len(needle) < _MIN_TIGHT_CHARS and needle.isascii():
             return frozenset()
-        return self._cached(("loose", needle), lambda: self._search_loose(needle, term))
+        return self._look_up(("loose", needle), lambda: self._search_loose(needle, term))
 
     def find_in_headings(self, term: QueryTerm) -> frozenset[int]:
-        return self._cached(("headings", term.folded), lambda: self._find_sections(self._titles, term.folded))
+        return self._look_up(("headings", term.folded), lambda: self._find_sections(self._titles, term.folded))
 
     def find_words(self, words: Sequence[str]) -> Mapping[int, list[str]]:
         """Sections that contain any of these words, and which."""
@@ -218,19 +215,18 @@ class ManualCorpus:
                 at = haystack.find(needle, at + 1, end)
         return frozenset(found)
 
-    def _cached(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
+    def _look_up(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
         """The sections never change, so results are cached."""
-        found = self._cache.get(key)
-        if found is None:
+        if key not in self._cache:
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()
-            found = self._cache[key] = search()
-        return found
+            self._cache[key] = search()
+        return self._cache[key]
 
 
 def _word_edges(needle: str) -> tuple[bool, bool] | None:
     """Whether the term must start, and end, at the edge of a word. `cri` is not in `script`."""
-    if not needle or not (needle[0].isascii() or needle[-1].isascii()):
+    if not (needle[0].isascii() or needle[-1].isascii()):
         return None
     starts = needle[0].isascii() and needle[0].isalnum()
     return starts, starts and len(needle) <= _WHOLE_WORD_CHARS and needle[-1].isalnum()

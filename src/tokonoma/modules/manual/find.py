@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,31 +10,12 @@ from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
 from tokonoma.core.query import Condition, Query, SearchFilter
-from tokonoma.modules.manual.hits import SearchRun, SearchTrace, load_trace, new_trace_id, save_trace
+from tokonoma.modules.manual import judge, model, stages
+from tokonoma.modules.manual.hits import ManualHit, SearchTrace, build_hit, load_trace, new_trace_id, save_trace
 from tokonoma.modules.manual.hooks import open_source_file
-from tokonoma.modules.manual.judge import (
-    ManualJudgement,
-    build_next_actions,
-    judge_candidates,
-    load_thresholds,
-    needs_widening,
-)
-from tokonoma.modules.manual.model import (
-    CutoffReason,
-    ManualBudget,
-    ManualFindResult,
-    ManualFindSummary,
-    ManualId,
-    parse_section_name,
-)
-from tokonoma.modules.manual.stages import (
-    ManualSearch,
-    add_exact,
-    add_exceptions,
-    add_loose,
-    add_references,
-    widen,
-)
+from tokonoma.modules.manual.judge import ManualJudgement
+from tokonoma.modules.manual.model import ManualBudget
+from tokonoma.modules.manual.stages import ManualSearch
 from tokonoma.modules.manual.sync import GLOSSARY_FILE, load_library
 from tokonoma.modules.manual.tables import NAME
 from tokonoma.modules.manual.terms import Intent, QueryTerm, find_pointer, parse_query
@@ -47,13 +28,13 @@ _MAX_SEMANTIC, _MIN_SEMANTIC = 100, 30  # hits of the shared index: fewer, the m
 def find(
     desk: Desk,
     query: Annotated[str, Field(min_length=1, max_length=2000, description="a topic, a term or a question")],
-    manual_id: ManualId = None,
+    manual_id: model.ManualId = None,
     intent: Annotated[Intent | None, Field(description="default: guessed from the query")] = None,
     max_stage: Annotated[int, Field(ge=3, le=4, description="4 widens the search when too little is found")] = 4,
     only_unscanned_from_trace_id: Annotated[str | None, Field(description="continue where that search stopped")] = None,
     budget: Annotated[ManualBudget | None, Field(description="default: time_ms 60000, max_candidates 200")] = None,
     must_include: Annotated[list[str] | None, Field(max_length=20, description="terms that must be searched")] = None,
-) -> ManualFindResult:
+) -> model.ManualFindResult:
     """Find every section about a topic, in any spelling, in Japanese and English. Returns figures and a trace_id;
     manual_hits lists the sections, manual_read reads them. What was not searched is counted and can be resumed."""
     started = time.monotonic()
@@ -68,7 +49,7 @@ def find(
         positions = [known[key] for key, _ in resumed.unscanned if key in known]
     limits = budget or {}
     parsed = parse_query(query, intent, must_include or ())
-    corpus, thresholds = library.corpus.limit_to(manual), load_thresholds(desk)
+    corpus, thresholds = library.corpus.limit_to(manual), judge.load_thresholds(desk)
     search = ManualSearch(library, corpus, parsed, manual, thresholds, frozenset(positions))
     deadline = started + limits.get("time_ms", 60_000) / 1000
     _run_stages(desk, search, max_stage, resumed is not None, deadline)
@@ -95,14 +76,15 @@ def _run_stages(desk: Desk, search: ManualSearch, max_stage: int, resumed: bool,
 
     def add_variants(search: ManualSearch) -> None:
         search.variants = _find_variants(search)
-        add_loose(search)
+        stages.add_loose(search)
         _search_index(desk, search)
 
     _report_problems(search)
-    add_exact(search)
-    if not all(run(stage, act) for stage, act in ((1, add_variants), (2, add_exceptions), (3, add_references))):
+    stages.add_exact(search)
+    in_order = add_variants, stages.add_exceptions, stages.add_references
+    if not all(run(stage, act) for stage, act in enumerate(in_order, 1)):
         return
-    if needs_widening(search):
+    if judge.needs_widening(search):
         if max_stage < 4:
             _cut_off(search, "stage_cap")
         else:
@@ -117,12 +99,12 @@ def _widen(search: ManualSearch, resumed: bool) -> None:
         search.scope_expanded = everywhere != search.allowed
         search.allowed, search.corpus = everywhere, search.library.corpus
         if search.scope_expanded:
-            add_exact(search)
-            add_loose(search)
-    widen(search)
+            stages.add_exact(search)
+            stages.add_loose(search)
+    stages.widen(search)
 
 
-def _cut_off(search: ManualSearch, reason: CutoffReason) -> None:
+def _cut_off(search: ManualSearch, reason: model.CutoffReason) -> None:
     """Mark the other sections as not searched by every stage."""
     search.cutoff = search.cutoff or reason
     for position in search.allowed.difference(search.found):
@@ -164,36 +146,43 @@ def _search_index(desk: Desk, search: ManualSearch) -> None:
     hits = desk.find(query, SearchFilter((NAME,), None, conditions)).items
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
-        manual, path, line = parse_section_name(parse_address(hit.address)[1])
+        manual, path, line = model.parse_section_name(parse_address(hit.address)[1])
         position = search.corpus.positions.get((manual, path, line or 1))
         if position is not None and best > 0:
             search.add([position], "semantic", hit.score / best)
 
 
-def _to_response(desk: Desk, search: ManualSearch, max_candidates: int) -> ManualFindResult:
+def _to_response(desk: Desk, search: ManualSearch, max_candidates: int) -> model.ManualFindResult:
     ranked = search.rank()
     for position in ranked[max_candidates:]:
         search.unscanned[search.corpus.sections[position].key] = "candidate_cap"
         search.cutoff = search.cutoff or "candidate_cap"
         del search.found[position]
-    judgement = judge_candidates(search)
+    judgement = judge.judge_candidates(search)
     trace = _build_trace(desk, search, ranked[:max_candidates], judgement)
-    result: ManualFindResult = {
+    result: model.ManualFindResult = {
         "trace_id": trace.id,
         "summary": _to_summary(search, judgement),
-        "next_actions": build_next_actions(search, judgement, trace.id),
+        "next_actions": judge.build_next_actions(search, judgement, trace.id),
     }
     size_in, size_out = len(search.query.text), sum(len(str(part)) for part in result.values())
-    run = SearchRun(search.cutoff is not None, len(search.found), search.widened, -(-size_in // 4), -(-size_out // 4))
-    save_trace(desk, trace, run)
+    save_trace(
+        desk,
+        trace,
+        cutoff=int(search.cutoff is not None),
+        candidates=len(search.found),
+        widened=int(search.widened),
+        tokens_in=-(-size_in // 4),
+        tokens_out=-(-size_out // 4),
+    )
     return result
 
 
-def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> ManualFindSummary:
+def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> model.ManualFindSummary:
     corpus = search.corpus
     unscanned = (corpus.positions[key] for key in search.unscanned if key in corpus.positions)
     scanned = search.allowed.difference(unscanned)
-    summary: ManualFindSummary = {
+    summary: model.ManualFindSummary = {
         "scanned_files": len({corpus.sections[position].file for position in scanned}),
         "scanned_nodes": len(scanned),
         "candidates": len(search.found),
@@ -217,25 +206,19 @@ def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> ManualFindS
 def _build_trace(desk: Desk, search: ManualSearch, ranked: Sequence[int], judgement: ManualJudgement) -> SearchTrace:
     sections = search.corpus.sections
 
-    def to_item(position: int) -> dict[str, Any]:
-        section = sections[position]
-        return {
-            "manual": section.manual,
-            "path": section.path,
-            "line": section.line,
-            "title": section.title,
-            "signals": search.signals(position),
-            "score": round(search.score(position), 2),
-        }
+    def to_hit(position: int) -> ManualHit:
+        hit = build_hit(sections[position].key, sections[position].title)
+        signals, score = [*search.signals(position)], round(search.score(position), 2)
+        return {**hit, "signals": signals, "score": score}
 
-    candidates = [to_item(position) for position in ranked]
-    for item in candidates:
-        _add_json_pointer(desk, search, item)
-    conflicts: list[dict[str, Any]] = []
+    candidates = [to_hit(position) for position in ranked]
+    for hit in candidates:
+        _add_json_pointer(desk, search, hit.get("ref"))
+    conflicts: list[ManualHit] = []
     for conflict in judgement.conflicts:
         first = sections[conflict.first]
         reason = f"{conflict.about}: {conflict.reason} ({first.path}:{first.line})"
-        conflicts.append({**to_item(conflict.second), "reason": reason})
+        conflicts.append({**to_hit(conflict.second), "reason": reason})
     return SearchTrace(
         new_trace_id(),
         search.query.text,
@@ -244,20 +227,20 @@ def _build_trace(desk: Desk, search: ManualSearch, ranked: Sequence[int], judgem
         sorted(search.unscanned.items()),
         conflicts,
         [{"title": missing, "reason": why} for missing, why in judgement.gaps],
-        [to_item(position) for position in judgement.integrated[:50]],
+        [to_hit(position) for position in judgement.integrated[:50]],
     )
 
 
-def _add_json_pointer(desk: Desk, search: ManualSearch, item: dict[str, Any]) -> None:
+def _add_json_pointer(desk: Desk, search: ManualSearch, ref: model.ManualRef | None) -> None:
     """A JSON file has no headings, so its hit says where in the file the term is."""
-    if not item["path"].lower().endswith(".json"):
+    if ref is None or not ref["path"].lower().endswith(".json"):
         return
     query = search.query
     try:
-        file = open_source_file(desk.server.locations()["manuals"], item["manual"], item["path"])
+        file = open_source_file(desk.server.locations()["manuals"], ref["manual_id"], ref["path"])
     except Refusal:  # deleted since it was indexed
         return
     names = [query.phrase, *query.required, *search.variants_of(query.phrase), *query.words]
     pointer = find_pointer("".join(file.lines), names)
     if pointer is not None:
-        item["json_path"] = pointer
+        ref["json_path"] = pointer

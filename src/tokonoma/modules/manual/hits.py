@@ -7,7 +7,7 @@ continue from it; what is read under a trace feeds the thresholds.
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -22,7 +22,14 @@ from tokonoma.modules.manual.stages import Signal
 from tokonoma.modules.manual.sync import load_library
 
 _MAX_TRACES = 100
-_TRACE_MINUTES = 30
+_TRACE_MS = 30 * 60_000
+_SELECT_TRACE = "select data from manual_trace where id = :id and principal = :principal and at >= :old"
+_INSERT_TRACE = "insert into manual_trace values (:id, :principal, :at, :data)"
+_PRUNE_TRACES = """delete from manual_trace where at < :old or (principal = :principal and at <
+    (select at from manual_trace where principal = :principal order by at desc limit 1 offset :most))"""
+_INSERT_RUN = """insert into manual_run
+values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)"""
+_UPDATE_RUN = "update manual_run set used = :used, hit = :hit where id = :id"
 # Up to this number of hits, each shows every signal that found it. A longer list shows only the strongest, because an
 # agent pays for every character.
 _FEW = 20
@@ -54,23 +61,12 @@ class SearchTrace:
     id: str
     query: str
     manual: str | None
-    candidates: list[dict[str, Any]]
+    candidates: list[ManualHit]
     unscanned: list[tuple[SectionKey, CutoffReason]]
-    conflicts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    gaps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    integrated: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    conflicts: list[ManualHit]
+    gaps: list[ManualHit]
+    integrated_top: list[ManualHit]
     used: list[SectionKey] = field(default_factory=list[SectionKey])
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRun:
-    """The figures of one search, for the thresholds: no query and no text."""
-
-    cutoff: bool
-    candidates: int
-    widened: bool
-    tokens_in: int
-    tokens_out: int
 
 
 def list_hits(
@@ -84,75 +80,60 @@ def list_hits(
 ) -> ManualHits:
     """List the sections that a manual_find found, best first, without their text; or the sections that it did not
     search, the contradictions, the gaps. From a score of 0.6 on, a section contains the topic by name."""
-    listed = _visible_hits(desk, _select_list(load_trace(desk, trace_id), kind))
+    trace = load_trace(desk, trace_id)
+    unscanned = [build_hit(key, "") | {"reason": reason} for key, reason in trace.unscanned]
+    listed = _visible_hits(desk, unscanned if kind == "unscanned" else getattr(trace, kind))
     if signals:
         wanted = set(signals)
         listed = [item for item in listed if wanted.intersection(item.get("signals", ()))]
     page = listed[offset : offset + limit]
-    max_signals = 1 if len(page) > _FEW else None
-    items = _group_by_file(page) if by == "file" else [_to_hit(each, max_signals) for each in page]
-    return {"items": items, "total": len(listed)}
+    if by == "file":
+        return {"items": _group_by_file(page), "total": len(listed)}
+    if len(page) > _FEW:
+        for item in page:
+            if "signals" in item:
+                item["signals"] = item["signals"][:1]
+    return {"items": page, "total": len(listed)}
 
 
-def _visible_hits(desk: Desk, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def build_hit(key: SectionKey, title: str) -> ManualHit:
+    # Without `target`: all of them are manuals, and a list of hundreds need not say so hundreds of times.
+    manual, path, line = key
+    return {"title": title, "ref": {"manual_id": manual, "path": path, "start_line": line}}
+
+
+def _section_key(item: ManualHit) -> SectionKey | None:
+    """None for a gap, which is nowhere."""
+    ref = item.get("ref")
+    return (ref["manual_id"], ref["path"], ref.get("start_line", 1)) if ref else None
+
+
+def _visible_hits(desk: Desk, listed: Sequence[ManualHit]) -> list[ManualHit]:
     """Files and policies may have changed since the search: only what may be seen now is listed."""
     library = load_library(desk)
 
-    def is_visible(item: dict[str, Any]) -> bool:
-        position = library.corpus.positions.get((item["manual"], item["path"], item["line"]))
-        return position is not None and position in library.visible.get(item["manual"], {}).get(item["path"], ())
+    def is_visible(key: SectionKey) -> bool:
+        position = library.corpus.positions.get(key)
+        return position is not None and position in library.visible.get(key[0], {}).get(key[1], ())
 
-    return [each for each in listed if "path" not in each or is_visible(each)]
-
-
-def _select_list(trace: SearchTrace, kind: HitKind) -> Sequence[dict[str, Any]]:
-    if kind == "unscanned":
-        return [
-            {"manual": manual, "path": path, "line": line, "title": "", "reason": reason}
-            for (manual, path, line), reason in trace.unscanned
-        ]
-    if kind == "integrated_top":
-        return trace.integrated
-    return {"candidates": trace.candidates, "conflicts": trace.conflicts, "gaps": trace.gaps}[kind]
+    return [each for each in listed if (key := _section_key(each)) is None or is_visible(key)]
 
 
-def _group_by_file(page: Iterable[dict[str, Any]]) -> list[ManualHit]:
+def _group_by_file(page: Iterable[ManualHit]) -> list[ManualHit]:
     """In the order of the best section of each file; a hit without a file stays as it is."""
     files: dict[tuple[str, str], ManualHit] = {}
     items: list[ManualHit] = []
     for each in page:
-        if "path" not in each:
-            items.append(_to_hit(each, None))
+        if "ref" not in each:
+            items.append(each)
             continue
-        file = each["manual"], each["path"]
+        ref = each["ref"]
+        line, file = ref.pop("start_line", 1), (ref["manual_id"], ref["path"])
         if file not in files:
-            files[file] = {"ref": _to_ref(each, line=None), "sections": []}
+            files[file] = {"ref": ref, "sections": []}
             items.append(files[file])
-        files[file].setdefault("sections", []).append((each["line"], each["title"], each.get("score", 0.0)))
+        files[file].setdefault("sections", []).append((line, each.get("title", ""), each.get("score", 0.0)))
     return items
-
-
-def _to_hit(item: dict[str, Any], max_signals: int | None) -> ManualHit:
-    hit: ManualHit = {"title": item["title"]}
-    if "path" in item:
-        hit["ref"] = _to_ref(item, item["line"])
-    if "signals" in item:
-        hit["signals"] = item["signals"][:max_signals]
-    if "score" in item:
-        hit["score"] = item["score"]
-    if "reason" in item:
-        hit["reason"] = item["reason"]
-    return hit
-
-
-def _to_ref(item: dict[str, Any], line: int | None) -> ManualRef:
-    # Without `target`: all of them are manuals, and a list of hundreds need not say so hundreds of times.
-    ref: ManualRef = {"manual_id": item["manual"], "path": item["path"]}
-    if line is not None:
-        ref["start_line"] = line
-    if "json_path" in item:
-        ref["json_path"] = item["json_path"]
-    return ref
 
 
 def new_trace_id() -> str:
@@ -160,47 +141,21 @@ def new_trace_id() -> str:
     return f"tr_{secrets.token_hex(8)}"
 
 
-def save_trace(desk: Desk, trace: SearchTrace, run: SearchRun) -> None:
+def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
+    """Save what manual_hits lists, and the figures for the thresholds: no query and no text."""
     at, principal = now(), desk.principal.name
     with desk.write_derived() as tx:
-        tx.run(
-            "insert into manual_trace values (:id, :principal, :at, :data)",
-            id=trace.id,
-            principal=principal,
-            at=at,
-            data=_to_json(trace),
-        )
-        tx.run("delete from manual_trace where at < :old", old=at - _TRACE_MINUTES * 60_000)
-        last = tx.row(
-            "select at from manual_trace where principal = :principal order by at desc limit 1 offset :most",
-            principal=principal,
-            most=_MAX_TRACES - 1,
-        )
-        if last is not None:
-            tx.run(
-                "delete from manual_trace where principal = :principal and at < :at", principal=principal, at=last[0]
-            )
-        tx.run(
-            "insert into manual_run values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)",
-            id=trace.id,
-            at=at,
-            **{name: int(value) for name, value in asdict(run).items()},
-        )
+        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
+        tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
+        tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
 
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
     """Missing for a trace that is unknown, too old, or of another caller."""
-    row = desk.row(
-        "select data from manual_trace where id = :id and principal = :principal and at >= :old",
-        id=trace_id,
-        principal=desk.principal.name,
-        old=now() - _TRACE_MINUTES * 60_000,
-    )
+    row = desk.row(_SELECT_TRACE, id=trace_id, principal=desk.principal.name, old=now() - _TRACE_MS)
     if row is None:
-        raise Missing(
-            f"There is no trace {trace_id!r}; traces expire after {_TRACE_MINUTES} minutes. Search again without it.",
-            trace_id=trace_id,
-        )
+        problem = f"There is no trace {trace_id!r}; traces expire after 30 minutes. Search again without it."
+        raise Missing(problem, trace_id=trace_id)
     return _from_json(trace_id, json.loads(row[0]))
 
 
@@ -210,15 +165,10 @@ def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
     if key in trace.used:
         return
     trace.used.append(key)
-    found = {(item["manual"], item["path"], item["line"]) for item in trace.candidates}
+    hit = set(map(_section_key, trace.candidates)).intersection(trace.used)
     with desk.write_derived() as tx:
         tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
-        tx.run(
-            "update manual_run set used = :used, hit = :hit where id = :id",
-            used=len(trace.used),
-            hit=len(found.intersection(trace.used)),
-            id=trace_id,
-        )
+        tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
 
 
 def on_record_used(desk: Desk, address: str, trace_id: str) -> None:

@@ -19,6 +19,7 @@ from tokonoma.modules.manual.terms import find_references
 from tokonoma.modules.manual.variants import find_definitions
 
 _MAX_REFERENCES = 40  # of one section
+_SELECT_SECTIONS = "select line, space, label from manual_section where manual = :manual and path = :path"
 _SELECT_FILES = "select distinct manual, path, space from manual_section"
 
 
@@ -50,11 +51,7 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
     """A section with its descendants, or a whole file if the address has no line. Its classification is the strictest
     of its parts."""
     manual, path, line = parse_section_name(parse_address(address)[1])
-    stored = rows.rows(
-        "select line, space, label from manual_section where manual = :manual and path = :path",
-        manual=manual,
-        path=path,
-    )
+    stored = rows.rows(_SELECT_SECTIONS, manual=manual, path=path)
     if not stored:
         return None
     try:

@@ -175,12 +175,9 @@ def parse_ref(ref: Mapping[str, Any]) -> tuple[str, str, int | None]:
 
 
 def manual_missing_error(manual: str, visible: Mapping[str, object]) -> Missing:
-    names = ", ".join(sorted(visible)[:10])
-    hint = (
-        f"Manuals: {names}."
-        if names
-        else "There are no manuals yet: put a folder of .md files into the manuals' folder."
-    )
+    hint = "There are no manuals yet: put a folder of .md files into the manuals' folder."
+    if visible:
+        hint = f"Manuals: {', '.join(sorted(visible)[:10])}."
     return Missing(f"There is no manual {manual!r}. {hint}", manual_id=manual)
 
 

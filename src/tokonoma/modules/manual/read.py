@@ -154,21 +154,19 @@ def list_contents(
     library = load_library(desk)
     positions = library.positions(manual_id, path)
     shown, fields = paginate("toc", positions, cursor, _NODES_PER_PAGE)
-    nodes: list[TocNode] = []
-    for position in shown:
-        section = library.corpus.sections[position]
-        nodes.append(
-            {
-                "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
-                "node_id": f"{section.path}#L{section.line}",
-                "path": section.path,
-                "title": section.title,
-                "level": section.level,
-                "parent_id": None if section.parent is None else f"{section.path}#L{section.parent}",
-                "line_start": section.line,
-                "line_end": section.end,
-            }
-        )
+    nodes: list[TocNode] = [
+        {
+            "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
+            "node_id": f"{section.path}#L{section.line}",
+            "path": section.path,
+            "title": section.title,
+            "level": section.level,
+            "parent_id": None if section.parent is None else f"{section.path}#L{section.parent}",
+            "line_start": section.line,
+            "line_end": section.end,
+        }
+        for section in map(library.corpus.sections.__getitem__, shown)
+    ]
     return {"items": nodes, **fields}
 
 
@@ -233,9 +231,8 @@ def _build_text(
         index = file.sections.index(section)
         last = file.sections[index : index + limits.get("max_sections", _MAX_SECTIONS)][-1].own_end
         whole = file.sections[-1].own_end
-    max_chars, reason = limits.get("max_chars", 8000), "max_chars"
-    if scope == "snippet":
-        max_chars, reason = min(max_chars, _SNIPPET_CHARS), "snippet"
+    reason: TruncatedReason = "snippet" if scope == "snippet" else "max_chars"
+    max_chars = min(limits.get("max_chars", 8000), _SNIPPET_CHARS if scope == "snippet" else _MAX_CHARS)
     text, end = take_lines(file.lines, first, last, max_chars)
     result: ManualText = {
         "ref": {**ref, "start_line": first},
@@ -271,15 +268,9 @@ def list_exceptions(
     for position in shown:
         section, folded = library.corpus.sections[position], library.corpus.folded_text(position)
         words = sorted(with_words[position], key=folded.find)
-        at = folded.find(words[0])
-        items.append(
-            {
-                "ref": build_ref(section.manual, section.path, section.line),
-                "title": section.title,
-                "words": words[:10],
-                "snippet": folded[max(0, at - _CONTEXT_CHARS) : at + _CONTEXT_CHARS],
-            }
-        )
+        at, ref_here = folded.find(words[0]), build_ref(*section.key)
+        snippet = folded[max(0, at - _CONTEXT_CHARS) : at + _CONTEXT_CHARS]
+        items.append({"ref": ref_here, "title": section.title, "words": words[:10], "snippet": snippet})
     return {"items": items, **fields}
 
 

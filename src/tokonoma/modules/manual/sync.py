@@ -9,28 +9,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.files.backlog import process_backlog, wait_for_others
 from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
+from tokonoma.modules.manual import model
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
 from tokonoma.modules.manual.hooks import SourceFile, build_documents, build_rows, renew_state
-from tokonoma.modules.manual.model import (
-    Glossary,
-    ManualFileKey,
-    ManualsOnDisk,
-    load_shipped_glossary,
-    manual_file_missing_error,
-    manual_missing_error,
-    parse_glossary,
-    parse_settings,
-    require_manual_id,
-    section_address,
-)
+from tokonoma.modules.manual.model import Glossary, ManualFileKey, ManualsOnDisk
 from tokonoma.modules.manual.variants import Variants
 
 GLOSSARY_FILE, SETTINGS_FILE = "glossary.yml", "manual.yml"
@@ -41,6 +31,8 @@ _MAX_GENERATIONS = 3  # of this server, of another one in the same process, and 
 _MAX_CALLERS = 100  # kinds of callers, by what they may see
 
 _SELECT_STAMPS = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
+_INSERT_STAMP = "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)"
+_INSERT_FILE = "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)"
 _INSERT_SECTION = """insert into manual_section values (:manual, :path, :line, :own_end, :end, :level, :title, :anchor,
     :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
 _SELECT_SECTIONS = """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight,
@@ -74,13 +66,13 @@ class ManualLibrary:
         """The sections of all manuals, of one, or of a file; Missing for one that the caller may not see."""
         if manual is None:
             return [position for name in sorted(self.visible) for position in self.positions(name)]
-        files = self.visible.get(require_manual_id(manual))
+        files = self.visible.get(model.require_manual_id(manual))
         if files is None:
-            raise manual_missing_error(manual, self.visible)
+            raise model.manual_missing_error(manual, self.visible)
         if path is None:
             return [position for positions in files.values() for position in positions]
         if path not in files:
-            raise manual_file_missing_error(manual, path)
+            raise model.manual_file_missing_error(manual, path)
         return files[path]
 
     def glossary(self, manual: str | None) -> tuple[Glossary, Variants]:
@@ -91,7 +83,7 @@ class ManualLibrary:
 
 @lru_cache(maxsize=32)
 def _merge_glossaries(own: tuple[Glossary, ...]) -> tuple[Glossary, Variants]:
-    merged = reduce(Glossary.merge, own, load_shipped_glossary())
+    merged = reduce(Glossary.merge, own, model.load_shipped_glossary())
     return merged, Variants(merged.groups)
 
 
@@ -111,13 +103,16 @@ _lock = threading.Lock()
 def _load_generation(desk: Desk) -> Generation:
     name = _read_state(desk, "generation")
     with _lock:
-        generation = _generations.get(name)
-        if generation is None:
-            generation = _generations[name] = _read_generation(desk)
-            while len(_generations) > _MAX_GENERATIONS:
-                _generations.popitem(last=False)
-        _generations.move_to_end(name)
+        generation = _generations.get(name) or _read_generation(desk)
+        _put_newest(_generations, name, generation, _MAX_GENERATIONS)
         return generation
+
+
+def _put_newest(cache: OrderedDict[Any, Any], key: Any, value: Any, limit: int) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > limit:
+        cache.popitem(last=False)
 
 
 def _read_generation(desk: Desk) -> Generation:
@@ -127,9 +122,8 @@ def _read_generation(desk: Desk) -> Generation:
         problems = tx.rows("select manual, path, problem from manual_file where problem <> '' order by manual, path")
     definitions = Variants()
     for row in rows:
-        if row[13] != "[]":
-            for pair in json.loads(row[13]):
-                definitions.add_group(pair)
+        for pair in json.loads(row[13]):
+            definitions.add_group(pair)
     folded, tight, refers = ([row[column] for row in rows] for column in (10, 11, 12))
     corpus = ManualCorpus([IndexedSection(*row[:10]) for row in rows], folded, tight, refers)
     return Generation(corpus, definitions, {(manual, path): text for manual, path, text in problems}, OrderedDict())
@@ -147,9 +141,7 @@ def _visible_sections(desk: Desk, generation: Generation) -> VisibleSections:
             position = generation.corpus.positions.get((manual, path, line))
             if position is not None:
                 visible.setdefault(manual, {}).setdefault(path, []).append(position)
-        generation.visible[key] = visible
-        while len(generation.visible) > _MAX_CALLERS:
-            generation.visible.popitem(last=False)
+        _put_newest(generation.visible, key, visible, _MAX_CALLERS)
     return generation.visible[key]
 
 
@@ -173,28 +165,17 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
         return on_disk
     known = {(row[0], row[1]): row for row in desk.rows(_SELECT_STAMPS)}
     gone = [file for file in known if file not in on_disk.files]
-    changed = [
-        file
-        for file, entry in on_disk.files.items()
-        if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))
-    ]
+    files = on_disk.files.items()
+    changed = [file for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
     if not gone and not changed:
-        _unchanged[generation] = on_disk
-        while len(_unchanged) > _MAX_GENERATIONS:
-            _unchanged.popitem(last=False)
+        _put_newest(_unchanged, generation, on_disk, _MAX_GENERATIONS)
     if gone:
         with desk.write_derived() as tx:
             for file in gone:
                 _delete_file(tx, *file)
             renew_state(tx, "generation")
     if changed:
-        process_backlog(
-            desk,
-            root,
-            changed,
-            _FILES_PER_TRANSACTION,
-            lambda folder, page: _index_page(desk, folder, on_disk, known, page),
-        )
+        process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_index_page, desk, on_disk, known))
     return on_disk
 
 
@@ -212,9 +193,9 @@ def _scan_folder(folder: RootFolder) -> ManualsOnDisk:
             except (Denied, Missing):
                 raw = b""
             if path == [GLOSSARY_FILE]:
-                on_disk.glossaries[manual] = parse_glossary(raw)
+                on_disk.glossaries[manual] = model.parse_glossary(raw)
             else:
-                on_disk.settings[manual] = parse_settings(raw)
+                on_disk.settings[manual] = model.parse_settings(raw)
         elif path and path[-1].lower().endswith(_SUFFIXES):
             on_disk.files[manual, "/".join(path)] = entry
     return on_disk
@@ -227,11 +208,7 @@ def _has_changed(known: Sequence[Any] | None, entry: FileEntry, namespace: str) 
 
 
 def _index_page(
-    desk: Desk,
-    folder: RootFolder,
-    on_disk: ManualsOnDisk,
-    known: Mapping[ManualFileKey, Any],
-    page: Sequence[ManualFileKey],
+    desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], folder: RootFolder, page: Sequence[ManualFileKey]
 ) -> None:
     texts = [(file, *_read_text(folder, on_disk.files[file])) for file in page]
     with desk.write_derived() as tx:
@@ -245,13 +222,7 @@ def _index_page(
                 _insert_file(tx, *file, text, problem, namespace)
                 has_news = True
             tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
-            tx.run(
-                "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)",
-                **named,
-                **stamp._asdict(),
-                at=now(),
-                hash=hash,
-            )
+            tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=now(), hash=hash)
         if has_news:
             renew_state(tx, "generation")
 
@@ -274,15 +245,8 @@ def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, st
 def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:
     text = text.replace("\x00", "\ufffd")
     file = SourceFile.parse(text, path)
-    tx.run(
-        "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)",
-        manual=manual,
-        path=path,
-        kind="json" if path.lower().endswith(".json") else "md",
-        size=len(text),
-        lines=len(file.lines),
-        problem=problem,
-    )
+    named = {"manual": manual, "path": path, "kind": "json" if path.lower().endswith(".json") else "md"}
+    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem)
     documents = build_documents(manual, path, namespace, file)
     for document, row in zip(documents, build_rows(manual, path, file), strict=True):
         tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))
@@ -291,6 +255,6 @@ def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namesp
 def _delete_file(tx: Tx, manual: str, path: str) -> None:
     named = {"manual": manual, "path": path}
     for (line,) in tx.rows("select line from manual_section where manual = :manual and path = :path", **named):
-        tx.drop(section_address(manual, path, line))
+        tx.drop(model.section_address(manual, path, line))
     for table in ("manual_section", "manual_file", "manual_stamp"):
         tx.run(f"delete from {table} where manual = :manual and path = :path", **named)  # noqa: S608 - fixed names

@@ -47,5 +47,6 @@ TABLES = (
             "delete from manual_stamp",  # every file is read anew
         ),
     ),
+    Migration("003_traces", ("delete from manual_trace",)),  # stored in another form; they expire in half an hour
 )
 RECORDS = frozenset({"manual_section"})

@@ -94,20 +94,13 @@ def parse_query(query: str, intent: Intent | None = None, must_include: Sequence
     rest = _ASKING.sub(" ", _QUOTED.sub(" ", query))
     phrase = " ".join(quoted) if quoted else " ".join(rest.split()) or query.strip()
     words = [*quoted, *(word for word in _split_words(rest) if word not in quoted)] or [phrase]
-    return ParsedQuery(
-        query,
-        intent or guess_intent(query),
-        make_term(phrase),
-        tuple(_distinct_terms(words)),
-        tuple(_distinct_terms([each for each in must_include if each.strip()])),
-    )
+    required = _distinct_terms([each for each in must_include if each.strip()])
+    return ParsedQuery(query, intent or guess_intent(query), make_term(phrase), _distinct_terms(words), required)
 
 
 def guess_intent(query: str) -> Intent:
-    for intent, pattern in _INTENTS:
-        if pattern.search(query):
-            return intent
-    return "unknown"
+    matching: list[Intent] = [intent for intent, pattern in _INTENTS if pattern.search(query)]
+    return matching[0] if matching else "unknown"
 
 
 def _split_words(text: str) -> list[str]:
@@ -120,9 +113,9 @@ def _split_words(text: str) -> list[str]:
     return words
 
 
-def _distinct_terms(words: Sequence[str]) -> list[QueryTerm]:
+def _distinct_terms(words: Sequence[str]) -> tuple[QueryTerm, ...]:
     terms = {term.loose or term.folded: term for term in map(make_term, reversed(words))}
-    return list(reversed(terms.values()))
+    return tuple(reversed(terms.values()))
 
 
 class SectionReference(NamedTuple):
@@ -200,12 +193,11 @@ def find_pointer(text: str, terms: Sequence[QueryTerm]) -> str | None:
         pointer, value = stack.pop()
         if _contains(pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"), wanted):
             return pointer
+        if isinstance(value, list):
+            value = {str(number): each for number, each in enumerate(cast("list[Any]", value))}
         if isinstance(value, dict):
             below = [(f"{pointer}/{_escape_key(key)}", each) for key, each in cast("dict[str, Any]", value).items()]
             stack += reversed(below)
-        elif isinstance(value, list):
-            listed = cast("list[Any]", value)
-            stack += reversed([(f"{pointer}/{number}", each) for number, each in enumerate(listed)])
         elif isinstance(value, str) and _contains(value, wanted):
             return pointer
     return None

@@ -23,6 +23,8 @@ from tokonoma.modules.memory.save import check_content
 Outcome = Literal["saved", "changed", "unchanged", "kept", "skipped"]
 T = TypeVar("T", Memo, RelationRow)
 
+# Of the fields that have another name outside.
+FIELD_NAMES = {"memo_id": "id", "boundary": "classification", "version": "revision"}
 DIGEST_KEY = "imported_digest"
 _MARKS = frozenset({"imported_from", "imported_id", DIGEST_KEY})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -111,19 +113,8 @@ def build_relation(
         if memo is not None and not is_inside(memo.namespace, namespace):
             raise Invalid(f"Memo {end!r} is not in the relation's namespace {given['namespace']}.")
         strictest = max(strictest, CLASSIFICATIONS.index(memo.classification if memo is not None else "internal"))
-    created, updated = _resolve_times(given, at)
-    return RelationRow(
-        namespace=namespace,
-        source=given["source"],
-        target=given["target"],
-        tag=given["tag"],
-        classification=CLASSIFICATIONS[strictest],
-        weight=round(given["weight"], 2),
-        reason=given["reason"],
-        created_at=created,
-        updated_at=updated,
-        revision=given["version"] or 1,
-    )
+    values: dict[str, Any] = {**_read_fields(given, who, at), "weight": round(given["weight"], 2)}
+    return RelationRow(**values, classification=CLASSIFICATIONS[strictest])
 
 
 def _merge_versions(new: T, stored: T, at: int) -> MergeOutcome[T]:
@@ -181,32 +172,24 @@ def _to_json(value: Any) -> str:
 def _build_memo(given: PortableMemo, who: Principal, at: int) -> Memo:
     """The memo as it would be stored; Invalid says what is wrong with it."""
     _check_memo(given)
-    created, updated = _resolve_times(given, at)
-    memo = Memo(
-        id=given["memo_id"],
-        namespace=resolve_namespace(given["namespace"], who),
-        classification=next(each for each in CLASSIFICATIONS if each == given["boundary"]),
-        title=given["title"],
-        content=given["content"],
-        metadata=given["metadata"],
-        thread=given["thread"],
-        created_at=created,
-        updated_at=updated,
-        expires_at=given["expires_at"],
-        deleted_at=given["deleted_at"],
-        revision=given["version"] or 1,
-    )
+    memo = Memo(**_read_fields(given, who, at))
     if given["version"] is None:
         memo = replace(memo, metadata={**memo.metadata, DIGEST_KEY: _compute_digest(memo)})
     encode_metadata(memo.metadata)
     return memo
 
 
-def _resolve_times(given: PortableMemo | PortableRelation, at: int) -> tuple[int, int]:
-    """created_at and updated_at; each stands in for the other, and `at` for both."""
+def _read_fields(given: PortableMemo | PortableRelation, who: Principal, at: int) -> dict[str, Any]:
+    """The fields of the row. created_at and updated_at stand in for each other, and `at` for both."""
     created = given["created_at"] if given["created_at"] is not None else given["updated_at"]
     updated = given["updated_at"] if given["updated_at"] is not None else created
-    return (at if created is None else created), (at if updated is None else updated)
+    return {
+        **{FIELD_NAMES.get(name, name): value for name, value in given.items()},
+        "namespace": resolve_namespace(given["namespace"], who),
+        "created_at": at if created is None else created,
+        "updated_at": at if updated is None else updated,
+        "revision": given["version"] or 1,
+    }
 
 
 def _check_memo(given: PortableMemo) -> None:

@@ -158,15 +158,12 @@ def merge_metadata(old: Metadata, new: Mapping[str, Any], mode: str) -> Metadata
 
 def encode_metadata(metadata: Metadata, place: str = "metadata") -> str:
     """The metadata as JSON; Invalid if it exceeds the limits."""
-    if _measure_depth(metadata) > MAX_METADATA_DEPTH:
-        raise Invalid(
-            f"{place} is nested more than {MAX_METADATA_DEPTH} levels deep.", field=place, limit=MAX_METADATA_DEPTH
-        )
-    text = json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
-    if len(text.encode()) > MAX_METADATA_BYTES:
-        raise Invalid(
-            f"{place} has more than {MAX_METADATA_BYTES} bytes as JSON.", field=place, limit=MAX_METADATA_BYTES
-        )
+    limit = MAX_METADATA_DEPTH
+    if _measure_depth(metadata) > limit:
+        raise Invalid(f"{place} is nested more than {limit} levels deep.", field=place, limit=limit)
+    text, limit = json.dumps(metadata, ensure_ascii=False, separators=(",", ":")), MAX_METADATA_BYTES
+    if len(text.encode()) > limit:
+        raise Invalid(f"{place} has more than {limit} bytes as JSON.", field=place, limit=limit)
     return text
 
 
@@ -224,13 +221,17 @@ def _parse_values(path: str, word: str, value: Any) -> tuple[Scalar, ...]:
 
 
 def _parse_scalar(path: str, value: Any) -> Scalar:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        return float(value)
+    scalar = _to_scalar(value)
+    if scalar is None:
+        raise _build_filter_error(path, "must be compared with a text, a number, true or false")
+    return scalar
+
+
+def _to_scalar(value: Any) -> Scalar | None:
+    """None for what is not compared."""
     if isinstance(value, str):
         return value[:_FACT_LENGTH]
-    raise _build_filter_error(path, "must be compared with a text, a number, true or false")
+    return value if isinstance(value, bool) else float(value) if isinstance(value, int | float) else None
 
 
 def _build_filter_error(path: str, what: str) -> Invalid:
@@ -244,18 +245,13 @@ def _iterate_leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:
     elif isinstance(node, list):
         for value in cast("list[Any]", node):
             yield from _iterate_leaves(prefix, value)
-    elif isinstance(node, str):
-        yield prefix, node[:_FACT_LENGTH]
-    elif isinstance(node, bool):
-        yield prefix, node
-    elif isinstance(node, int | float):
-        yield prefix, float(node)
+    elif (scalar := _to_scalar(node)) is not None:
+        yield prefix, scalar
 
 
 def _measure_depth(value: Any) -> int:
     """Levels of objects and lists. The wire has already limited the depth of what arrives."""
-    if isinstance(value, dict):
-        return 1 + max((_measure_depth(each) for each in cast("Metadata", value).values()), default=0)
-    if isinstance(value, list):
-        return 1 + max((_measure_depth(each) for each in cast("list[Any]", value)), default=0)
-    return 0
+    if not isinstance(value, dict | list):
+        return 0
+    inner = cast("Metadata", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+    return 1 + max(map(_measure_depth, inner), default=0)

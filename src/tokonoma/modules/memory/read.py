@@ -1,5 +1,6 @@
 """memory.get, memory.list, memory.namespaces and memory.search."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from tokonoma.modules.memory import model
 from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS, INSIDE, bind_ids, bind_namespace
 
+_IDS_PER_QUERY = 500
 _LISTED = 200  # characters of content in a list
 _FOUND = 2000  # characters up to which a hit has its whole content
 
@@ -72,6 +74,20 @@ def require_memo(
     if memo is None or (namespace and not is_inside(memo.namespace, resolve_namespace(namespace, desk.principal))):
         raise Missing(f"Memo {memo_id!r} {problem}.", memo_id=memo_id)
     return memo
+
+
+def fetch_memos(
+    rows: Rows, ids: Iterable[str], condition: str = "1 = 1", *, lock: bool = False, **params: Any
+) -> dict[str, Memo]:
+    """The memos of these ids, of any state unless the condition says otherwise."""
+    found: dict[str, Memo] = {}
+    wanted = sorted({each for each in ids if "\0" not in each})  # in order of id: two calls must not deadlock
+    for start in range(0, len(wanted), _IDS_PER_QUERY):
+        listed, bound = bind_ids(wanted[start : start + _IDS_PER_QUERY])
+        sql = f"select {COLUMNS} from memo where id in ({listed}) and {condition} and {{visible}} order by id"  # noqa: S608
+        memos = map(model.to_memo, rows.rows(sql + (" {for_update}" if lock else ""), **bound, **params))
+        found |= {memo.id: memo for memo in memos}
+    return found
 
 
 def get_memo(
@@ -209,10 +225,12 @@ def _check_arguments(query: str | None, pivot: str | None, minimum: float | None
 
 
 def _to_response(desk: Desk, hits: Hits, request: Query, chosen: list[Hit]) -> MemoSearchResult:
-    memos = _fetch_memos(desk, [parse_address(hit.address)[1] for hit in chosen])
+    # A memo that was deleted since it was found is left out.
+    memos = fetch_memos(desk, [parse_address(hit.address)[1] for hit in chosen], ALIVE, now=desk.now())
+    found = [(memos.get(parse_address(hit.address)[1]), hit) for hit in chosen]
     searched = bool(request.text or request.pivot)
     response: MemoSearchResult = {
-        "items": [_to_hit(desk, memos[hit.address], hit, request) for hit in chosen if hit.address in memos],
+        "items": [_to_hit(desk, memo, hit, request) for memo, hit in found if memo is not None],
         "mode": hits.mode if searched else "metadata",
     }
     if hits.pending_vectors and searched:
@@ -220,15 +238,6 @@ def _to_response(desk: Desk, hits: Hits, request: Query, chosen: list[Hit]) -> M
     if hits.why_not is not None:
         response["why_not"] = hits.why_not
     return response
-
-
-def _fetch_memos(desk: Desk, ids: list[str]) -> dict[str, Memo]:
-    """The hits' own rows by address. A memo that was deleted since it was found is left out."""
-    if not ids:
-        return {}
-    listed, params = bind_ids(ids)
-    sql = f"select {COLUMNS} from memo where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
-    return {memo.address: memo for memo in map(model.to_memo, desk.rows(sql, now=desk.now(), **params))}
 
 
 def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:

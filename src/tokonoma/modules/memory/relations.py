@@ -1,7 +1,7 @@
 """memory.relation.save, .delete, .list and .graph: tagged, weighted links between memos of one namespace."""
 
 import json
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Desk, Row, Rows
+from tokonoma.core.desk import CLASSIFICATIONS, Desk, Rows
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
@@ -217,8 +217,16 @@ def walk_relations(
         steps=50 * (limit + 1),
         **bind_namespace(inside),
     )
-    edges = [_to_path_edge(row, desk.principal) for row in rows[:limit]]
-    ends = {startMemoId} | {end for row in rows[:limit] for end in (row[1], row[2])}
+    edges: list[RelationPathEdge] = [
+        {
+            **_to_relation(RelationRow(*row), desk.principal),
+            "depth": depth,
+            "direction": walked,
+            "path": json.loads(trail),
+        }
+        for *row, walked, depth, _, trail in rows[:limit]
+    ]
+    ends = {startMemoId} | {end for edge in edges for end in (edge["sourceMemoId"], edge["targetMemoId"])}
     return {"edges": edges, "nodes": _fetch_related_memos(desk, ends), "has_more": len(rows) > limit}
 
 
@@ -249,14 +257,6 @@ def _to_relation(relation: RelationRow, who: Principal) -> MemoRelation:
     return response
 
 
-def _to_path_edge(row: Row, who: Principal) -> RelationPathEdge:
-    *relation, walked, depth, _, trail = row
-    direction: Any = walked
-    return {
-        **_to_relation(RelationRow(*relation), who), "depth": depth, "direction": direction, "path": json.loads(trail),
-    }  # fmt: skip
-
-
 def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     """The memos at the ends of edges, in order of id, with the start of their content."""
     if not ids:
@@ -268,12 +268,9 @@ def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
         now=desk.now(),
         **params,
     )
-    return [_to_related_memo(row, desk.principal) for row in rows]
-
-
-def _to_related_memo(row: Row, who: Principal) -> RelatedMemo:
-    memo_id, namespace, title, content = row
-    memo: RelatedMemo = {"memo_id": memo_id, "namespace": format_namespace(namespace, who), "content": content}
-    if title:
-        memo["title"] = title
-    return memo
+    memos: list[RelatedMemo] = []
+    for memo_id, space, title, content in rows:
+        memos.append({"memo_id": memo_id, "namespace": format_namespace(space, desk.principal), "content": content})
+        if title:
+            memos[-1]["title"] = title
+    return memos

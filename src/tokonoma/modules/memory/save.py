@@ -2,8 +2,8 @@
 
 import difflib
 import json
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -16,8 +16,8 @@ from tokonoma.core.ids import uuid7
 from tokonoma.core.namespaces import resolve_namespace
 from tokonoma.modules.memory import model
 from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace, Version
-from tokonoma.modules.memory.read import require_memo
-from tokonoma.modules.memory.tables import PUT_MEMO, bind_ids
+from tokonoma.modules.memory.read import fetch_memos, require_memo
+from tokonoma.modules.memory.tables import PUT_MEMO
 
 MAX_CONTENT_BYTES = 1024 * 1024
 MAX_MEMOS = 1000
@@ -68,11 +68,6 @@ class DeletedMemo(TypedDict):
     version: int
 
 
-class MemoPurge(TypedDict):
-    deleted: int
-    expired: int
-
-
 def save_memos(
     desk: Desk,
     content: Annotated[str | None, Field(description="what to remember, up to 1 MiB; optional with memo_id")] = None,
@@ -107,7 +102,8 @@ def save_memos(
     if extra:
         raise Invalid(f"With `memos`, put {', '.join(extra)} into each memo instead.", fields=extra)
     with desk.write() as tx:
-        _lock_memos(tx, [memo_id for new in memos if (memo_id := new.get("memo_id"))])
+        # Locked in order of id, not in the caller's order: two calls that share memos must not deadlock.
+        fetch_memos(tx, [memo_id for new in memos if (memo_id := new.get("memo_id"))], lock=True)
         saved = [
             _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), f"memos[{number}].")
             for number, new in enumerate(memos)
@@ -119,7 +115,7 @@ def delete_memo(
     desk: Desk,
     memo_id: str,
     namespace: Namespace = None,
-    expected_version: Annotated[Version, Field()] = None,
+    expected_version: Version = None,
 ) -> DeletedMemo:
     """Move a memo to the trash: no longer found, its relations hidden. memory.restore brings both back."""
     with desk.write() as tx:
@@ -130,13 +126,10 @@ def delete_memo(
                 memo_id=memo_id,
                 current_version=memo.revision,
             )
-        tx.run(
-            "update memo set deleted_at = :at, revision = revision + 1 where id = :id and {visible}",
-            at=desk.now(),
-            id=memo_id,
-        )
+        memo = replace(memo, deleted_at=desk.now(), revision=memo.revision + 1)
+        tx.run(PUT_MEMO, **model.to_row(memo))
         tx.drop(memo.address)
-    return {"deleted": True, "memo_id": memo_id, "version": memo.revision + 1}
+    return {"deleted": True, "memo_id": memo_id, "version": memo.revision}
 
 
 def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:
@@ -145,18 +138,13 @@ def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoS
         memo = require_memo(tx, desk, memo_id, namespace, lock=True, trash=True)
         # An expired memo would disappear again at once: a restored one stays.
         expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > desk.now() else None
-        tx.run(
-            """update memo set deleted_at = null, expires_at = :expires_at, revision = revision + 1
-            where id = :id and {visible}""",
-            id=memo_id,
-            expires_at=expires_at,
-        )
         memo = replace(memo, deleted_at=None, expires_at=expires_at, revision=memo.revision + 1)
+        tx.run(PUT_MEMO, **model.to_row(memo))
         tx.put(model.to_document(memo))
     return model.to_summary(memo, desk.principal)
 
 
-def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> MemoPurge:
+def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> dict[str, int]:
     """Delete permanently a page of the memos that were deleted or expired at least `days` days ago, with their
     relations. With `dry_run` only count all of them."""
     before = desk.now() - days * _DAY
@@ -191,61 +179,51 @@ def check_content(content: str, field: str = "content") -> None:
         )
 
 
-def _lock_memos(tx: Tx, ids: Sequence[str]) -> None:
-    """In order of id, not in the caller's order: two calls that share memos must not deadlock."""
-    if len(ids) > 1:
-        listed, params = bind_ids(ids)
-        tx.rows(f"select id from memo where id in ({listed}) and {{visible}} order by id {{for_update}}", **params)  # noqa: S608
-
-
 def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: str = "") -> Memo:
     """`place` stands before the names of fields in errors."""
-    content = new.get("content")
-    if content is not None:
-        check_content(content, f"{place}content")
-    memo_id = new.get("memo_id")
-    memo = _change_memo(desk, tx, new, memo_id, place) if memo_id else _build_memo(desk, new, place)
-    tx.run(PUT_MEMO, **model.to_row(memo, f"{place}metadata"))
-    tx.put(model.to_document(memo))
-    return memo
-
-
-def _build_memo(desk: Desk, new: NewMemo, place: str) -> Memo:
-    content = new.get("content")
-    if content is None:
-        raise Invalid(f"{place}content is required for a new memo.", field=f"{place}content")
-    if new.get("expected_version") is not None:
-        raise Invalid("expected_version requires memo_id: a new memo has no version.", field="expected_version")
-    at = desk.now()
-    return Memo(
-        id=uuid7(),
-        namespace=resolve_namespace(new.get("namespace"), desk.principal),
-        classification="internal",
-        title=new.get("title") or "",
-        content=content,
-        metadata=model.merge_metadata({}, new.get("metadata") or {}, new.get("metadata_mode", "merge")),
-        thread=new.get("thread") or "",
-        created_at=at,
-        updated_at=at,
-        expires_at=_parse_expiry(new, at, place),
-        deleted_at=None,
-        revision=1,
-    )
-
-
-def _change_memo(desk: Desk, tx: Tx, new: NewMemo, memo_id: str, place: str) -> Memo:
-    old = require_memo(tx, desk, memo_id, new.get("namespace"), lock=True)
-    expected = new.get("expected_version")
-    if expected is not None and expected != old.revision:
-        raise _build_stale_error(old, new, expected)
-    at = max(desk.now(), old.updated_at)
     given: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
+    if "content" in given:
+        check_content(given["content"], f"{place}content")
+    at, memo_id = desk.now(), new.get("memo_id")
+    old = _require_current(desk, tx, new, memo_id) if memo_id else _build_blank(desk, given, at, place)
+    at = max(at, old.updated_at)
     changes = {name: given[name] for name in ("title", "content", "thread") if name in given}
     if "metadata" in given:
         changes["metadata"] = model.merge_metadata(old.metadata, given["metadata"], new.get("metadata_mode", "merge"))
     if {"ttl_seconds", "expires_at"} & given.keys():
         changes["expires_at"] = _parse_expiry(new, at, place)
-    return replace(old, updated_at=at, revision=old.revision + 1, **changes)
+    memo = replace(old, updated_at=at, revision=old.revision + 1, **changes)
+    tx.run(PUT_MEMO, **model.to_row(memo, f"{place}metadata"))
+    tx.put(model.to_document(memo))
+    return memo
+
+
+def _build_blank(desk: Desk, given: dict[str, Any], at: int, place: str) -> Memo:
+    """A new memo before its first version."""
+    if "content" not in given:
+        raise Invalid(f"{place}content is required for a new memo.", field=f"{place}content")
+    if "expected_version" in given:
+        raise Invalid("expected_version requires memo_id: a new memo has no version.", field="expected_version")
+    namespace = resolve_namespace(given.get("namespace"), desk.principal)
+    return Memo(uuid7(), namespace, "internal", "", "", {}, "", at, at, None, None, 0)
+
+
+def _require_current(desk: Desk, tx: Tx, new: NewMemo, memo_id: str) -> Memo:
+    """The memo to change, at the version that the caller expects."""
+    old = require_memo(tx, desk, memo_id, new.get("namespace"), lock=True)
+    expected = new.get("expected_version")
+    if expected is None or expected == old.revision:
+        return old
+    # A short diff: what the caller would have overwritten.
+    wanted = new.get("content") or old.content
+    diff = difflib.unified_diff(old.content.splitlines(), wanted.splitlines(), "stored", "yours", lineterm="", n=1)
+    raise Conflict(
+        f"The memo is at version {old.revision}, not {expected}. Read it, then save again. Nothing was changed.",
+        memo_id=old.id,
+        current_version=old.revision,
+        diff=[line[:200] for line in islice(diff, _DIFF_LINES)],
+        metadata=json.dumps(old.metadata, ensure_ascii=False)[:500],
+    )
 
 
 def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
@@ -264,16 +242,3 @@ def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
     if moment <= at:
         raise Invalid(f"{field} is in the past.", field=field)
     return moment
-
-
-def _build_stale_error(old: Memo, new: NewMemo, expected: int) -> Conflict:
-    """The current version and a short diff: what the caller would have overwritten."""
-    wanted = new.get("content") or old.content
-    diff = difflib.unified_diff(old.content.splitlines(), wanted.splitlines(), "stored", "yours", lineterm="", n=1)
-    return Conflict(
-        f"The memo is at version {old.revision}, not {expected}. Read it, then save again. Nothing was changed.",
-        memo_id=old.id,
-        current_version=old.revision,
-        diff=[line[:200] for line, _ in zip(diff, range(_DIFF_LINES), strict=False)],
-        metadata=json.dumps(old.metadata, ensure_ascii=False)[:500],
-    )

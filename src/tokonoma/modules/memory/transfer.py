@@ -1,7 +1,7 @@
 """memory.import, memory.export and memory.export.relations: whole memos and relations, for the owner's commands.
 
 They stand in no catalogue. An agent must not choose ids or set clocks back, nor be given pages of whole memos. The
-owner's `tokonoma import` and `tokonoma export` may, and go through the same pipeline as every other call.
+owner's `tokonoma import` and `tokonoma export` may.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.modules.memory import merge, tables
 from tokonoma.modules.memory.merge import MergeOutcome, PortableMemo, PortableRelation
 from tokonoma.modules.memory.model import Memo, RelationRow, to_document, to_memo, to_row
+from tokonoma.modules.memory.read import fetch_memos
 from tokonoma.modules.memory.relations import find_relation
 
 _MEMO_PAGE = 500
 _PAGE_LENGTH = 4 * 1024 * 1024  # characters of content in a page, unless one memo alone has more
 _RELATION_PAGE = 1000
-_IDS_PER_QUERY = 500
 
 
 class ExportedRelation(PortableRelation):
@@ -81,9 +81,11 @@ def export_relations(
         **_bind_inside(desk, namespace),
         **params,
     )
-    page: RelationExportPage = {
-        "relations": [_to_exported_relation(row, desk.principal) for row in rows[:_RELATION_PAGE]]
-    }
+    relations = [
+        {**_to_portable(RelationRow(*row), desk.principal), "target_title": title or ""}
+        for *row, title in rows[:_RELATION_PAGE]
+    ]
+    page: RelationExportPage = {"relations": cast("list[ExportedRelation]", relations)}
     if len(rows) > _RELATION_PAGE:
         space, *key = rows[_RELATION_PAGE - 1][:4]
         page["next"] = [*key, space]
@@ -103,10 +105,8 @@ def import_memos(
     if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
         with desk.write() as tx:
             merged = _merge_all(tx, desk, memos, relations, (), tx)
-    return {
-        "memos": [each.to_response() for each in merged[0]],
-        "relations": [each.to_response() for each in merged[1]],
-    }
+    memo_outcomes, relation_outcomes = ([each.to_response() for each in outcomes] for outcomes in merged)
+    return {"memos": memo_outcomes, "relations": relation_outcomes}
 
 
 def _merge_all(
@@ -121,7 +121,7 @@ def _merge_all(
     at, who = desk.now(), desk.principal
     merged: list[MergeOutcome[Memo]] = []
     merged_relations: list[MergeOutcome[RelationRow]] = []
-    stored = _fetch_stored(rows, [each["memo_id"] for each in memos], lock=tx is not None)
+    stored = fetch_memos(rows, [each["memo_id"] for each in memos], lock=tx is not None)
     for given in memos:
         outcome = merge.merge_memo(given, stored.get(given["memo_id"]), who, at)
         merged.append(outcome)
@@ -129,7 +129,7 @@ def _merge_all(
             stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
             if tx is not None:
                 _write_memo(tx, outcome.result, at)
-    ends = {**_fetch_stored(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
+    ends = {**fetch_memos(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
     for given in relations:
         try:
             new = merge.build_relation(given, who, ends, frozenset(coming), at)
@@ -142,17 +142,6 @@ def _merge_all(
         if tx is not None and outcome.result is not None:
             tx.run(tables.PUT_RELATION, **to_row(outcome.result))
     return merged, merged_relations
-
-
-def _fetch_stored(rows: Rows, ids: Sequence[str], *, lock: bool = False) -> dict[str, Memo]:
-    """The stored memos of these ids, the trash included."""
-    found: dict[str, Memo] = {}
-    wanted = sorted({each for each in ids if "\0" not in each})  # in order of id: two imports must not deadlock
-    for start in range(0, len(wanted), _IDS_PER_QUERY):
-        listed, params = tables.bind_ids(wanted[start : start + _IDS_PER_QUERY])
-        sql = f"select {tables.COLUMNS} from memo where id in ({listed}) and {{visible}} order by id"  # noqa: S608 - parameters
-        found |= {memo.id: memo for memo in map(to_memo, rows.rows(sql + (" {for_update}" if lock else ""), **params))}
-    return found
 
 
 def _write_memo(tx: Tx, memo: Memo, at: int) -> None:
@@ -179,13 +168,8 @@ def _find_page_end(sizes: list[Row]) -> str:
 
 
 def _to_portable(record: Memo | RelationRow, who: Principal) -> dict[str, Any]:
-    names = {"id": "memo_id", "classification": "boundary", "revision": "version"}
+    names = {field: name for name, field in merge.FIELD_NAMES.items()}
     values = {names.get(each.name, each.name): getattr(record, each.name) for each in fields(record)}
+    if isinstance(record, RelationRow):
+        del values["boundary"]  # it follows from the memos
     return {**values, "namespace": format_namespace(record.namespace, who)}
-
-
-def _to_exported_relation(row: Row, who: Principal) -> ExportedRelation:
-    *columns, title = row
-    relation = _to_portable(RelationRow(*columns), who)
-    del relation["boundary"]  # it follows from the memos
-    return cast("ExportedRelation", {**relation, "target_title": title or ""})

@@ -11,6 +11,7 @@ In a flowchart `%% source_lines: 3-9` belongs to the statement below it, at the 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, cast
 
 from tokonoma.modules.vault.model import Range, merge_ranges
@@ -104,10 +105,8 @@ def read_source_lines(value: dict[str, Any]) -> tuple[Range, ...]:
 
 
 def _parse_value(cited: Any) -> list[Range]:
-    if isinstance(cited, bool):
-        return []
     if isinstance(cited, int):
-        return [(cited, cited)]
+        return [] if isinstance(cited, bool) else [(cited, cited)]
     if isinstance(cited, str):
         return _ranges(cited)
     if isinstance(cited, dict):
@@ -155,7 +154,7 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
     if not before:
         chart.warnings.append(f"line {line} is not valid")
         return
-    while at < len(text) and text[at:].strip():
+    while text[at:].strip():
         link = _TEXT.match(text, at) or _LINK.match(text, at)
         if link is None:
             chart.warnings.append(f"line {line} is not valid after {before[-1]!r}")
@@ -167,10 +166,9 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
         label = (link["label"] or "").strip().strip('"')
         cited, relation = (*sources, *find_source_lines(label)), strip_source_lines(label).casefold()
         both_ways = bool(link["back"]) or not link["head"]  # a line without a head joins both ways, as with two heads
-        for origin in before:
-            for goal in after:
-                reference = ArtifactReference(chart.prefix + origin, chart.prefix + goal, relation, line)
-                chart.edges.append(_Edge(reference, cited, label, both_ways))
+        for origin, goal in product(before, after):
+            reference = ArtifactReference(chart.prefix + origin, chart.prefix + goal, relation, line)
+            chart.edges.append(_Edge(reference, cited, label, both_ways))
         before = after
 
 
@@ -206,19 +204,12 @@ def _parse_label(text: str, at: int) -> tuple[str | None, int]:
 def _add_node(chart: _Chart, name: str, label: str | None, line: int, sources: tuple[Range, ...]) -> None:
     words = re.sub(r"^[\[({>/\\]+", "", label or "")
     old = chart.nodes.get(name)
-    is_start = old is not None and old.is_start
-    if (label is not None or old is None) and _START_WORD.match(words or name):
-        is_start = True
+    is_named = (label is not None or old is None) and _START_WORD.match(words or name) is not None
+    is_start = is_named or (old is not None and old.is_start)
     cited = (*(old.sources if old else ()), *find_source_lines(words), *(sources if old is None or label else ()))
     title = strip_source_lines(words) if label is not None else (old.title if old else name)
-    chart.nodes[name] = ArtifactElement(
-        chart.prefix + name,
-        "node",
-        title[:200],
-        old.line if old else line,
-        tuple(merge_ranges(cited)),
-        is_start,
-    )
+    first_line, sources = old.line if old else line, tuple(merge_ranges(cited))
+    chart.nodes[name] = ArtifactElement(chart.prefix + name, "node", title[:200], first_line, sources, is_start)
 
 
 def _build_artifact(chart: _Chart) -> Artifact:

@@ -7,7 +7,6 @@ one_way    A refers to B by a relation that B must answer, and does not; or ther
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -15,25 +14,9 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
 from tokonoma.files.index_sync import TextFile, read_text_file
+from tokonoma.modules.vault import model
 from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, parse_flowchart
 from tokonoma.modules.vault.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CitedRanges
-from tokonoma.modules.vault.model import (
-    MAX_RANGES,
-    LineRange,
-    VaultNextAction,
-    VaultPath,
-    cite_lines,
-    estimate_tokens,
-    find_gaps,
-    line_ratio,
-    merge_ranges,
-    next_action,
-    open_vault,
-    require_ranges,
-    resolve_file,
-    stop_action,
-    to_line_ranges,
-)
 from tokonoma.modules.vault.outlines import parse_json_graph, parse_outline
 
 _MAX_FINDINGS = 50  # of each kind
@@ -78,7 +61,7 @@ class AuditResult(TypedDict):
     elements: int
     evidence_ratio: float
     coverage_ratio: float
-    uncovered_ranges: list[LineRange]
+    uncovered_ranges: list[model.LineRange]
     counts: FoundCounts
     rootless: list[FoundElement]
     orphan: list[FoundElement]
@@ -89,61 +72,55 @@ class AuditResult(TypedDict):
     marginal_gain: float
     needs_forced_full_scan: bool
     reasons: list[str]
-    next_actions: list[VaultNextAction]
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFindings:
-    rootless: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
-    orphan: list[ArtifactElement] = field(default_factory=list[ArtifactElement])
-    one_way: list[ArtifactReference] = field(default_factory=list[ArtifactReference])
+    next_actions: list[model.VaultNextAction]
 
 
 def audit(
-    desk: Desk, artifact_path: VaultPath, source_path: VaultPath, cited_ranges: CitedRanges | None = None
+    desk: Desk, artifact_path: model.VaultPath, source_path: model.VaultPath, cited_ranges: CitedRanges | None = None
 ) -> AuditResult:
     """Audit an artifact (Markdown outline, Mermaid flowchart, JSON with ids) against its source: elements without
     source_lines, unreachable elements, one-way references, and how much of the source is covered. Elements cite with
     `source_lines: 10-20`, with a Mermaid comment `%% source_lines: …`, or with a JSON field."""
-    with open_vault(desk) as folder:
-        file = read_text_file(desk, folder, resolve_file(desk, folder, artifact_path, "artifact_path"))
-        source = read_text_file(desk, folder, resolve_file(desk, folder, source_path, "source_path"))
+    with model.open_vault(desk) as folder:
+        file = read_text_file(desk, folder, model.resolve_file(desk, folder, artifact_path, "artifact_path"))
+        source = read_text_file(desk, folder, model.resolve_file(desk, folder, source_path, "source_path"))
     artifact, total = parse_artifact(file), len(source.lines)
-    elements, findings = artifact.elements, audit_artifact(artifact, total)
-    given = require_ranges(cited_ranges or [], total, "cited_ranges")
-    sources = [each for element in elements for each in element.sources if 1 <= each[0] <= each[1] <= total]
-    cited = merge_ranges([*given, *sources])
-    _, gain = cite_lines(desk, "audit", source, cited, estimate_tokens(len(artifact_path), len(file.text)))
-    uncovered, covered = find_gaps(total, cited), line_ratio(total, cited)
+    elements, ids = artifact.elements, {element.id for element in artifact.elements}
+    given = model.require_ranges(cited_ranges or [], total, "cited_ranges")
+    valid = {each for element in elements for each in element.sources if 1 <= each[0] <= each[1] <= total}
+    rootless = [element for element in elements if not element.sources or not valid.issuperset(element.sources)]
+    orphan, one_way = _find_orphans(artifact), _find_one_way(artifact, ids)
+    cited = model.merge_ranges([*given, *valid])
+    _, gain = model.cite_lines(desk, "audit", source, cited, model.estimate_tokens(len(artifact_path), len(file.text)))
+    uncovered, covered = model.find_gaps(total, cited), model.line_ratio(total, cited)
     reasons: list[str] = []
     if covered < MINIMUM_COVERAGE:
         reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
-    if findings.rootless or findings.orphan or findings.one_way:
+    if rootless or orphan or one_way:
         reasons.append("the audit has findings")
     if uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
         reasons.append(f"marginal_gain is still at least {MINIMUM_GAIN}, and lines are left")
-    scan = next_action("vault_scan", "fill_gaps", 0.9, path=source.path)
-    ids, rooted = {element.id for element in elements}, len(elements) - len(findings.rootless)
+    scan = model.next_action("vault_scan", "fill_gaps", 0.9, path=source.path)
     return {
         "artifact_path": file.path,
         "source_path": source.path,
         "elements": len(elements),
-        "evidence_ratio": round(rooted / len(elements), 6) if elements else 1.0,
+        "evidence_ratio": round((len(elements) - len(rootless)) / len(elements), 6) if elements else 1.0,
         "coverage_ratio": covered,
-        "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
+        "uncovered_ranges": model.to_line_ranges(uncovered[: model.MAX_RANGES]),
         "counts": {
-            "rootless": len(findings.rootless),
-            "orphan": len(findings.orphan),
-            "one_way": len(findings.one_way),
+            "rootless": len(rootless),
+            "orphan": len(orphan),
+            "one_way": len(one_way),
         },
-        "rootless": [_to_element(each) for each in findings.rootless[:_MAX_FINDINGS]],
-        "orphan": [_to_element(each) for each in findings.orphan[:_MAX_FINDINGS]],
-        "one_way": [_to_reference(each, ids) for each in findings.one_way[:_MAX_FINDINGS]],
+        "rootless": [_to_element(each) for each in rootless[:_MAX_FINDINGS]],
+        "orphan": [_to_element(each) for each in orphan[:_MAX_FINDINGS]],
+        "one_way": [_to_reference(each, ids) for each in one_way[:_MAX_FINDINGS]],
         "warnings": list(artifact.warnings)[:10],
         **gain,
         "needs_forced_full_scan": bool(reasons),
         "reasons": reasons,
-        "next_actions": [scan if reasons else stop_action("vault_completed", 0.9)],
+        "next_actions": [scan if reasons else model.stop_action("vault_completed", 0.9)],
     }
 
 
@@ -156,16 +133,6 @@ def parse_artifact(file: TextFile) -> Artifact:
     if name.endswith((".md", ".markdown", ".txt")):
         return parse_outline(file.text)
     raise Denied(f"{file.path} cannot be audited. Use .md, .json or .mmd.", path=file.path)
-
-
-def audit_artifact(artifact: Artifact, total: int) -> AuditFindings:
-    """`total` is the number of lines of the source."""
-
-    def is_rooted(element: ArtifactElement) -> bool:
-        return bool(element.sources) and all(1 <= start <= end <= total for start, end in element.sources)
-
-    rootless = [element for element in artifact.elements if not is_rooted(element)]
-    return AuditFindings(rootless, _find_orphans(artifact), _find_one_way(artifact))
 
 
 def _find_orphans(artifact: Artifact) -> list[ArtifactElement]:
@@ -202,8 +169,7 @@ def _reachable(roots: Iterable[str], references: Sequence[ArtifactReference]) ->
     return reached
 
 
-def _find_one_way(artifact: Artifact) -> list[ArtifactReference]:
-    ids = {element.id for element in artifact.elements}
+def _find_one_way(artifact: Artifact, ids: set[str]) -> list[ArtifactReference]:
     stated = {(each.origin, each.goal, each.relation) for each in artifact.references}
     one_way: list[ArtifactReference] = []
     for each in artifact.references:

@@ -12,32 +12,14 @@ from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.files.index_sync import TextFile
 from tokonoma.files.text import take_lines
-from tokonoma.modules.vault.model import (
-    MAX_CHARS,
-    MAX_RANGES,
-    LineRange,
-    Range,
-    ReadingLog,
-    VaultNextAction,
-    VaultPath,
-    cite_lines,
-    estimate_tokens,
-    find_gaps,
-    line_ratio,
-    next_action,
-    read_vault_file,
-    require_ranges,
-    save_reading,
-    stop_action,
-    to_line_ranges,
-)
+from tokonoma.modules.vault import model
 
 MINIMUM_COVERAGE = 0.90
 MINIMUM_GAIN = 0.02
 
 ScanRound = Literal["all", "unread", "uncited"]
 TruncatedReason = Literal["max_chars", "long_line"]
-CitedRanges = Annotated[list[LineRange], Field(max_length=1000, description="lines that your work is based on")]
+CitedRanges = Annotated[list[model.LineRange], Field(max_length=1000, description="lines that your work is based on")]
 
 
 class ScanResult(TypedDict):
@@ -45,7 +27,7 @@ class ScanResult(TypedDict):
     version: Opaque
     total_lines: int
     round: Annotated[ScanRound, Field(description="which lines this pass covers")]
-    applied_range: LineRange | None
+    applied_range: model.LineRange | None
     text: str
     next_cursor: Opaque | None
     eof: bool
@@ -55,15 +37,15 @@ class ScanResult(TypedDict):
     added_evidence_count: int
     added_est_tokens: int
     marginal_gain: float
-    next_actions: list[VaultNextAction]
+    next_actions: list[model.VaultNextAction]
 
 
 class CoverageResult(TypedDict):
     path: str
     version: Opaque
     total_lines: int
-    covered_ranges: list[LineRange]
-    uncovered_ranges: list[LineRange]
+    covered_ranges: list[model.LineRange]
+    uncovered_ranges: list[model.LineRange]
     uncovered_ranges_left_out: NotRequired[int]
     coverage_ratio: float
     minimum_coverage: float
@@ -72,73 +54,74 @@ class CoverageResult(TypedDict):
     added_evidence_count: int
     added_est_tokens: int
     marginal_gain: float
-    next_actions: list[VaultNextAction]
+    next_actions: list[model.VaultNextAction]
 
 
 class LineCoverage(TypedDict):
     path: str
     total_lines: int
-    read: list[LineRange]
-    cited: list[LineRange]
-    never_seen: list[LineRange]
+    read: list[model.LineRange]
+    cited: list[model.LineRange]
+    never_seen: list[model.LineRange]
     read_ratio: float
     cited_ratio: float
 
 
 @dataclass(frozen=True, slots=True)
 class ScanStep:
-    """One step of a scan: its text and lines, the lines read to their end, and the line and character to go on at."""
+    """One step of a scan: its text and lines, and the line and character to go on at."""
 
     text: str
-    lines: Range | None
-    read: list[Range]
+    lines: model.Range | None
     next_position: tuple[int, int] | None
     truncated: TruncatedReason | None = None
 
 
 def scan(
     desk: Desk,
-    path: VaultPath,
+    path: model.VaultPath,
     cursor: Annotated[str | None, Field(description="next_cursor of the previous step")] = None,
     chunk_lines: Annotated[int, Field(ge=1, le=200)] = 80,
 ) -> ScanResult:
     """Read a file in steps of chunk_lines. The first pass starts at line 1; a later one covers the lines not cited yet
     or, if nothing was cited, the lines not read yet; after that, all lines again."""
-    file = read_vault_file(desk, path)
-    log, total = ReadingLog.load(desk, file), len(file.lines)
+    file = model.read_vault_file(desk, path)
+    log, total = model.ReadingLog.load(desk, file), len(file.lines)
     round, start, column = _resume(file, log, cursor)
-    targets = [each for each in _target_ranges(round, log, total) if each[1] >= start]
+    covered: dict[ScanRound, list[model.Range]] = {"all": [], "unread": log.read, "uncited": log.cited}
+    targets = [each for each in model.find_gaps(total, covered[round]) if each[1] >= start]
     step = _build_step(file, targets, start, column, chunk_lines)
-    tokens = estimate_tokens(len(path), len(step.text))
-    log, new = log.add_reading(step.read, tokens)
-    gain = save_reading(desk, "scan", file, log, new, tokens)
+    tokens = model.estimate_tokens(len(path), len(step.text))
+    was_read = [step.lines] if step.lines and step.truncated != "long_line" else []
+    log, new = log.add_reading(was_read, tokens)
+    gain = model.save_reading(desk, "scan", file, log, new, tokens)
     after = step.next_position
     result: ScanResult = {
         "path": file.path,
         "version": file.version,
         "total_lines": total,
         "round": round,
-        "applied_range": to_line_ranges([step.lines])[0] if step.lines else None,
+        "applied_range": model.to_line_ranges([step.lines])[0] if step.lines else None,
         "text": step.text,
         "next_cursor": cursors.encode("vault_scan", file.path, file.version, round, *after) if after else None,
         "eof": after is None,
         "truncated_reason": step.truncated,
-        "coverage_ratio": line_ratio(total, log.read),
+        "coverage_ratio": model.line_ratio(total, log.read),
         **gain,
         "next_actions": [],
     }
     if log.cited:
-        result["cited_ratio"] = line_ratio(total, log.cited)
+        result["cited_ratio"] = model.line_ratio(total, log.cited)
     result["next_actions"] = _next_actions(result)
     return result
 
 
-def _resume(file: TextFile, log: ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
+def _resume(file: TextFile, log: model.ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
     """Which lines the scan is about, and the line and character to go on at."""
     if cursor is None:
-        if log.cited and find_gaps(len(file.lines), log.cited):
+        if log.cited and model.find_gaps(len(file.lines), log.cited):
             return "uncited", 1, 0
-        return "unread" if log.read and find_gaps(len(file.lines), log.read) else "all", 1, 0
+        return "unread" if log.read and model.find_gaps(len(file.lines), log.read) else "all", 1, 0
     path, version, round, start, column = cursors.decode("vault_scan", cursor)
     if path != file.path:
         raise Invalid(f"This cursor belongs to {path}. Leave it out to start with {file.path}.", field="cursor")
@@ -150,90 +133,80 @@ def _resume(file: TextFile, log: ReadingLog, cursor: str | None) -> tuple[ScanRo
     return round, start, column
 
 
-def _target_ranges(round: ScanRound, log: ReadingLog, total: int) -> list[Range]:
-    if round == "all":
-        return [(1, total)] if total else []
-    return find_gaps(total, log.cited if round == "uncited" else log.read)
-
-
-def _build_step(file: TextFile, targets: list[Range], start: int, column: int, chunk: int) -> ScanStep:
+def _build_step(file: TextFile, targets: list[model.Range], start: int, column: int, chunk: int) -> ScanStep:
     if not targets:
-        return ScanStep("", None, [], None)
+        return ScanStep("", None, None)
     first = max(start, targets[0][0])
     last = min(targets[0][1], first + chunk - 1)
     offset = column if first == start else 0
     rest = file.lines[first - 1][offset:]
-    if len(rest) > MAX_CHARS:
-        return ScanStep(rest[:MAX_CHARS], (first, first), [], (first, offset + MAX_CHARS), "long_line")
-    text, end = (rest, first) if offset else take_lines(file.lines, first, last, MAX_CHARS)
+    if len(rest) > model.MAX_CHARS:
+        return ScanStep(rest[: model.MAX_CHARS], (first, first), (first, offset + model.MAX_CHARS), "long_line")
+    text, end = (rest, first) if offset else take_lines(file.lines, first, last, model.MAX_CHARS)
     is_over = end == targets[0][1] and len(targets) == 1
     truncated = "max_chars" if end < last and not offset else None
-    return ScanStep(text, (first, end), [(first, end)], None if is_over else (end + 1, 0), truncated)
+    return ScanStep(text, (first, end), None if is_over else (end + 1, 0), truncated)
 
 
-def _next_actions(result: ScanResult) -> list[VaultNextAction]:
+def _next_actions(result: ScanResult) -> list[model.VaultNextAction]:
     """Go on while lines are left and bring something; then check what was cited, or stop."""
     path, cursor = result["path"], result["next_cursor"]
     if not result["eof"]:
         if result["coverage_ratio"] >= MINIMUM_COVERAGE and result["marginal_gain"] < MINIMUM_GAIN:
-            return [
-                stop_action("vault_completed", 0.6),
-                next_action("vault_scan", "fill_gaps", 0.3, path=path, cursor=cursor),
-            ]
-        return [next_action("vault_scan", "fill_gaps", 0.9, path=path, cursor=cursor)]
+            go_on = model.next_action("vault_scan", "fill_gaps", 0.3, path=path, cursor=cursor)
+            return [model.stop_action("vault_completed", 0.6), go_on]
+        return [model.next_action("vault_scan", "fill_gaps", 0.9, path=path, cursor=cursor)]
     if result.get("cited_ratio", 0.0) >= MINIMUM_COVERAGE:
-        return [stop_action("vault_completed", 0.9)]
-    return [next_action("vault_coverage", "verify_coverage", 0.8, path=path)]
+        return [model.stop_action("vault_completed", 0.9)]
+    return [model.next_action("vault_coverage", "verify_coverage", 0.8, path=path)]
 
 
-def check_coverage(desk: Desk, path: VaultPath, cited_ranges: CitedRanges | None = None) -> CoverageResult:
+def check_coverage(desk: Desk, path: model.VaultPath, cited_ranges: CitedRanges | None = None) -> CoverageResult:
     """Show which lines of a file are covered by cited_ranges (default: all that you cited before), which are not, and
     how much new evidence the last reading added. Citations are recorded for vault_scan."""
-    file = read_vault_file(desk, path)
+    file = model.read_vault_file(desk, path)
     total = len(file.lines)
-    given = (
-        ReadingLog.load(desk, file).cited
-        if cited_ranges is None
-        else require_ranges(cited_ranges, total, "cited_ranges")
-    )
-    uncovered = find_gaps(total, given)
+    known = model.ReadingLog.load(desk, file).cited
+    given = known if cited_ranges is None else model.require_ranges(cited_ranges, total, "cited_ranges")
+    uncovered = model.find_gaps(total, given)
     size = 40 * (len(given) + len(uncovered))  # characters of this exchange, about
-    log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
-    covered = line_ratio(total, given)
+    log, gain = model.cite_lines(desk, "coverage", file, given, model.estimate_tokens(len(path), size))
+    covered = model.line_ratio(total, given)
     if covered < MINIMUM_COVERAGE:
-        actions = [next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
+        actions = [model.next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
     elif uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
-        actions = [next_action("vault_scan", "fill_gaps", 0.5, path=file.path), stop_action("vault_completed", 0.5)]
+        go_on = model.next_action("vault_scan", "fill_gaps", 0.5, path=file.path)
+        actions = [go_on, model.stop_action("vault_completed", 0.5)]
     else:
-        actions = [stop_action("vault_completed", 0.9)]
+        actions = [model.stop_action("vault_completed", 0.9)]
     result: CoverageResult = {
         "path": file.path,
         "version": file.version,
         "total_lines": total,
-        "covered_ranges": to_line_ranges(given[:MAX_RANGES]),
-        "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
+        "covered_ranges": model.to_line_ranges(given[: model.MAX_RANGES]),
+        "uncovered_ranges": model.to_line_ranges(uncovered[: model.MAX_RANGES]),
         "coverage_ratio": covered,
         "minimum_coverage": MINIMUM_COVERAGE,
-        "read_ratio": line_ratio(total, log.read),
-        "ever_cited_ratio": line_ratio(total, log.cited),
+        "read_ratio": model.line_ratio(total, log.read),
+        "ever_cited_ratio": model.line_ratio(total, log.cited),
         **gain,
         "next_actions": actions,
     }
-    if len(uncovered) > MAX_RANGES:
-        result["uncovered_ranges_left_out"] = len(uncovered) - MAX_RANGES
+    if len(uncovered) > model.MAX_RANGES:
+        result["uncovered_ranges_left_out"] = len(uncovered) - model.MAX_RANGES
     return result
 
 
 def list_lines(desk: Desk, path: str) -> LineCoverage:
     """For the picture on the command line: what the owner has read and cited."""
-    file = read_vault_file(desk, path)
-    log, total = ReadingLog.load(desk, file), len(file.lines)
+    file = model.read_vault_file(desk, path)
+    log, total = model.ReadingLog.load(desk, file), len(file.lines)
     return {
         "path": file.path,
         "total_lines": total,
-        "read": to_line_ranges(log.read),
-        "cited": to_line_ranges(log.cited),
-        "never_seen": to_line_ranges(find_gaps(total, [*log.read, *log.cited])),
-        "read_ratio": line_ratio(total, log.read),
-        "cited_ratio": line_ratio(total, log.cited),
+        "read": model.to_line_ranges(log.read),
+        "cited": model.to_line_ranges(log.cited),
+        "never_seen": model.to_line_ranges(model.find_gaps(total, [*log.read, *log.cited])),
+        "read_ratio": model.line_ratio(total, log.read),
+        "cited_ratio": model.line_ratio(total, log.cited),
     }

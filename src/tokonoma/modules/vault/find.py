@@ -17,36 +17,25 @@ from tokonoma.core.query import Query, SearchFilter
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
-from tokonoma.modules.vault.matching import (
-    SIGNALS,
-    Status,
-    VaultCandidate,
-    VaultJudgement,
-    compile_glob,
-    extract_terms,
-    judge_candidates,
-    match_passage,
-)
-from tokonoma.modules.vault.model import (
-    Glob,
-    RelativeDir,
-    VaultNextAction,
-    next_action,
-    open_vault,
-    resolve_folder,
-    stop_action,
-)
+from tokonoma.modules.vault import matching, model
+from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 
 MAX_CANDIDATES = 200
 MAX_TIME_MS = 60_000
 _MAX_TRAILS = 100
 _TRAIL_MS = 30 * 60_000
+_SELECT_TRAIL = """select found, unscanned from vault_trail
+where id = :id and principal = :principal and at > :since"""
+_INSERT_TRAIL = """insert into vault_trail (id, principal, at, found, unscanned)
+values (:id, :principal, :at, :found, :unscanned)"""
+_PRUNE_TRAILS = """delete from vault_trail where at <= :old
+or id <= (select id from vault_trail order by id desc limit 1 offset :most)"""
 CutoffReason = Literal["time_budget", "candidate_cap"]
 
 
 class FindScope(TypedDict):
-    relative_dir: NotRequired[RelativeDir]
-    glob: NotRequired[Glob]
+    relative_dir: NotRequired[model.RelativeDir]
+    glob: NotRequired[model.Glob]
 
 
 class VaultBudget(TypedDict):
@@ -66,14 +55,14 @@ class VaultFindSummary(TypedDict):
     file_bias_ratio: float
     gap_count: int
     sufficiency_score: float
-    integration_status: Status
+    integration_status: matching.Status
     cutoff_reason: NotRequired[CutoffReason]
 
 
 class VaultFindResult(TypedDict):
     trace_id: Opaque
     summary: VaultFindSummary
-    next_actions: list[VaultNextAction]
+    next_actions: list[model.VaultNextAction]
 
 
 class VaultRef(TypedDict):
@@ -118,20 +107,17 @@ def find(
     and next actions; vault_hits(trace_id) lists the places."""
     limits = budget or {}
     deadline = time.monotonic() + limits.get("time_ms", MAX_TIME_MS) / 1000
-    terms, matches = extract_terms(query), compile_glob((scope or {}).get("glob"))
-    with open_vault(desk) as folder:
-        files = sync_folder(desk, folder, resolve_folder(folder, (scope or {}).get("relative_dir")))
+    terms, matches = matching.extract_terms(query), matching.compile_glob((scope or {}).get("glob"))
+    with model.open_vault(desk) as folder:
+        files = sync_folder(desk, folder, model.resolve_folder(folder, (scope or {}).get("relative_dir")))
         wanted = [file for file in files if file.lines != NO_TEXT and matches(file.path)]
         ordered = _order_by_relevance(desk, query, wanted)
         limit = limits.get("max_candidates", MAX_CANDIDATES)
         progress = _scan_files(desk, folder, ordered, terms, normalize(query).strip(), deadline, limit)
-    judgement = judge_candidates(progress.candidates, terms)
+    judgement = matching.judge_candidates(progress.candidates, terms)
     trail = _save_trail(desk, judgement, progress)
-    return {
-        "trace_id": trail,
-        "summary": _to_summary(progress, judgement),
-        "next_actions": _next_actions(query, judgement, progress, trail),
-    }
+    actions = _next_actions(query, judgement, progress, trail)
+    return {"trace_id": trail, "summary": _to_summary(progress, judgement), "next_actions": actions}
 
 
 def list_hits(
@@ -142,19 +128,13 @@ def list_hits(
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
     """List the places that a vault_find found, best first, or those left out by its budget; kept for 30 minutes."""
-    row = desk.row(
-        "select found, unscanned from vault_trail where id = :id and principal = :principal and at > :since",
-        id=trace_id,
-        principal=desk.principal.name,
-        since=now() - _TRAIL_MS,
-    )
+    row = desk.row(_SELECT_TRAIL, id=trace_id, principal=desk.principal.name, since=now() - _TRAIL_MS)
     if row is None:
         raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
-    saved: list[Any] = json.loads(row[0] if kind == "candidates" else row[1])
+    saved: list[VaultHit] = json.loads(row[0] if kind == "candidates" else row[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
-    listed = [each for each in saved if each[0] in visible]  # files and policies may have changed since
-    to_hit = _to_hit if kind == "candidates" else _to_unscanned_hit
-    return {"items": [to_hit(each) for each in listed[offset : offset + limit]], "total": len(listed)}
+    listed = [each for each in saved if each["ref"]["path"] in visible]  # files and policies may have changed since
+    return {"items": listed[offset : offset + limit], "total": len(listed)}
 
 
 def _order_by_relevance(desk: Desk, query: str, files: list[IndexedFile]) -> list[IndexedFile]:
@@ -192,7 +172,7 @@ def _scan_files(
             continue
         progress.files += 1
         for index, passage in enumerate(passages):
-            candidate = match_passage(file.path, passage, terms, phrase)
+            candidate = matching.match_passage(file.path, passage, terms, phrase)
             if candidate is not None and len(progress.candidates) == limit:
                 progress.cutoff = "candidate_cap"
                 progress.unscanned.append((file.path, len(passages) - index))
@@ -212,7 +192,7 @@ def _to_summary(progress: _FindProgress, judgement: VaultJudgement) -> VaultFind
         "max_stage_applied": 1.5,
         "unscanned_sections_count": sum(count for _, count in progress.unscanned),
         "integrated_nodes": len(judgement.ranked),
-        "signal_coverage": {name: sum(name in each.signals for each in progress.candidates) for name in SIGNALS},
+        "signal_coverage": {name: sum(name in each.signals for each in judgement.ranked) for name in matching.SIGNALS},
         "file_bias_ratio": judgement.bias,
         "gap_count": len(judgement.gaps),
         "sufficiency_score": judgement.sufficiency,
@@ -223,54 +203,45 @@ def _to_summary(progress: _FindProgress, judgement: VaultJudgement) -> VaultFind
     return summary
 
 
-def _next_actions(query: str, judgement: VaultJudgement, progress: _FindProgress, trail: str) -> list[VaultNextAction]:
+def _next_actions(
+    query: str, judgement: VaultJudgement, progress: _FindProgress, trail: str
+) -> list[model.VaultNextAction]:
     """From the judgement: fill gaps, look beyond one file, check what was found, or stop."""
-    actions: list[VaultNextAction] = []
-    confidence = round(judgement.sufficiency, 2)
+    actions: list[model.VaultNextAction] = []
+    confidence, gaps = round(judgement.sufficiency, 2), " ".join(judgement.gaps)[:200]
     if judgement.gaps:
-        gaps = " ".join(judgement.gaps)[:200]
-        actions.append(next_action("vault_search", "fill_gaps", 0.6, query=gaps, mode="loose"))
+        actions.append(model.next_action("vault_search", "fill_gaps", 0.6, query=gaps, mode="loose"))
     if progress.cutoff is not None:
-        actions.append(next_action("vault_hits", "fill_gaps", 0.7, trace_id=trail, kind="unscanned"))
+        actions.append(model.next_action("vault_hits", "fill_gaps", 0.7, trace_id=trail, kind="unscanned"))
     if judgement.is_biased:
         others = {"glob": f"!{judgement.fullest}"}
-        actions.append(next_action("vault_find", "reduce_file_bias", 0.6, query=query[:200], scope=others))
+        actions.append(model.next_action("vault_find", "reduce_file_bias", 0.6, query=query[:200], scope=others))
     if judgement.ranked:
         path = judgement.ranked[0].path
-        actions.append(next_action("vault_hits", "verify_coverage", confidence, trace_id=trail))
-        actions.append(next_action("vault_scan", "verify_coverage", confidence, path=path))
+        actions.append(model.next_action("vault_hits", "verify_coverage", confidence, trace_id=trail))
+        actions.append(model.next_action("vault_scan", "verify_coverage", confidence, path=path))
     if judgement.status == "ready" and progress.cutoff is None:
-        actions.append(stop_action("vault_completed", confidence))
+        actions.append(model.stop_action("vault_completed", confidence))
     return actions
 
 
 def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) -> str:
     """Save the result for vault_hits in any process, and delete all but the last hundred."""
     trail, at = uuid7(), now()
-    found = [[c.path, c.start, c.end, c.title, list(c.signals), c.score] for c in judgement.ranked]
-    unscanned = [[path, count, progress.cutoff] for path, count in progress.unscanned]
+    found: list[VaultHit] = [
+        {
+            "ref": {"target": "vault", "path": each.path, "start_line": each.start},
+            "title": each.title,
+            "signals": list(each.signals),
+            "score": each.score,
+            "end_line": each.end,
+        }
+        for each in judgement.ranked
+    ]
+    empty: dict[str, Any] = {"signals": [], "score": 0.0, "reason": progress.cutoff}
+    unscanned = [{"ref": {"target": "vault", "path": path}, "title": path, **empty} for path, _ in progress.unscanned]
+    lists = {"found": json.dumps(found, ensure_ascii=False), "unscanned": json.dumps(unscanned, ensure_ascii=False)}
     with desk.write() as tx:
-        tx.run(
-            "insert into vault_trail (id, principal, at, found, unscanned) values (:id, :who, :at, :found, :left)",
-            id=trail,
-            who=desk.principal.name,
-            at=at,
-            found=json.dumps(found, ensure_ascii=False),
-            left=json.dumps(unscanned, ensure_ascii=False),
-        )
-        tx.run("delete from vault_trail where at <= :old", old=at - _TRAIL_MS)
-        oldest = tx.row("select id from vault_trail order by id desc limit 1 offset :most", most=_MAX_TRAILS)
-        if oldest is not None:
-            tx.run("delete from vault_trail where id <= :oldest", oldest=oldest[0])
+        tx.run(_INSERT_TRAIL, id=trail, principal=desk.principal.name, at=at, **lists)
+        tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
     return trail
-
-
-def _to_hit(saved: list[Any]) -> VaultHit:
-    path, start, end, title, signals, score = saved
-    ref: VaultRef = {"target": "vault", "path": path, "start_line": start}
-    return {"ref": ref, "title": title, "signals": signals, "score": score, "end_line": end}
-
-
-def _to_unscanned_hit(saved: list[Any]) -> VaultHit:
-    path, _, reason = saved
-    return {"ref": {"target": "vault", "path": path}, "title": path, "signals": [], "score": 0.0, "reason": reason}

@@ -123,16 +123,12 @@ def find_section(text: str, heading: str) -> Section:
 
     found = [section for section in sections if matches(section)]
     if not found:
-        raise Missing(
-            f"There is no heading {heading!r} in the file.",
-            headings=[section.title for section in sections[:_MAX_HEADINGS]],
-        )
+        titles = [section.title for section in sections[:_MAX_HEADINGS]]
+        raise Missing(f"There is no heading {heading!r} in the file.", headings=titles)
     if len(found) > 1:
         lines = [section.line for section in found]
-        raise Conflict(
-            f"{len(found)} headings match {heading!r} (lines {lines}). Add the heading above, as in Outer/Inner.",
-            lines=lines,
-        )
+        problem = f"{len(found)} headings match {heading!r} (lines {lines})."
+        raise Conflict(f"{problem} Add the heading above, as in Outer/Inner.", lines=lines)
     return found[0]
 
 
@@ -163,15 +159,9 @@ def match_passage(path: str, passage: Passage, terms: Sequence[str], phrase: str
     score = (len(exact) + 0.8 * len(loose)) / len(terms)
     score = 0.7 * score + 0.15 * bool(in_title) + 0.15 * (phrase in text)
     by_signal = (in_title, exact - in_title or exact, loose)  # in the order of SIGNALS
-    return VaultCandidate(
-        path,
-        passage.start,
-        passage.end,
-        passage.title,
-        tuple(signal for signal, found in zip(SIGNALS, by_signal, strict=True) if found),
-        round(score, 4),
-        tuple(term for term in terms if term in exact or term in loose),
-    )
+    signals: tuple[VaultSignal, ...] = tuple(each for each, found in zip(SIGNALS, by_signal, strict=True) if found)
+    matched = tuple(term for term in terms if term in exact or term in loose)
+    return VaultCandidate(path, passage.start, passage.end, passage.title, signals, round(score, 4), matched)
 
 
 def judge_candidates(candidates: Iterable[VaultCandidate], terms: Sequence[str]) -> VaultJudgement:

@@ -44,9 +44,7 @@ _UPSERT_LOG = """insert into vault_ledger (principal, path, version, has_read, h
 values (:principal, :path, :version, :has_read, :has_cited, :tokens, :told_tokens, :at)
 on conflict (principal, path, version) do update set has_read = excluded.has_read, has_cited = excluded.has_cited,
     tokens = excluded.tokens, told_tokens = excluded.told_tokens, at = excluded.at"""
-_INSERT_GAIN = (
-    "insert into vault_gain (at, tool, evidence, tokens, gain) values (:at, :tool, :evidence, :tokens, :gain)"
-)
+_INSERT_GAIN = "insert into vault_gain values (:at, :tool, :evidence, :tokens, :gain)"
 _STATISTICS_MS = 365 * 86_400_000
 
 

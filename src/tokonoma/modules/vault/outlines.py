@@ -8,16 +8,8 @@ from typing import Any, cast
 
 from tokonoma.core.errors import Denied
 from tokonoma.files.text import Section, load_markdown_parser, parse_markdown, slugify, split_lines
-from tokonoma.modules.vault.artifacts import (
-    SOURCE_KEYS,
-    Artifact,
-    ArtifactElement,
-    ArtifactReference,
-    find_source_lines,
-    parse_flowchart,
-    read_source_lines,
-    strip_source_lines,
-)
+from tokonoma.modules.vault import artifacts
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference
 
 _LINK = re.compile(r"\[[^\]]*\]\(#([^)\s]+)\)")
 _RELATED = re.compile(r"^\s*(?:[-*+]\s+)?\W*(related|see also|関連|相互参照)", re.IGNORECASE)
@@ -38,14 +30,14 @@ def parse_outline(text: str) -> Artifact:
     references: list[ArtifactReference] = []
     warnings: list[str] = []
     for each in sections:
-        name, title = names[each.line], strip_source_lines(each.title)
-        sources = find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE))
+        name, title = names[each.line], artifacts.strip_source_lines(each.title)
+        sources = artifacts.find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE))
         elements.append(ArtifactElement(name, "heading", title, each.line, sources, each.level == top))
         if each.parent is not None:
             references.append(ArtifactReference(names[each.parent], name))
     for start, end, outer in _find_list_items(text):
-        title = strip_source_lines(_ITEM.sub("", lines[start - 1]).strip())[:200]
-        sources = find_source_lines(_own_text(lines, start, end, _ITEM))
+        title = artifacts.strip_source_lines(_ITEM.sub("", lines[start - 1]).strip())[:200]
+        sources = artifacts.find_source_lines(_own_text(lines, start, end, _ITEM))
         elements.append(ArtifactElement(f"L{start}", "list_item", title, start, sources))
         heading = next((names[each.line] for each in reversed(sections) if each.line < start), None)
         origin = f"L{outer}" if outer else heading
@@ -53,7 +45,7 @@ def parse_outline(text: str) -> Artifact:
             references.append(ArtifactReference(origin, f"L{start}"))
     references += _find_links(lines, sections, names)
     for number, (line, body) in enumerate(_find_charts(text), 1):
-        chart = parse_flowchart(body, line, f"chart{number}:")
+        chart = artifacts.parse_flowchart(body, line, f"chart{number}:")
         elements += chart.elements
         references += chart.references
         warnings += chart.warnings
@@ -78,7 +70,7 @@ def parse_json_graph(text: str) -> Artifact:
             kind = one.get("type", one.get("kind"))
             is_start = identity in starts or (isinstance(kind, str) and kind.casefold() in _START_NAMES)
             title = str(one.get("title", one.get("label", one.get("name", identity))))[:200]
-            elements.append(ArtifactElement(identity, "object", title, 0, read_source_lines(one), is_start))
+            elements.append(ArtifactElement(identity, "object", title, 0, artifacts.read_source_lines(one), is_start))
             if around:
                 references.append(ArtifactReference(around, identity))
         references += _find_edges(one, identity, names)
@@ -112,7 +104,7 @@ def _find_edges(one: dict[str, Any], identity: str, names: set[str]) -> Iterator
     if not identity:
         return
     for key, value in one.items():
-        if key == "id" or key in SOURCE_KEYS:
+        if key == "id" or key in artifacts.SOURCE_KEYS:
             continue
         many = cast("list[Any]", value) if isinstance(value, list) else [value]
         plain = [str(each) for each in many if isinstance(each, str | int) and not isinstance(each, bool)]

@@ -1,6 +1,7 @@
 """vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -15,21 +16,8 @@ from tokonoma.core.normalize import normalize, normalize_loose
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
+from tokonoma.modules.vault import model
 from tokonoma.modules.vault.matching import compile_glob, compile_pattern
-from tokonoma.modules.vault.model import (
-    MAX_CHARS,
-    Glob,
-    LineRange,
-    PageCursor,
-    Range,
-    ReadingLog,
-    RelativeDir,
-    VaultPath,
-    estimate_tokens,
-    open_vault,
-    read_vault_file,
-    resolve_folder,
-)
 
 _PAGE, _OWNER_PAGE = 200, 20_000  # files
 _MAX_LINE_CHARS = 240  # of a found line
@@ -52,7 +40,7 @@ class FileList(TypedDict):
 
 
 class ReadLimits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=MAX_CHARS, description="of text in the result")]]
+    max_chars: NotRequired[Annotated[int, Field(ge=1, le=model.MAX_CHARS, description="of text in the result")]]
 
 
 class ReadPart(TypedDict):
@@ -60,11 +48,11 @@ class ReadPart(TypedDict):
     address: Opaque
     version: Opaque
     total_lines: int
-    applied_range: LineRange | None
+    applied_range: model.LineRange | None
     text: str
     truncated: bool
     truncated_reason: NotRequired[Literal["max_chars"]]
-    next_range: NotRequired[LineRange]
+    next_range: NotRequired[model.LineRange]
 
 
 class FoundLine(TypedDict):
@@ -82,7 +70,9 @@ class FoundLines(TypedDict):
     next_cursor: NotRequired[Opaque]
 
 
-def list_files(desk: Desk, relative_dir: RelativeDir = None, glob: Glob = None, cursor: PageCursor = None) -> FileList:
+def list_files(
+    desk: Desk, relative_dir: model.RelativeDir = None, glob: model.Glob = None, cursor: model.PageCursor = None
+) -> FileList:
     """List the files of the vault in order of path, 200 per page, without hidden files and links."""
     return _list_page(desk, relative_dir, glob, cursor, _PAGE)
 
@@ -97,26 +87,20 @@ def list_files_long(
 def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int) -> FileList:
     (after,) = cursors.decode("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
-    with open_vault(desk) as folder:
-        files = sync_folder(desk, folder, resolve_folder(folder, relative_dir))
+    with model.open_vault(desk) as folder:
+        files = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
     wanted = sorted((file for file in files if matches(file.path)), key=lambda file: file.path)
     rest = [file for file in wanted if file.path > after]
-    page: FileList = {
-        "items": [_to_listed_file(file) for file in rest[:size]],
-        "total": len(wanted),
-        "has_more": len(rest) > size,
-    }
+    items = [_to_listed_file(file) for file in rest[:size]]
+    page: FileList = {"items": items, "total": len(wanted), "has_more": len(rest) > size}
     if page["has_more"]:
         page["next_cursor"] = cursors.encode("vault_ls", rest[size - 1].path)
     return page
 
 
 def _to_listed_file(file: IndexedFile) -> ListedFile:
-    listed: ListedFile = {
-        "path": file.path,
-        "size": file.stamp.size,
-        "changed_at": format_time(file.stamp.mtime // 10**6),
-    }
+    changed_at = format_time(file.stamp.mtime // 10**6)
+    listed: ListedFile = {"path": file.path, "size": file.stamp.size, "changed_at": changed_at}
     if file.lines == NO_TEXT:
         listed["text"] = False
     else:
@@ -126,16 +110,16 @@ def _to_listed_file(file: IndexedFile) -> ListedFile:
 
 def read(
     desk: Desk,
-    path: VaultPath,
+    path: model.VaultPath,
     full: Annotated[bool, Field(description="from the first line, instead of a range")] = False,
-    range: Annotated[LineRange | None, Field(description="lines, counted from 1, both ends inclusive")] = None,
+    range: Annotated[model.LineRange | None, Field(description="lines, counted from 1, both ends inclusive")] = None,
     limits: ReadLimits | None = None,
 ) -> ReadPart:
     """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
     read is recorded for vault_scan and vault_coverage."""
     if full == (range is not None):
         raise Invalid("Give either range or full: true.", field="range")
-    file = read_vault_file(desk, path)
+    file = model.read_vault_file(desk, path)
     total = len(file.lines)
     first, last = _requested_range(range, total)
     text, end = take_lines(file.lines, first, last, (limits or {}).get("max_chars", 8_000))
@@ -153,14 +137,14 @@ def read(
         if end < last:
             part["next_range"] = {"start_line": end + 1, "end_line": last}
     if total:
-        tokens = estimate_tokens(len(path), len(text))
-        log, _ = ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
+        tokens = model.estimate_tokens(len(path), len(text))
+        log, _ = model.ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
         with desk.write() as tx:
             log.save(tx, desk, file)
     return part
 
 
-def _requested_range(range: LineRange | None, total: int) -> Range:
+def _requested_range(range: model.LineRange | None, total: int) -> model.Range:
     if range is None:
         return 1, total
     start, end = range["start_line"], range["end_line"]
@@ -178,28 +162,24 @@ def search(
         SearchMode,
         Field(description="plain: ignores case and width; loose: also hyphens, dots, spaces, okurigana; regex: RE2"),
     ] = "plain",
-    glob: Glob = None,
-    relative_dir: RelativeDir = None,
+    glob: model.Glob = None,
+    relative_dir: model.RelativeDir = None,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    cursor: PageCursor = None,
+    cursor: model.PageCursor = None,
 ) -> FoundLines:
     """Find lines that contain a text, in order of path and line; long lines are shortened around it."""
     at, line = cursors.decode("vault_search", cursor) if cursor else ("", 0)
     matches, find_in_line = compile_glob(glob), _build_line_matcher(query, mode)
     items: list[FoundLine] = []
     searched = 0
-    with open_vault(desk) as folder:
-        files = sync_folder(desk, folder, resolve_folder(folder, relative_dir))
+    with model.open_vault(desk) as folder:
+        files = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
         paths = sorted(file.path for file in files if file.lines != NO_TEXT and matches(file.path) and file.path >= at)
-        for path in paths:
+        while searched < len(paths) and len(items) <= limit:
             desk.check()
+            found = _search_file(folder, paths[searched], find_in_line, line if paths[searched] == at else 0)
+            items += islice(found, limit + 1 - len(items))
             searched += 1
-            for found in _search_file(folder, path, find_in_line, line if path == at else 0):
-                items.append(found)
-                if len(items) > limit:
-                    break
-            if len(items) > limit:
-                break
     page: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
     if page["has_more"]:
         last = items[limit - 1]
@@ -211,12 +191,7 @@ def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
     """A function from a line to the position of the text in it; -1 if it is not there."""
     if mode == "regex":
         pattern = compile_pattern(query, "query")
-
-        def find_pattern(line: str) -> int:
-            match = pattern.search(line)
-            return -1 if match is None else match.start()
-
-        return find_pattern
+        return lambda line: match.start() if (match := pattern.search(line)) else -1
     change = normalize if mode == "plain" else normalize_loose
     text = change(query)
     if not text.strip():
@@ -233,18 +208,11 @@ def _search_file(folder: RootFolder, path: str, find_in_line: Callable[[str], in
     for number, line in enumerate(lines[after:], after + 1):
         text = line.rstrip("\r\n")
         position = find_in_line(text)
-        if position >= 0:
-            yield _to_found_line(path, number, text, position)
-
-
-def _to_found_line(path: str, number: int, line: str, position: int) -> FoundLine:
-    start = max(0, min(position - _MAX_LINE_CHARS // 4, len(line) - _MAX_LINE_CHARS))
-    found: FoundLine = {
-        "path": path,
-        "line": number,
-        "address": file_address(path, number),
-        "text": line[start : start + _MAX_LINE_CHARS],
-    }
-    if len(line) > _MAX_LINE_CHARS:
-        found["text_truncated"] = True
-    return found
+        if position < 0:
+            continue
+        start = max(0, min(position - _MAX_LINE_CHARS // 4, len(text) - _MAX_LINE_CHARS))
+        shown, address = text[start : start + _MAX_LINE_CHARS], file_address(path, number)
+        found: FoundLine = {"path": path, "line": number, "address": address, "text": shown}
+        if len(text) > _MAX_LINE_CHARS:
+            found["text_truncated"] = True
+        yield found

@@ -36,4 +36,5 @@ TABLES = (
             "create index vault_gain_at on vault_gain (at)",
         ),
     ),
+    Migration("002_trails", ("delete from vault_trail",)),  # stored in another form; they expire in half an hour
 )

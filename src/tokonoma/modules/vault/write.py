@@ -75,10 +75,7 @@ class FileHistory(TypedDict):
 def create(desk: Desk, path: VaultPath, content: FileText) -> WriteResult:
     """Create a file, and its folders if needed. artifacts/ accepts .md and .json; artifacts/daily/ one file per day
     (YYYY-MM-DD.md). Fails if the file exists."""
-    data = encode_text(content, "content")
-    with open_vault(desk) as folder:
-        change = write_content(desk, folder, resolve_file(desk, folder, path), "create", data)
-    return _to_result(change, "create")
+    return _write(desk, path, content, "create")
 
 
 def write(
@@ -90,9 +87,15 @@ def write(
 ) -> WriteResult:
     """Overwrite a file, or append to it on a new line. The previous version is kept (vault_history). vault_create
     creates new files."""
+    return _write(desk, path, content, mode, expected_version)
+
+
+def _write(
+    desk: Desk, path: str, content: str, mode: Literal["create", "overwrite", "append"], expected: str | None = None
+) -> WriteResult:
     data = encode_text(content, "content")
     with open_vault(desk) as folder:
-        change = write_content(desk, folder, resolve_file(desk, folder, path), mode, data, expected_version)
+        change = write_content(desk, folder, resolve_file(desk, folder, path), mode, data, expected)
     return _to_result(change, mode)
 
 
@@ -163,14 +166,11 @@ def list_history(
         exists = folder.read_stamp(parts) is not None
         if exists:
             read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
-    rows = _list_changes(desk, name, below, limit + 1)
+    rows, path = _list_changes(desk, name, below, limit + 1), join_path(parts)
     if not rows and not cursor and not exists:
-        raise Missing(f"There is no file {join_path(parts)!r}, and it has no history.", path=join_path(parts))
-    page: FileHistory = {
-        "path": join_path(parts),
-        "items": [_to_past_change(row) for row in rows[:limit]],
-        "has_more": len(rows) > limit,
-    }
+        raise Missing(f"There is no file {path!r}, and it has no history.", path=path)
+    items = [_to_past_change(row) for row in rows[:limit]]
+    page: FileHistory = {"path": path, "items": items, "has_more": len(rows) > limit}
     if page["has_more"]:
         last = rows[limit - 1]
         following = last[5] if last[3] == "move" else last[4]
@@ -248,14 +248,14 @@ def _find_version(desk: Desk, path: str, start: str) -> str:
 
 
 def _to_past_change(row: Row) -> PastChange:
-    _, at, principal, action, path, origin, before, before_size, after, after_size = row
+    _, at, by, action, path, origin, before, before_size, after, size = row
     change: PastChange = {
         "at": format_time(at),
         "action": action,
-        "by": principal,
+        "by": by,
         "path": path,
         "version": after,
-        "bytes": after_size,
+        "bytes": size,
     }
     if origin:
         change["moved_from"] = origin

@@ -92,7 +92,7 @@ def match_terms_many(query: WeightedQuery, many: Sequence[bytes]) -> list[TermMa
 
 def score_document(query: WeightedQuery, key: int, own: TermMatch, near: Sequence[TermMatch] = ()) -> TextScore | None:
     """One document beside its neighbours; None if neither it nor any of them holds a term."""
-    words, matched = _sum_with_neighbours(query, own, near) if near else _sum_own(query, own)
+    words, matched = _sum_words(query, own, near)
     if not words:
         return None
     coverage = matched / query.total
@@ -118,30 +118,15 @@ def lift_threads(
 
 
 def _to_match(query: WeightedQuery, found: PackedMatch) -> TermMatch:
-    return TermMatch(found.counts, found.length, _score_title(query, found), found.is_question)
+    shared, title = query.named.intersection(found.title), 0.0
+    if shared:
+        gain = TUNING.speaker_gain if found.has_speaker else TUNING.title_gain
+        title = gain * sum([query.gains.get(number, 0.0) for number in shared]) * len(shared) / len(found.title)
+    return TermMatch(found.counts, found.length, title, found.is_question)
 
 
-def _score_title(query: WeightedQuery, found: PackedMatch) -> float:
-    shared = query.named.intersection(found.title)
-    if not shared:
-        return 0.0
-    gain = TUNING.speaker_gain if found.has_speaker else TUNING.title_gain
-    return gain * sum([query.gains.get(number, 0.0) for number in shared]) * len(shared) / len(found.title)
-
-
-def _sum_own(query: WeightedQuery, own: TermMatch) -> tuple[float, float]:
+def _sum_words(query: WeightedQuery, own: TermMatch, near: Iterable[TermMatch]) -> tuple[float, float]:
     """BM25, and what the terms that match are worth."""
-    k1, b, gains = TUNING.k1, TUNING.b, query.gains
-    rest = k1 * (1 - b + b * own.length / query.average)
-    words = matched = 0.0
-    for number, count in own.counts.items():
-        gain = gains[number]
-        matched += gain
-        words += gain * count / (count + rest)
-    return words * (k1 + 1), matched
-
-
-def _sum_with_neighbours(query: WeightedQuery, own: TermMatch, near: Iterable[TermMatch]) -> tuple[float, float]:
     k1, b, share, gains = TUNING.k1, TUNING.b, TUNING.neighbour_weight, query.gains
     borrowed: dict[int, float] = {}
     length, weight = float(own.length), 1.0
@@ -155,7 +140,7 @@ def _sum_with_neighbours(query: WeightedQuery, own: TermMatch, near: Iterable[Te
     for number, count in own.counts.items():
         gain = gains[number]
         matched += gain
-        held = count + borrowed.pop(number, 0.0)
+        held = count + borrowed.pop(number, 0.0) if borrowed else count
         words += gain * held / (held + rest)
     for number, held in borrowed.items():
         gain = gains[number]

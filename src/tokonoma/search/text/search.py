@@ -64,12 +64,6 @@ class TextSearch:
             self._score(number, ())
         return len(fetched)
 
-    def find_threshold(self, limit: int) -> float:
-        """The score of the last document among the best `limit`; 0 while there are fewer."""
-        if len(self.scores) < limit:
-            return 0.0
-        return sorted([each.score for each in self.scores.values()])[-limit]
-
     def apply_neighbours(self, *, whole: bool) -> None:
         """Score the best documents and those around them again, each with its neighbours in the thread. `whole`: all
         documents of the filter are here, so the order of each thread is known without asking the database."""
@@ -98,7 +92,10 @@ class TextSearch:
     def explain(self, number: int) -> dict[str, Any]:
         """Every number of a document's text score: see score.py for how they are combined. `terms` is what each term
         adds, neighbours included; their sum is `words`."""
-        score, around = self.scores[number], self._list_with_neighbours(number)
+        score, around = self.scores[number], [number]
+        if number in self.positions:
+            beside = _list_around(self._index_positions(), self.positions[number], _REACH)
+            around += [each for each in beside if each != number]
         return {
             "level": score.level,
             "score": score.score,
@@ -122,13 +119,6 @@ class TextSearch:
                 score = score_document(alone, number, own, near)
                 added[term.text] = score.words if score is not None else 0.0
         return {text: round(value, 6) for text, value in added.items() if value}
-
-    def _list_with_neighbours(self, number: int) -> list[int]:
-        """A document, then its neighbours."""
-        if number not in self.positions:
-            return [number]
-        around = _list_around(self._index_positions(), self.positions[number], _REACH)
-        return [number, *(each for each in around if each != number)]
 
     def _index_positions(self) -> dict[ThreadPosition, int]:
         return {position: number for number, position in self.positions.items()}
@@ -218,7 +208,9 @@ def _score_proposed(search: TextSearch, proposed: Iterable[int], most: int, limi
     while some := [*islice(ids, step)]:
         new = search.score_documents(some)
         scored += new
-        before, threshold = threshold, search.find_threshold(limit)
+        scores = sorted([each.score for each in search.scores.values()])
+        # The last of the best so far.
+        before, threshold = threshold, 0.0 if len(scores) < limit else scores[-limit]
         if scored >= most or (before == threshold > 0.0 and scored >= 2 * limit):
             return
         # If the filter lets few of them through, more are looked at together.

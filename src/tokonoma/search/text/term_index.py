@@ -63,7 +63,6 @@ def build_filter_tags(filter: IndexFilter) -> list[str]:
 _PRIVATE = 0xE000
 _MOVED = {code: _PRIVATE + code for code in range(128) if not chr(code).isdigit() and not chr(code).islower()}
 _SQLITE_INSERT = "insert into words (rowid, word, place) values (:id, :word, :place)"
-_SQLITE_DELETE = "delete from words where rowid = :id"
 _SQLITE_COUNT = "select f.term, f.doc from json_each(:terms) j cross join frequency f on f.term = j.value"
 # Each term's documents in one text: a row for each would take several times as long.
 _SQLITE_HOLDING = """select (select json_group_array(rowid) from words where words match j.value)
@@ -85,7 +84,7 @@ class SqliteTermIndex:
         statements.run(_SQLITE_INSERT, id=document_id, word=word, place=" ".join(map(escape_token, tags)))
 
     def erase(self, statements: Statements, document_id: int) -> None:
-        statements.run(_SQLITE_DELETE, id=document_id)
+        statements.run("delete from words where rowid = :id", id=document_id)
 
     def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
         """How many of so many documents hold each of these terms or tags; in a large store, an estimate."""
@@ -220,9 +219,7 @@ class Corpus:
 
 
 def read_corpus(rows: Rows) -> Corpus:
-    row = rows.row(_READ)
-    assert row is not None
-    return Corpus(*(int(each or 0) for each in row))
+    return Corpus(*(int(each or 0) for each in rows.rows(_READ)[0]))
 
 
 def update_corpus(kind: DatabaseKind, statements: Statements, document_id: int, documents: int, length: int) -> None:
@@ -245,14 +242,9 @@ class TermFrequencies:
     def look_up(self, rows: Rows, terms: Collection[str], corpus: Corpus) -> dict[str, int]:
         """How many documents hold each term; 0 for one that none holds."""
         cached, tolerance = self._cached, corpus.documents // _STALE_SHARE
-        found: dict[str, int] = {}
-        unknown: list[str] = []
-        for term in terms:
-            entry = cached.get(term)
-            if entry is not None and abs(corpus.changes - entry[1]) <= tolerance:
-                found[term] = entry[0]
-            else:
-                unknown.append(term)
+        held = {term: cached[term] for term in terms if term in cached}
+        found = {term: count for term, (count, at) in held.items() if abs(corpus.changes - at) <= tolerance}
+        unknown = [term for term in terms if term not in found]
         if unknown:
             counted = self._count(rows, unknown, corpus.documents)
             if len(cached) > _MAX_CACHED:

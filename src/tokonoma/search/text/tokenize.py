@@ -21,7 +21,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from operator import add
 from typing import NamedTuple
@@ -102,7 +102,10 @@ def tokenize(text: str) -> TokenCounts:
         found += map(add, sound, sound[1:])
     found += _NOT_ALONE.sub("", joined).translate(SOUNDS).replace("\n", "")
     found += (run.translate(SOUNDS) for run in runs if len(run) == 1 and _NOT_ALONE.match(run))
-    return TokenCounts(Counter(found), len(words) + _measure_runs(joined, len(runs)))
+    soft = _NOT_ALONE.findall(joined)
+    # The length of runs: their pairs, less those of hiragana alone.
+    pairs = max(1, len(joined) - 2 * len(runs) + 1 - sum(map(len, soft)) + len(soft))
+    return TokenCounts(Counter(found), len(words) + pairs)
 
 
 def parse_query_terms(text: str) -> list[WeightedTerm]:
@@ -112,7 +115,7 @@ def parse_query_terms(text: str) -> list[WeightedTerm]:
         term = WeightedTerm(
             token, TUNING.term_weights[kind], TUNING.soft_steepness if kind == "soft" else TUNING.steepness
         )
-        found[token] = max(found.get(token, term), term, key=_term_strength)
+        found[token] = max(found.get(token, term), term, key=lambda each: (each.weight, -each.steepness))
     if not any(term.weight for term in found.values()):
         return [WeightedTerm(token, 1.0) for token in found]
     return list(found.values())
@@ -208,19 +211,9 @@ def _read_header(packed: bytes) -> tuple[int, PackedMatch]:
     return size, PackedMatch({}, length, title, bool(flags & _ASKS), bool(flags & _SPEAKS))
 
 
-def _term_strength(term: WeightedTerm) -> tuple[float, float]:
-    return term.weight, -term.steepness
-
-
 def _normalize_text(text: str) -> str:
     text = normalize_case(text)
     return _THOUSANDS.sub("", text) if "," in text else text
-
-
-def _measure_runs(joined: str, runs: int) -> int:
-    """Pairs, less those of hiragana alone."""
-    soft = _NOT_ALONE.findall(joined)
-    return max(1, len(joined) - 2 * runs + 1 - sum(map(len, soft)) + len(soft))
 
 
 def _tokenize_run(run: str) -> Iterator[Token]:
@@ -265,8 +258,5 @@ def _unpack_numbers(packed: bytes) -> "array[int]":
     return numbers
 
 
-def _pack_numbers(numbers: Iterable[int]) -> bytes:
-    packed = array("I", numbers)
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
+def _pack_numbers(numbers: Collection[int]) -> bytes:
+    return struct.pack(f"<{len(numbers)}I", *numbers)

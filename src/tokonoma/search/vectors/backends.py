@@ -10,15 +10,15 @@ with pgvector fits one without, and vectors that were stored before pgvector was
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import orjson
 
-from tokonoma.core.desk import Rows, Statements
+from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.tuning import TUNING
 from tokonoma.search.vectors.codes import RowNumbers
@@ -27,7 +27,6 @@ from tokonoma.search.vectors.store import (
     FULL_PRECISION,
     PgvectorExtension,
     QueryVector,
-    StoredModel,
     VectorMatch,
     build_index_name,
     compare_pieces,
@@ -57,9 +56,6 @@ class SqliteVectorBackend:
         self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
     ) -> Matches:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
-        few = CandidatePool("sqlite", rows, filter).list_few() if filter.narrow else None
-        if few is not None:
-            return self.compare(rows, model, query, few)
         memory = self._get_memory(rows, model)
         view = memory.build_view(filter)
         code_query = memory.coder.encode_query(query.vector)
@@ -75,9 +71,7 @@ class SqliteVectorBackend:
         return _compare_in_order(rows, ids, query, filter, wanted)[0]
 
     def propose(self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
-        """By their codes alone, unless the filter asks for what those do not know."""
-        if filter.narrow:
-            return list(self.find_nearest(rows, model, query, filter, limit))
+        """By their codes alone."""
         memory = self._get_memory(rows, model)
         return memory.build_view(filter).propose_documents(memory.coder.encode_query(query.vector), limit)
 
@@ -120,33 +114,21 @@ def _compare_in_order(
 ) -> tuple[Matches, int]:
     """Compare exactly, in order, until enough vectors are inside the filter. Returns also how many were."""
     found: Matches = {}
-    inside = 0
-    for part in _split_growing(ids, wanted):
-        listed = orjson.dumps(np.sort(part).tolist()).decode()
+    inside, start, size = 0, 0, wanted
+    while inside < wanted and start < len(ids):
+        listed = orjson.dumps(np.sort(ids[start : start + size]).tolist()).decode()
+        start, size = start + size, size * 2
         pieces = rows.rows(_SQLITE_EXACT + filter.sql, ids=listed, **filter.params)
         inside += len(pieces)
         for document, match in compare_pieces("sqlite", pieces, query.vector).items():
             found[document] = merge_matches(found.get(document, match), match)
-        if inside >= wanted:
-            break
     return found, inside
-
-
-def _split_growing(ids: RowNumbers, first: int) -> Iterator[RowNumbers]:
-    start, size = 0, first
-    while start < len(ids):
-        yield ids[start : start + size]
-        start, size = start + size, size * 2
 
 
 # PostgreSQL
 
-PAGE = 2_000
-"""Vectors that are compared at once where there is no pgvector."""
-
-RECHECK_SECONDS = 60.0
-"""After which pgvector is looked for again."""
-
+PAGE = 2_000  # vectors that are compared at once where there is no pgvector
+RECHECK_SECONDS = 60.0  # after which pgvector is looked for again
 _INDEXED = """select 1 from pg_class c join pg_index i on i.indexrelid = c.oid
 where c.relname = :name and c.relnamespace = current_schema()::regnamespace and i.indisvalid"""
 _TUNE = "select set_config('hnsw.ef_search', '200', true)"
@@ -173,9 +155,6 @@ class PostgresVectorBackend:
         self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
     ) -> Matches:
         """Documents inside the filter with their cosine: the nearest `limit`, and some more."""
-        few = CandidatePool("postgresql", rows, filter).list_few() if filter.narrow else None
-        if few is not None:
-            return self.compare(rows, model, query, few)
         extension = self._get_extension(rows)
         if extension is None:
             return _scan_all(rows, model, query, filter, limit)
@@ -205,9 +184,7 @@ class PostgresVectorBackend:
         with database.reading() as rows:
             extension = find_extension(rows)
             is_indexed = rows.row(_INDEXED, name=build_index_name(model)) is not None
-        if is_indexed or extension == "missing":
-            return False
-        return self._create_index(database, model)
+        return not is_indexed and extension != "missing" and self._create_index(database, model)
 
     def drop_model(self, statements: Statements, model: StoredModel) -> None:
         statements.run(f"drop index if exists {build_index_name(model)}")
@@ -251,7 +228,7 @@ def _query_nearest(
     limit: int,
     *,
     indexed: bool = True,
-) -> list[tuple[int, int, str, float]]:
+) -> Sequence[Row]:
     distance = extension.build_distance_sql(model.dimension)
     order = distance if indexed else f"{distance} + 0"
     # The model is a number in the SQL, not a parameter: else the planner cannot know that the index is for it.
@@ -261,7 +238,7 @@ def _query_nearest(
         f" where e.model = {model.id:d} and {filter.sql} order by {order} limit :limit"
     )
     vector = "[" + ",".join(map(repr, query.vector.tolist())) + "]"
-    return [(row[0], row[1], row[2], row[3]) for row in rows.rows(sql, vector=vector, limit=limit, **filter.params)]
+    return rows.rows(sql, vector=vector, limit=limit, **filter.params)
 
 
 def _scan_all(rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> Matches:

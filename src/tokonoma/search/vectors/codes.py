@@ -19,12 +19,8 @@ Floats = NDArray[np.float32]
 BitWords = NDArray[np.uint64]
 RowNumbers = NDArray[np.int64]
 
-CODE_FORMAT = 1
-"""With another number, stored codes are computed again."""
-
-BLOCK = 16_384
-"""Rows of a block."""
-
+CODE_FORMAT = 1  # with another number, stored codes are computed again
+BLOCK = 16_384  # rows of a block
 _CHUNK = 65_536  # rows at a time: the intermediate results stay in the processor's cache
 _FAR = np.uint16(65_535)
 _SAMPLE = 8_192

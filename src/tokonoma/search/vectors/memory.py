@@ -34,9 +34,7 @@ from tokonoma.search.vectors.codes import (
 )
 from tokonoma.store.database import Database
 
-Location = tuple[str, str, str]
-"""Module, namespace and class of a document: what most filters ask for."""
-
+Location = tuple[str, str, str]  # module, namespace and class of a document: what most filters ask for
 _PAGE = 2_000  # documents that are read at once
 _LONGEST_READ = 120.0  # seconds that a read transaction lasts at most
 # Changes that are in the blocks are deleted.
@@ -140,9 +138,8 @@ class CodeMemory:
         self.base = sealed
 
     def number_location(self, location: Location) -> int:
-        number = self._numbers.get(location)
-        if number is None:
-            number = self._numbers[location] = len(self.locations)
+        number = self._numbers.setdefault(location, len(self.locations))
+        if number == len(self.locations):
             self.locations.append(location)
         return number
 
@@ -202,9 +199,7 @@ def _matches_filter(location: Location | None, filter: IndexFilter) -> bool:
 FIRST, LATEST = 1_024, 16_384
 """Changes after which blocks are written: the first time, and at the latest; between them, a quarter of the rows."""
 
-CENTRES = (1_024, 32_768)
-"""Rows from which it is worth to compute the centre of all vectors, and to compute it again."""
-
+CENTRES = (1_024, 32_768)  # rows from which it is worth to compute the centre of all vectors, and to compute it again
 _MODEL = "select dimension, centre, sealed from embedding_model where id = :model"
 _COUNTS = "select number, count from embedding_block where model = :model and form = :form order by number"
 _BLOCK = "select names, data from embedding_block where model = :model and number = :number"
@@ -243,9 +238,7 @@ def is_save_due(rows: Rows, memory: CodeMemory | None, model: int) -> bool:
     """Whether enough has changed. Called often: it costs next to nothing."""
     found = rows.row(_CHANGES, model=model)
     changes = int(found[0]) if found is not None else 0
-    if changes < FIRST:
-        return False
-    return changes >= LATEST or memory is None or changes * 4 >= memory.columns.count
+    return changes >= FIRST and (changes >= LATEST or memory is None or changes * 4 >= memory.columns.count)
 
 
 def save_blocks(database: Database, memory: CodeMemory) -> CodeMemory | None:

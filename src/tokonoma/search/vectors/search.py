@@ -4,18 +4,21 @@ Two models are never mixed. A query is embedded with the current model as soon a
 until then with the one before it, if that can still be used; else with the current model and the vectors it has.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tokonoma.core.desk import Record, Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.core.query import Metric
+from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.fusion import detect_language
 from tokonoma.search.vectors import store
-from tokonoma.search.vectors.store import QueryVector, StoredModel, VectorMatch
+from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
@@ -25,11 +28,10 @@ if TYPE_CHECKING:
 _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _DELETED = 500  # vectors of a model that is no longer in use, deleted at once
+_STORE = """insert into embedding (document_id, model, piece, data, language)
+values (:document_id, :model, :piece, :data, :language)"""
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
-
-EmbeddingState = Literal["embedded", "waiting", "none"]
-"""Of one document: it has a vector, it waits for one, or it will not get one."""
 
 ReadTexts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
 """What to embed of each document: its title and its text."""
@@ -68,7 +70,7 @@ class VectorSearch:
         for model in models:
             vector = self._embed(model, text)
             if vector is not None:
-                return QueryVector(model.id, vector, detect_language(text))
+                return QueryVector(model.id, vector)
         return None
 
     def find_nearest(
@@ -77,9 +79,7 @@ class VectorSearch:
         """The nearest documents, best first, all inside the filter. `query` is a vector, or the id of a document whose
         own vector is meant."""
         resolved = self._resolve_query(rows, query)
-        if resolved is None:
-            return []
-        found = self._get_backend().find_nearest(rows, *resolved, filter, limit)
+        found = {} if resolved is None else self._search_backend(rows, *resolved, filter, limit)
         best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
         return [(document, _apply_metric(match, metric)) for document, match in best]
 
@@ -87,16 +87,18 @@ class VectorSearch:
         """So many documents that may well be the nearest, found in the cheapest way. The caller checks whether they lie
         inside the filter, and how near they are."""
         resolved = self._resolve_query(rows, query)
-        return [] if resolved is None else self._get_backend().propose(rows, *resolved, filter, limit)
+        if resolved is None:
+            return []
+        if filter.narrow:  # it asks for what codes do not know
+            return list(self._search_backend(rows, *resolved, filter, limit))
+        return self._get_backend().propose(rows, *resolved, filter, limit)
 
     def compare(
         self, rows: Rows, query: QueryVector | int, documents: Sequence[int], metric: Metric
     ) -> dict[int, VectorMatch]:
         """Of these documents, those that have vectors. The caller has checked that they lie inside the filter."""
         resolved = self._resolve_query(rows, query)
-        if resolved is None:
-            return {}
-        found = self._get_backend().compare(rows, *resolved, documents)
+        found = {} if resolved is None else self._get_backend().compare(rows, *resolved, documents)
         return {document: _apply_metric(match, metric) for document, match in found.items()}
 
     def count_waiting(self, rows: Rows) -> int:
@@ -107,7 +109,8 @@ class VectorSearch:
             self._waiting, self._counted_at = self._queue.count_waiting(rows), time.monotonic()
         return self._waiting
 
-    def get_state(self, rows: Rows, document_id: int) -> EmbeddingState:
+    def get_state(self, rows: Rows, document_id: int) -> Literal["embedded", "waiting", "none"]:
+        """`none`: it will not get a vector."""
         if rows.row("select 1 from embedding where document_id = :id limit 1", id=document_id) is not None:
             return "embedded"
         is_waiting = self._embed is not None and self._queue.get_problem(rows, document_id) is not None
@@ -136,13 +139,22 @@ class VectorSearch:
         texts: Sequence[str],
         titled: bool = False,
     ) -> None:
+        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
+        `titled`: the first is the title by itself."""
         languages = [detect_language(text) for text in texts]
         if titled:  # the title "NHK" over a Japanese text is not English
             languages[0] = languages[1]
-        first = store.TITLE_PIECE if titled else 0
-        store.store_vectors(statements, self._database.kind, model, document_id, vectors, languages, first)
+        key = {"document_id": document_id, "model": model}
+        statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
+        pieces = enumerate(zip(vectors, languages, strict=True), store.TITLE_PIECE if titled else 0)
+        rows = [
+            {**key, "piece": piece, "data": store.encode_vector(self._database.kind, vector), "language": language}
+            for piece, (vector, language) in pieces
+        ]
+        statements.run_many(_STORE, rows)
 
     def maintain(self, model: int) -> None:
+        """Housekeeping after vectors were stored; quick if there is nothing to do."""
         with self._database.reading() as rows:
             models = [each for each in store.list_models(rows) if each.id == model]
         for each in models:
@@ -178,6 +190,14 @@ class VectorSearch:
             self._backend = SqliteVectorBackend() if self._database.kind == "sqlite" else PostgresVectorBackend()
         return self._backend
 
+    def _search_backend(
+        self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int
+    ) -> dict[int, VectorMatch]:
+        few = CandidatePool(self._database.kind, rows, filter).list_few() if filter.narrow else None
+        if few is not None:
+            return self._get_backend().compare(rows, model, query, few)
+        return self._get_backend().find_nearest(rows, model, query, filter, limit)
+
     def _resolve_query(self, rows: Rows, query: QueryVector | int) -> tuple[StoredModel, QueryVector] | None:
         """None: the model that the query was embedded with has just been retired."""
         models = self._list_preferred(rows)
@@ -194,29 +214,23 @@ class VectorSearch:
         models = store.list_models(rows)
         current = [model for model in models if model.current]
         others = [model for model in reversed(models) if not model.current]
-        if not others or not current or self._is_nearly_complete(rows, current[0]):
+        if not others or not current:
             return current + others
-        return others + current
-
-    def _is_nearly_complete(self, rows: Rows, model: StoredModel) -> bool:
-        """Whether so many documents have a vector of the new model that it can be used."""
-        if model.backfilled_to is not None:
-            return False
-        found = rows.row("select count(*) from document")
-        return found is None or self._queue.count_waiting(rows) * _NEARLY_ALL <= int(found[0])
+        if current[0].backfilled_to is not None:
+            return others + current
+        total = rows.rows("select count(*) from document")[0][0]
+        is_nearly_complete = self._queue.count_waiting(rows) * _NEARLY_ALL <= total
+        return current + others if is_nearly_complete else others + current
 
 
 def build_text_reader(read_record: Callable[[Rows, str], Record | None]) -> ReadTexts:
     """From the records of the modules: the index stores no text."""
 
     def read_texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-        found: dict[int, tuple[str, str]] = {}
-        for document_id in document_ids:
-            row = rows.row("select address from document where id = :id", id=document_id)
-            record = None if row is None else read_record(rows, row[0])
-            if record is not None:
-                found[document_id] = record.title, record.text
-        return found
+        sql = "select id, address from document where id in ({numbers})"
+        found = rows.rows(sql, numbers=json.dumps(list(document_ids)))
+        records = ((document_id, read_record(rows, address)) for document_id, address in found)
+        return {document_id: (each.title, each.text) for document_id, each in records if each is not None}
 
     return read_texts
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Row, Rows, Statements
+from tokonoma.core.embedding import StoredModel
 from tokonoma.store.dialect import DatabaseKind
 from tokonoma.store.migrate import quote_name
 
@@ -23,30 +24,8 @@ values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
 _MISSING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
-_STORE = """insert into embedding (document_id, model, piece, data, language)
-values (:document_id, :model, :piece, :data, :language)"""
-_LOCK_FOR_CHANGE = "select id from document where id in ({numbers}) {for_update_free}"
-_LOCK_AGAINST_DELETE = "select id from document where id in ({numbers}) {for_stay_free}"
-TITLE_PIECE = -1
-"""The number of the piece that is the title by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredModel:
-    id: int
-    name: str
-    dimension: int
-    config: str
-    anchor_bytes: bytes
-    current: bool
-    backfilled_to: int | None
-    sealed: int
-
-    @property
-    def anchor(self) -> "Floats":
-        import numpy as np
-
-        return np.frombuffer(self.anchor_bytes, np.float32)
+_LOCK = "select id from document where id in ({numbers}) "
+TITLE_PIECE = -1  # the number of the piece that is the title by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +34,6 @@ class QueryVector:
 
     model: int
     vector: "Floats"
-    language: str = ""
 
 
 class VectorMatch(NamedTuple):
@@ -67,7 +45,10 @@ class VectorMatch(NamedTuple):
 
 
 def list_models(rows: Rows) -> list[StoredModel]:
-    return [_to_model(row) for row in rows.rows(_MODELS)]
+    return [
+        StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
+        for row in rows.rows(_MODELS)
+    ]
 
 
 def adopt(statements: Statements, name: str, config: str, anchor: "Floats") -> None:
@@ -82,57 +63,35 @@ def list_missing(rows: Rows, model: int, after: int, limit: int) -> list[int]:
 
 def lock_for_change(statements: Statements, document_ids: Sequence[int]) -> set[int]:
     """Lock the documents that no other transaction is changing, and return these."""
-    return {row[0] for row in statements.rows(_LOCK_FOR_CHANGE, numbers=json.dumps(list(document_ids)))}
+    return {row[0] for row in statements.rows(_LOCK + "{for_update_free}", numbers=json.dumps(list(document_ids)))}
 
 
 def lock_against_delete(statements: Statements, document_ids: Sequence[int]) -> set[int]:
     """Lock the documents that no other transaction is deleting against being deleted, and return these."""
-    return {row[0] for row in statements.rows(_LOCK_AGAINST_DELETE, numbers=json.dumps(list(document_ids)))}
+    return {row[0] for row in statements.rows(_LOCK + "{for_stay_free}", numbers=json.dumps(list(document_ids)))}
 
 
 def save_backfill(statements: Statements, model: int, upto: int | None) -> None:
     statements.run("update embedding_model set filled = :upto where id = :model", upto=upto, model=model)
 
 
-def store_vectors(
-    statements: Statements,
-    kind: DatabaseKind,
-    model: int,
-    document_id: int,
-    vectors: "Floats",
-    languages: Sequence[str],
-    first: int = 0,
-) -> None:
-    """Replace the document's vectors of this model. `first`: the number of the first piece."""
-    key = {"document_id": document_id, "model": model}
-    statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
-    rows = [
-        {**key, "piece": piece, "data": encode_vector(kind, vector), "language": language}
-        for piece, (vector, language) in enumerate(zip(vectors, languages, strict=True), first)
-    ]
-    statements.run_many(_STORE, rows)
-
-
 def read_own_vector(rows: Rows, kind: DatabaseKind, model: int, document_id: int) -> QueryVector | None:
     """A document's own vector: the mean of those of its pieces."""
     import numpy as np
 
-    found = rows.rows(
-        f"""select {data_column(kind)}, language from embedding e
-        where document_id = :document_id and model = :model and piece >= 0 order by piece""",  # noqa: S608
-        document_id=document_id,
-        model=model,
-    )
+    sql = f"""select {data_column(kind)} from embedding e
+    where document_id = :id and model = :model and piece >= 0 order by piece"""  # noqa: S608
+    found = rows.rows(sql, id=document_id, model=model)
     if not found:
         return None
     mean = decode_vectors(kind, [row[0] for row in found]).mean(0, dtype=np.float64)
     length = float(np.linalg.norm(mean))
     # Pieces that point in opposite directions have no mean direction; the first one is then as good as any.
     vector = (mean / length).astype(np.float32) if length > 1e-6 else decode_vectors(kind, [found[0][0]])[0]
-    return QueryVector(model, vector, found[0][1])
+    return QueryVector(model, vector)
 
 
-def select_best(found: Iterable[tuple[int, int, str, float]]) -> dict[int, VectorMatch]:
+def select_best(found: Iterable[Row]) -> dict[int, VectorMatch]:
     """For each document of (document, piece, language, cosine) its best piece, and its title."""
     best: dict[int, VectorMatch] = {}
     for document, piece, language, cosine in found:
@@ -176,15 +135,9 @@ def encode_vector(kind: DatabaseKind, vector: "Floats") -> Any:
     return vector.tobytes() if kind == "sqlite" else vector.tolist()
 
 
-def _to_model(row: Row) -> StoredModel:
-    return StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
-
-
 # pgvector
 
-FULL_PRECISION, _HALF_PRECISION = 2_000, 4_000
-"""Dimensions up to which an index can hold full and half precision."""
-
+FULL_PRECISION, _HALF_PRECISION = 2_000, 4_000  # dimensions up to which an index can hold full and half precision
 _INSTALLED = """select n.nspname, split_part(e.extversion, '.', 1)::int * 1000 + split_part(e.extversion, '.', 2)::int
 from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"""
 _OFFERED = "select 1 from pg_available_extensions where name = 'vector'"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 
 import orjson
 from starlette.routing import Route, Router
@@ -12,52 +13,42 @@ from tokonoma.server.http.security import LOOPBACK, HeaderList, HttpError, Origi
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 
-ReadyCheck = Callable[[], Sequence[str]]
-MetricsText = Callable[[], bytes]
 PageBuilder = Callable[[Event], Awaitable[HttpResponse]]
 
 _NO_STORE = (b"cache-control", b"no-store")
 
 
-def create_app(
-    dispatcher: Dispatcher,
-    *,
-    host_names: Collection[str] | None = LOOPBACK,
-    origins: Collection[str] = (),
-    limits: HttpLimits | None = None,
-    ready: ReadyCheck | None = None,
-    metrics: MetricsText | None = None,
-    challenge: str = CHALLENGE,
-) -> "HttpApp":
-    """Build the application.
-
-    `host_names`: Host names that it answers to, without ports (None: any, which is safe only where keys are required).
-    `origins`: web pages that may call it, besides its own. `ready`: returns the reasons why it is not ready.
+class HttpApp:
+    """`host_names`: Host names that it answers to, without ports (None: any, which is safe only where keys are
+    required). `origins`: web pages that may call it, besides its own. `ready`: returns the reasons why it is not ready.
     `metrics`: Prometheus text. `challenge`: the WWW-Authenticate header of a 401.
     """
-    endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), challenge)
-    routes = [
-        Route("/mcp", endpoint),
-        Route("/mcp/", endpoint),
-        Route(HttpApp.HEALTH, _Page(_health)),
-        Route("/ready", _Page(_readiness(ready or (lambda: ())))),
-    ]
-    if metrics is not None:
-        routes.append(Route("/metrics", _Page(_metrics(endpoint, metrics))))
-    return HttpApp(OriginGuard(host_names, origins), endpoint, routes)
 
-
-class HttpApp:
     HEALTH = "/health"  # a probe may use any Host
 
-    def __init__(self, guard: OriginGuard, endpoint: McpEndpoint, routes: Sequence[Route]) -> None:
-        self._guard = guard
-        self._endpoint = endpoint
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        host_names: Collection[str] | None = LOOPBACK,
+        origins: Collection[str] = (),
+        limits: HttpLimits | None = None,
+        ready: Callable[[], Sequence[str]] = tuple,
+        metrics: Callable[[], bytes] | None = None,
+        challenge: str = CHALLENGE,
+    ) -> None:
+        self._guard = OriginGuard(host_names, origins)
+        endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), challenge)
+        self.stop = endpoint.stop
+        routes = [
+            Route("/mcp", endpoint),
+            Route("/mcp/", endpoint),
+            Route(self.HEALTH, _Page(_report_health)),
+            Route("/ready", _Page(partial(_report_readiness, ready))),
+        ]
+        if metrics is not None:
+            routes.append(Route("/metrics", _Page(partial(_report_metrics, endpoint, metrics))))
         self._router = Router(routes, redirect_slashes=False, default=_refuse_path)
-
-    def stop(self) -> None:
-        """Ask every running call to end early; each still answers."""
-        self._endpoint.stop()
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,30 +83,24 @@ class _Page:
         await response.send(send)
 
 
-async def _health(scope: Event) -> HttpResponse:
+async def _report_health(scope: Event) -> HttpResponse:
     return HttpResponse(200, b'{"status":"ok"}', [_NO_STORE])
 
 
-def _readiness(ready: ReadyCheck) -> PageBuilder:
-    async def build(scope: Event) -> HttpResponse:
-        try:
-            reasons = list(await asyncio.to_thread(ready))
-        except Exception as error:
-            rpc.log_fault(error, "/ready")
-            reasons = ["the readiness check failed; see the server's log"]
-        content = orjson.dumps({"ready": not reasons, "reasons": reasons})
-        return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
-
-    return build
+async def _report_readiness(ready: Callable[[], Sequence[str]], scope: Event) -> HttpResponse:
+    try:
+        reasons = list(await asyncio.to_thread(ready))
+    except Exception as error:
+        rpc.log_fault(error, "/ready")
+        reasons = ["the readiness check failed; see the server's log"]
+    content = orjson.dumps({"ready": not reasons, "reasons": reasons})
+    return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
 
 
-def _metrics(endpoint: McpEndpoint, metrics: MetricsText) -> PageBuilder:
-    async def build(scope: Event) -> HttpResponse:
-        endpoint.identify(build_caller(scope[HEADERS], scope.get("client")))
-        text = await asyncio.to_thread(metrics)
-        return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
-
-    return build
+async def _report_metrics(endpoint: McpEndpoint, metrics: Callable[[], bytes], scope: Event) -> HttpResponse:
+    endpoint.identify(build_caller(scope[HEADERS], scope.get("client")))
+    text = await asyncio.to_thread(metrics)
+    return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
 
 
 async def _refuse_path(scope: Event, receive: Receive, send: Send) -> None:

@@ -72,27 +72,23 @@ async def read_body(receive: Receive, headers: Headers, limits: HttpLimits) -> b
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared[:20]) > limits.body:
         raise _too_large_error(limits)
-    try:
-        async with asyncio.timeout(limits.body_seconds):
-            return await _collect(receive, limits)
-    except TimeoutError:
-        raise HttpError(408, "The request body did not arrive in time", CLOSE) from None
-
-
-async def _collect(receive: Receive, limits: HttpLimits) -> bytes:
     parts: list[bytes] = []
     size = 0
-    while True:
-        event = await receive()
-        if event["type"] != "http.request":
-            raise HttpError(400, "The request body is incomplete")
-        part: bytes = event.get("body", b"")
-        size += len(part)
-        if size > limits.body:
-            raise _too_large_error(limits)
-        parts.append(part)
-        if not event.get("more_body"):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            while True:
+                event = await receive()
+                if event["type"] != "http.request":
+                    raise HttpError(400, "The request body is incomplete")
+                part: bytes = event.get("body", b"")
+                size += len(part)
+                if size > limits.body:
+                    raise _too_large_error(limits)
+                parts.append(part)
+                if not event.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise HttpError(408, "The request body did not arrive in time", CLOSE) from None
 
 
 def _too_large_error(limits: HttpLimits) -> HttpError:

@@ -24,7 +24,6 @@ from tokonoma.server.http.security import (
     HeaderList,
     HttpError,
     build_caller,
-    check_content_type,
     parse_accept,
 )
 from tokonoma.server.http.stream import MessageQueue, deliver
@@ -83,6 +82,7 @@ class McpEndpoint:
             raise HttpError(405, "Method not allowed. Use POST.", (b"allow", b"POST"))
 
     def stop(self) -> None:
+        """Ask every running call to end early; each still answers."""
         for call in list(self._running):
             call.stop()
 
@@ -100,7 +100,8 @@ class McpEndpoint:
     def _admit(self, scope: Event) -> PostRequest:
         """Check everything that does not need the body."""
         headers = scope[HEADERS]
-        check_content_type(headers)
+        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
+            raise HttpError(415, "Content-Type must be application/json")
         json, sse = parse_accept(headers.get(b"accept"))
         if not json and not sse:
             raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
@@ -141,7 +142,9 @@ class McpEndpoint:
         call = ToolCall(self._dispatcher, message, modern, queue.put, on_end)
         self._running.add(call)
         if key is not None:
-            self._cancellable[key] = call, _cancelled_body(post, message)
+            # A cancelled request is not answered: its stream ends. A client that takes no streams still needs a body.
+            body = b"" if post.sse else rpc.encode_error(message.id, rpc.REQUEST_CANCELLED, "Request cancelled")
+            self._cancellable[key] = call, body
         try:
             trace = post.headers.get(b"traceparent", b"").decode("latin-1")
             call.start(post.caller, trace, listening=post.sse)
@@ -161,9 +164,8 @@ class McpEndpoint:
             check_notification(message, post.headers)
             if not modern and message.method == "notifications/cancelled":
                 key = _cancel_key(post, message.params.get("requestId"))
-                found = None if key is None else self._cancellable.get(key)
-                if found is not None:
-                    call, body = found
+                if key in self._cancellable:
+                    call, body = self._cancellable[key]
                     call.cancel(body)
         return HttpResponse(202, b"", post.cors)
 
@@ -192,11 +194,6 @@ class McpEndpoint:
 def _cancel_key(post: PostRequest, id: Any) -> CancelKey | None:
     session = post.headers.get(b"mcp-session-id")
     return (session.decode("latin-1"), post.principal.name, id) if session and rpc.is_id(id) else None
-
-
-def _cancelled_body(post: PostRequest, message: Message) -> bytes:
-    """A cancelled request is not answered: its stream ends. A client that takes no streams still needs a body."""
-    return b"" if post.sse else rpc.encode_error(message.id, rpc.REQUEST_CANCELLED, "Request cancelled")
 
 
 def _retry_after(details: Any) -> HeaderList:

@@ -64,53 +64,36 @@ def load_tls(cert: str, key: str) -> ssl.SSLContext | None:
     return context
 
 
-def run(
-    app: HttpApp,
-    listener: socket.socket,
-    *,
-    tls: ssl.SSLContext | None = None,
-    on_started: Callable[[], None] | None = None,
-) -> None:
-    """Serve until SIGTERM or SIGINT. Returns without raising or repeating the signal, so that the caller can close
-    what it has opened."""
-    create_server(app, tls=tls, on_started=on_started).run(sockets=[listener])
-
-
-def create_server(
-    app: HttpApp,
-    *,
-    tls: ssl.SSLContext | None = None,
-    on_started: Callable[[], None] | None = None,
-    grace: float = GRACE,
-) -> "HttpServer":
-    """Build the server behind `run`. To end it without a signal, set its `should_exit`."""
-    _redirect_logs()
-    config = uvicorn.Config(
-        app,
-        http="httptools",
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=75,  # longer than clients keep theirs, so that none meets a connection just closed
-        timeout_graceful_shutdown=int(grace) + CANCEL_GRACE,
-    )
-    config.load()
-    config.ssl = tls
-    return HttpServer(config, app, on_started, grace)
-
-
 class HttpServer(uvicorn.Server):
+    """`run` serves until SIGTERM or SIGINT, and returns without raising or repeating the signal, so that the caller can
+    close what it has opened. To end it without a signal, set `should_exit`."""
+
     def __init__(
-        self, config: uvicorn.Config, app: HttpApp, on_started: Callable[[], None] | None, grace: float
+        self,
+        app: HttpApp,
+        *,
+        tls: ssl.SSLContext | None = None,
+        on_started: Callable[[], None] | None = None,
+        grace: float = GRACE,
     ) -> None:
+        self._app, self._on_started, self._grace = app, on_started, grace
+        _redirect_logs()
+        config = uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=75,  # longer than clients keep theirs, so that none meets a connection just closed
+            timeout_graceful_shutdown=int(grace) + CANCEL_GRACE,
+        )
+        config.load()
+        config.ssl = tls
         super().__init__(config)
-        self._app = app
-        self._on_started = on_started
-        self._grace = grace
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

@@ -74,12 +74,6 @@ def strip_port(host: bytes) -> bytes:
     return host.partition(b":")[0]
 
 
-def check_content_type(headers: Headers) -> None:
-    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if kind != b"application/json":
-        raise HttpError(415, "Content-Type must be application/json")
-
-
 @lru_cache(maxsize=64)
 def parse_accept(header: bytes | None) -> tuple[bool, bool]:
     """Return whether JSON, and whether an event stream, is acceptable. No header accepts both."""
@@ -95,11 +89,6 @@ def parse_accept(header: bytes | None) -> tuple[bool, bool]:
     return json, every or b"text/*" in kinds or b"text/event-stream" in kinds
 
 
-def bearer_token(headers: Headers) -> str | None:
-    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-    return token.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
-
-
 def build_caller(headers: Headers, address: tuple[str, int] | None) -> Caller:
     remote = None if address is None else address[0]
     # Behind a proxy on this machine every caller would seem to be local, and so be the owner.
@@ -108,7 +97,9 @@ def build_caller(headers: Headers, address: tuple[str, int] | None) -> Caller:
         remote = f"{forwarded.split(b',')[0].strip()[:100].decode('latin-1')} via {remote}"
     agent = headers.get(b"user-agent")
     client = None if agent is None else agent[:200].decode("latin-1")
-    return Caller("http", token=bearer_token(headers), remote=remote, client=client)
+    scheme, _, credential = headers.get(b"authorization", b"").partition(b" ")
+    token = credential.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
+    return Caller("http", token=token, remote=remote, client=client)
 
 
 PREFLIGHT_HEADERS: HeaderList = [

@@ -45,21 +45,16 @@ class Dispatcher(Protocol):
     """A Refusal raised by a method comes before the call has started, and becomes a protocol error: `Missing` and
     `Invalid` -32602, `Unready(reason="capability", required={…})` -32021, `Unauthenticated` 401, `Limited` 429."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def version(self) -> str: ...
+    name: str
+    title: str
+    version: str
 
     def identify(self, caller: Caller) -> Principal:
         """Return the caller's principal, or raise Unauthenticated. Runs on the event loop for every HTTP request, so it
         must be quick."""
         ...
 
-    def get_instructions(self, caller: Caller) -> str:
-        """Return how an agent should use this server."""
-        ...
+    def get_instructions(self, caller: Caller) -> str: ...  # how an agent should use this server
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """Return the tools that this caller sees, as `tools/list` does. Must not import pydantic or the store."""

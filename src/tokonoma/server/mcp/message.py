@@ -1,6 +1,7 @@
 """JSON-RPC: from bytes to one message, and from results and errors to bytes."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard, cast
 
 import orjson
@@ -39,29 +40,36 @@ class ProtocolError(Exception):
 
     def __init__(self, code: int, message: str, id: RequestId | None = None, data: Any = None) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.id = id
-        self.data = data
+        self.code, self.message, self.id, self.data = code, message, id, data
 
 
+@dataclass(slots=True, eq=False)
 class Message:
-    """A request (it has an id) or a notification (it has none). `meta` is `params._meta`."""
+    """A request (it has an id) or a notification (it has none)."""
 
-    __slots__ = ("id", "meta", "method", "params", "size")
-
-    def __init__(
-        self, id: RequestId | None, method: str, params: dict[str, Any], meta: dict[str, Any], size: int
-    ) -> None:
-        self.id = id
-        self.method = method
-        self.params = params
-        self.meta = meta
-        self.size = size
+    id: RequestId | None
+    method: str
+    size: int
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    meta: dict[str, Any] = field(default_factory=dict[str, Any])  # `params._meta`
 
     def error(self, message: str, code: int = INVALID_PARAMS, data: Any = None) -> ProtocolError:
         """Build the error that answers this message."""
         return ProtocolError(code, message, self.id, data)
+
+    def require_text(self, name: str) -> str:
+        value = self.params.get(name)
+        if type(value) is not str:
+            raise self.error(f"{name} must be a string")
+        return value
+
+    def require_object(self, name: str, value: Any, code: int = INVALID_PARAMS) -> dict[str, Any]:
+        """An absent one is empty."""
+        if value is None:
+            return {}
+        if type(value) is not dict:
+            raise self.error(f"{name} must be an object", code)
+        return cast("dict[str, Any]", value)
 
 
 def parse_message(raw: bytes) -> Message | None:
@@ -85,7 +93,15 @@ def parse_message(raw: bytes) -> Message | None:
         raise ProtocolError(INVALID_REQUEST, 'jsonrpc must be "2.0"', id)
     if "method" not in fields and ("result" in fields or "error" in fields):
         return None
-    return _build_message(fields, id, len(raw))
+    if "id" in fields and id is None:
+        raise ProtocolError(INVALID_REQUEST, "id must be a string or an integer")
+    method = fields.get("method")
+    if type(method) is not str:
+        raise ProtocolError(INVALID_REQUEST, "method must be a string", id)
+    message = Message(id, method, len(raw))
+    message.params = message.require_object("params", fields.get("params"), INVALID_REQUEST)
+    message.meta = message.require_object("params._meta", message.params.get("_meta"))
+    return message
 
 
 def oversized_error() -> ProtocolError:
@@ -95,25 +111,6 @@ def oversized_error() -> ProtocolError:
 def is_id(value: Any) -> TypeGuard[RequestId]:
     """Strings and integers; `true` is not an integer."""
     return type(value) is str or type(value) is int
-
-
-def _build_message(fields: dict[str, Any], id: RequestId | None, size: int) -> Message:
-    if "id" in fields and id is None:
-        raise ProtocolError(INVALID_REQUEST, "id must be a string or an integer")
-    method = fields.get("method")
-    if type(method) is not str:
-        raise ProtocolError(INVALID_REQUEST, "method must be a string", id)
-    params = fields.get("params")
-    if params is None:
-        params = {}
-    elif type(params) is not dict:
-        raise ProtocolError(INVALID_REQUEST, "params must be an object", id)
-    meta = cast("dict[str, Any]", params).get("_meta")
-    if meta is None:
-        meta = {}
-    elif type(meta) is not dict:
-        raise ProtocolError(INVALID_PARAMS, "params._meta must be an object", id)
-    return Message(id, method, cast("dict[str, Any]", params), cast("dict[str, Any]", meta), size)
 
 
 def _is_too_deep(fields: dict[str, Any], raw: bytes) -> bool:

@@ -48,10 +48,8 @@ def _server_info(dispatcher: Dispatcher) -> dict[str, str]:
 
 
 def _initialize(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-    version = message.params.get("protocolVersion")
+    version = message.require_text("protocolVersion")
     client = format_client(message.params.get("clientInfo"))
-    if type(version) is not str:
-        raise message.error("protocolVersion must be a string")
     if type(message.params.get("capabilities")) is not dict:
         raise message.error("capabilities must be an object")
     if client is None:
@@ -71,10 +69,6 @@ def _discover(dispatcher: Dispatcher, message: Message, caller: Caller) -> Metho
         "capabilities": CAPABILITIES,
         "instructions": dispatcher.get_instructions(caller),
     }
-
-
-def _ping(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-    return {}
 
 
 def _list_tools(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
@@ -97,27 +91,14 @@ def _list_nothing(name: str) -> MethodHandler:
 
 
 def _read_cursor(message: Message) -> str | None:
-    value = message.params.get("cursor")
-    if value is None or type(value) is str:
-        return value
-    raise message.error("cursor must be a string")
+    return None if message.params.get("cursor") is None else message.require_text("cursor")
 
 
-def _refuse_resource(code: int) -> MethodHandler:
-    def refuse_resource(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-        uri = message.params.get("uri")
-        if type(uri) is not str:
-            raise message.error("uri must be a string")
-        raise message.error("Resource not found", code, {"uri": uri})
+def _refuse(text: str, field: str, code: int) -> MethodHandler:
+    def refuse(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+        raise message.error(text, code, {field: message.require_text(field)})
 
-    return refuse_resource
-
-
-def _refuse_prompt(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-    name = message.params.get("name")
-    if type(name) is not str:
-        raise message.error("name must be a string")
-    raise message.error("Unknown prompt", rpc.INVALID_PARAMS, {"name": name})
+    return refuse
 
 
 _BOTH: dict[str, MethodHandler] = {
@@ -125,16 +106,16 @@ _BOTH: dict[str, MethodHandler] = {
     "resources/list": _list_nothing("resources"),
     "resources/templates/list": _list_nothing("resourceTemplates"),
     "prompts/list": _list_nothing("prompts"),
-    "prompts/get": _refuse_prompt,
+    "prompts/get": _refuse("Unknown prompt", "name", rpc.INVALID_PARAMS),
 }
 LEGACY_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "initialize": _initialize,
-    "ping": _ping,
-    "resources/read": _refuse_resource(rpc.RESOURCE_NOT_FOUND),
+    "ping": lambda dispatcher, message, caller: {},
+    "resources/read": _refuse("Resource not found", "uri", rpc.RESOURCE_NOT_FOUND),
 }
 MODERN_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "server/discover": _discover,
-    "resources/read": _refuse_resource(rpc.INVALID_PARAMS),
+    "resources/read": _refuse("Resource not found", "uri", rpc.INVALID_PARAMS),
 }

@@ -123,7 +123,7 @@ class StdioSession:
     def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
         if id in self._cancellable:
             raise message.error("A request with this id is still running", rpc.INVALID_REQUEST)
-        call = ToolCall(self._dispatcher, message, modern, self._send, self._on_call_end)
+        call = ToolCall(self._dispatcher, message, modern, lambda sent, _: self._write(sent), self._on_call_end)
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
                 raise message.error(f"{MAX_CALLS} calls are running; wait until some have ended", rpc.LIMITED)
@@ -134,9 +134,6 @@ class StdioSession:
         except rpc.ProtocolError:
             self._on_call_end(call)
             raise
-
-    def _send(self, message: bytes, last: bool) -> None:
-        self._write(message)
 
     def _on_call_end(self, call: ToolCall) -> None:
         if call.id is not None and self._cancellable.get(call.id) is call:

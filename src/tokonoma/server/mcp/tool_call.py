@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -58,20 +58,17 @@ class ToolCall:
         on_end: "Callable[[ToolCall], None]",
     ) -> None:
         self._message = message
+        self.id = message.id
         self._dispatcher = dispatcher
         self.modern = modern
         self._progress_token = read_progress_token(message)
-        self._limiter = None if self._progress_token is None else ProgressLimiter()
+        self._limiter = ProgressLimiter()
         self._send = send
         self._on_end = on_end
         self._sending = threading.Lock()  # progress is never sent after the answer
         self._answered = threading.Lock()  # acquired once, never released
         self._cancel_token: CancelToken | None = None
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
-
-    @property
-    def id(self) -> rpc.RequestId | None:
-        return self._message.id
 
     def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
         """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
@@ -97,7 +94,7 @@ class ToolCall:
 
     def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         with self._sending:
-            if self._answered.locked() or self._limiter is None or not self._limiter.allows(progress, total):
+            if self._answered.locked() or not self._limiter.allows(progress, total):
                 return
             params: dict[str, Any] = {"progressToken": self._progress_token, "progress": progress}
             if total is not None:
@@ -145,26 +142,18 @@ class ToolCall:
 
 def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolRequest:
     params = message.params
-    name = params.get("name")
-    if type(name) is not str or not name:
+    name = message.require_text("name")
+    if not name:
         raise message.error("name must be a string")
-    arguments = _read_object(message, "arguments")
+    arguments = message.require_object("arguments", params.get("arguments"))
     trace_parent = parse_trace_parent(message.meta.get("traceparent"))
     request = ToolRequest(name, arguments, caller, trace_parent, bytes_in=message.size)
     if modern:
         request.capabilities = message.meta[META_CAPABILITIES]
+        responses = message.require_object("inputResponses", params.get("inputResponses"))
         # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
-        if not all(type(each) is dict for each in _read_object(message, "inputResponses").values()):
+        if not all(type(each) is dict for each in responses.values()):
             raise message.error("inputResponses must contain objects")
         if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
     return request
-
-
-def _read_object(message: Message, field: str) -> dict[str, Any]:
-    value = message.params.get(field)
-    if value is None:
-        return {}
-    if type(value) is not dict:
-        raise message.error(f"{field} must be an object")
-    return cast("dict[str, Any]", value)

@@ -2,9 +2,10 @@
 `_meta` and repeats parts of itself in HTTP headers, so that proxies can route it."""
 
 import binascii
+import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from tokonoma.server.mcp.message import HEADER_MISMATCH, UNSUPPORTED_VERSION, Message, ProtocolError, is_id
 
@@ -16,7 +17,10 @@ META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_CLIENT = "io.modelcontextprotocol/clientInfo"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
 
-_HEXADECIMAL = frozenset("0123456789abcdef")
+# Version ff does not exist. Version 00 ends after the flags; a later one may go on after another dash.
+_TRACE_PARENT = re.compile(
+    r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=-|\Z)", re.DOTALL
+)
 _NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _BASE64_START, _BASE64_END = "=?base64?", "?="
 
@@ -30,14 +34,14 @@ def claims_modern(message: Message, headers: Mapping[bytes, bytes]) -> bool:
     """Whether a message over HTTP is meant to be modern: by any version that is not of the handshake era."""
     if is_modern(message):
         return True
-    version = _get_header(headers, b"mcp-protocol-version")
+    version = _decode(headers.get(b"mcp-protocol-version"))
     return version is not None and version not in LEGACY
 
 
 def check_envelope(message: Message) -> None:
     """Refuse a modern request whose envelope is incomplete."""
-    if META_VERSION not in message.meta or META_CAPABILITIES not in message.meta:
-        missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
+    missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in message.meta]
+    if missing:
         raise message.error(f"params._meta is missing {', '.join(missing)}")
 
 
@@ -56,18 +60,18 @@ def check_version(message: Message) -> None:
 
 def check_modern(message: Message, headers: Mapping[bytes, bytes]) -> None:
     """Refuse a modern request over HTTP whose envelope is incomplete, or whose headers contradict its body."""
-    version = _get_header(headers, b"mcp-protocol-version")
+    version = _decode(headers.get(b"mcp-protocol-version"))
     if version is not None and version not in MODERN and META_VERSION not in message.meta:
         raise _unsupported_version(message, version)
     check_envelope(message)
     if version is None or version != message.meta[META_VERSION]:
         raise message.error("MCP-Protocol-Version must repeat the version in _meta", HEADER_MISMATCH)
-    if _get_header(headers, b"mcp-method") != message.method:
+    if _decode(headers.get(b"mcp-method")) != message.method:
         raise message.error("Mcp-Method must repeat the method", HEADER_MISMATCH)
     field = _NAME_FIELDS.get(message.method)
     name = message.params.get(field) if field is not None else None
     if name is not None:
-        header = _get_header(headers, b"mcp-name")
+        header = _decode(headers.get(b"mcp-name"))
         if header is None or decode_header(header) != name:
             raise message.error(f"Mcp-Name must repeat params.{field}", HEADER_MISMATCH)
     check_version(message)
@@ -75,7 +79,7 @@ def check_modern(message: Message, headers: Mapping[bytes, bytes]) -> None:
 
 def check_notification(message: Message, headers: Mapping[bytes, bytes]) -> None:
     """Refuse a notification of an unknown version. Notifications carry no envelope."""
-    version = _get_header(headers, b"mcp-protocol-version")
+    version = _decode(headers.get(b"mcp-protocol-version"))
     if version is not None and version not in LEGACY and version not in MODERN:
         raise _unsupported_version(message, version)
 
@@ -95,13 +99,11 @@ def decode_header(value: str) -> str | None:
 
 def format_client(info: Any) -> str | None:
     """Return `name/version` of an Implementation, as the journal shows it; None if it is not one."""
-    if type(info) is not dict:
-        return None
-    fields = cast("dict[str, Any]", info)
-    name, version = fields.get("name"), fields.get("version")
-    if type(name) is not str or type(version) is not str:
-        return None
-    return f"{name}/{version}"[:200]
+    match info:
+        case {"name": str(name), "version": str(version)}:
+            return f"{name}/{version}"[:200]
+        case _:
+            return None
 
 
 def read_progress_token(message: Message) -> str | int | None:
@@ -113,17 +115,8 @@ def read_progress_token(message: Message) -> str | int | None:
 
 def parse_trace_parent(value: Any) -> str | None:
     """Return a W3C traceparent, or None: a malformed one is ignored, not refused."""
-    if type(value) is not str or len(value) < 55:
-        return None
-    version, trace, span, flags = value[:2], value[3:35], value[36:52], value[53:55]
-    if value[2] != "-" or value[35] != "-" or value[52] != "-" or version == "ff":
-        return None
-    # Version 00 ends after the flags; a later one may go on after another dash.
-    if len(value) > 55 and (version == "00" or value[55] != "-"):
-        return None
-    if not _HEXADECIMAL.issuperset(version + trace + span + flags) or not trace.strip("0") or not span.strip("0"):
-        return None
-    return value[:55]
+    found = _TRACE_PARENT.match(value) if type(value) is str else None
+    return None if found is None else found[0]
 
 
 def _unsupported_version(message: Message, version: str) -> ProtocolError:
@@ -131,11 +124,6 @@ def _unsupported_version(message: Message, version: str) -> ProtocolError:
     return message.error("Unsupported protocol version", UNSUPPORTED_VERSION, data)
 
 
-def _get_header(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
-    value = headers.get(name)
-    return None if value is None else _decode_text(value)
-
-
 @lru_cache(maxsize=256)  # versions, methods and names: few, and the same again and again
-def _decode_text(value: bytes) -> str:
-    return value.strip(b" \t").decode("latin-1")
+def _decode(header: bytes | None) -> str | None:
+    return None if header is None else header.strip(b" \t").decode("latin-1")

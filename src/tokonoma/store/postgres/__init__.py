@@ -4,7 +4,7 @@ import atexit
 import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, LiteralString
+from typing import LiteralString
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
@@ -12,7 +12,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.store.database import SpanFactory, store_error, trace_block
-from tokonoma.store.dialect import POSTGRESQL, Dialect
+from tokonoma.store.dialect import POSTGRESQL, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.postgres.connection import (
     Connection,
@@ -85,7 +85,7 @@ class ConnectionLender:
 
 
 class PostgresDatabase:
-    kind: Literal["postgresql"] = "postgresql"
+    kind: DatabaseKind = "postgresql"
     dialect: Dialect = POSTGRESQL
 
     def __init__(self, url: str, *, durable: bool = True, span: SpanFactory | None = None) -> None:
@@ -94,7 +94,7 @@ class PostgresDatabase:
         self._span = span
         # The first connection is opened outside the pool, because the pool does not report why one fails.
         with self.address.connect() as connection:
-            found = check_server(connection, self.location)
+            acknowledges_early = check_server(connection, self.location)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=self.address.options,
             min_size=0,
@@ -105,7 +105,7 @@ class PostgresDatabase:
             num_workers=1,
             name="tokonoma",
         )
-        self._lender = ConnectionLender(self._pool, self.location, _begin_write(durable, found))
+        self._lender = ConnectionLender(self._pool, self.location, _begin_write(durable, acknowledges_early))
         atexit.register(self.close)
 
     def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
@@ -147,9 +147,9 @@ class PostgresDatabase:
         self._pool.close(timeout=1.0)
 
 
-def _begin_write(durable: bool, found: dict[str, Any]) -> LiteralString:
+def _begin_write(durable: bool, acknowledges_early: bool) -> LiteralString:
     begin: LiteralString = "begin isolation level read committed, read write; set local lock_timeout = '30s'"
     if not durable:
         return begin + "; set local synchronous_commit = off"
     # A server that acknowledges before it writes could lose commits that we have acknowledged.
-    return begin + "; set local synchronous_commit = on" if found["synchronous_commit"] == "off" else begin
+    return begin + "; set local synchronous_commit = on" if acknowledges_early else begin

@@ -1,12 +1,13 @@
 """Backups of PostgreSQL: every table as one COPY stream, all from one snapshot, put back in one transaction."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, LiteralString, cast
+from zipfile import ZIP_DEFLATED, ZipFile
 
-from psycopg import Error
+from psycopg import Copy, Error
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Row
@@ -43,14 +44,15 @@ _REFERENCES = (
 
 def save_postgres(database: PostgresDatabase, target: Path) -> dict[str, int]:
     """Write the archive; returns the rows of each table."""
-    counts: dict[str, int] = {}
-    with _connect(database) as connection, archive.write_archive(target) as out:
+    tables: list[ArchivedTable] = []
+    with _connect(database) as connection, ZipFile(target, "w", ZIP_DEFLATED, compresslevel=4) as file:
         _execute(connection, _SNAPSHOT)
         for name in _list_tables(connection):
             columns = _list_columns(connection, name)
-            counts[name] = out.add_table(name, columns, _copy_rows(connection, name, columns))
-        out.finish(now(), _read_migrations(connection), _read_sequences(connection))
-    return counts
+            tables.append(archive.write_table(file, name, columns, _copy_rows(connection, name, columns)))
+        migrations, sequences = _read_migrations(connection), _read_sequences(connection)
+        archive.write_manifest(file, Manifest(archive.FORMAT, now(), migrations, tuple(tables), tuple(sequences)))
+    return {table.name: table.rows for table in tables}
 
 
 def load_postgres(database: PostgresDatabase, source: Path) -> None:
@@ -110,8 +112,7 @@ def _replace_rows(connection: Connection, manifest: Manifest, stream: Callable[[
 
 
 def _fill_table(connection: Connection, table: ArchivedTable, stream: IO[bytes]) -> None:
-    words = f"copy {quote_name(table.name)} ({_format_columns(table.columns)}) from stdin"
-    with stream, connection.cursor().copy(cast(LiteralString, words)) as copy:
+    with stream, _copy(connection, table.name, table.columns, "from stdin") as copy:
         while chunk := stream.read(_CHUNK):
             copy.write(chunk)
 
@@ -128,10 +129,13 @@ def _check_rows(connection: Connection, manifest: Manifest) -> None:
 
 
 def _copy_rows(connection: Connection, name: str, columns: Sequence[str]) -> Iterator[bytes]:
-    words = f"copy {quote_name(name)} ({_format_columns(columns)}) to stdout"
-    with connection.cursor().copy(cast(LiteralString, words)) as copy:
-        for row in copy:
-            yield bytes(row)
+    with _copy(connection, name, columns, "to stdout") as copy:
+        yield from map(bytes, copy)
+
+
+def _copy(connection: Connection, name: str, columns: Sequence[str], direction: str) -> AbstractContextManager[Copy]:
+    words = f"copy {quote_name(name)} ({', '.join(map(quote_name, columns))}) {direction}"
+    return connection.cursor().copy(cast(LiteralString, words))
 
 
 def _list_tables(connection: Connection) -> list[str]:
@@ -148,10 +152,6 @@ def _read_sequences(connection: Connection) -> list[ArchivedSequence]:
         last, called = _execute(connection, f"select last_value, is_called from {sequence}")[0]  # noqa: S608
         found.append(ArchivedSequence(table, column, last + 1 if called else last))
     return found
-
-
-def _format_columns(columns: Sequence[str]) -> str:
-    return ", ".join(map(quote_name, columns))
 
 
 def _execute(connection: Connection, words: str, values: Sequence[Any] | None = None) -> list[Row]:

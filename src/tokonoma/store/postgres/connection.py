@@ -95,8 +95,8 @@ class PostgresAddress:
         return connection
 
 
-def check_server(connection: Connection, location: str) -> dict[str, Any]:
-    """Refuse an unsuitable server; returns the settings of a suitable one."""
+def check_server(connection: Connection, location: str) -> bool:
+    """Refuse an unsuitable server; returns whether a suitable one acknowledges commits before it writes them."""
     version = connection.info.server_version
     if version < _OLDEST:
         message = f"{location} is PostgreSQL {version // 10_000}; 14 or newer is needed."
@@ -110,7 +110,7 @@ def check_server(connection: Connection, location: str) -> dict[str, Any]:
     assert found is not None
     if found[0] is None:
         raise Unready(f"No schema of the search path exists at {location}. Create one first.", reason="schema")
-    return {"schema": found[0], "synchronous_commit": found[1]}
+    return found[1] == "off"
 
 
 _STATES: dict[str, ErrorReason] = {

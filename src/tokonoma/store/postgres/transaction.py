@@ -9,7 +9,8 @@ import psycopg
 
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
-from tokonoma.store.database import TransactionBlock, contains_nul, raise_refusal, store_error, unknown_outcome_error
+from tokonoma.core.errors import Unavailable
+from tokonoma.store.database import TransactionBlock, contains_nul, raise_refusal, store_error
 from tokonoma.store.dialect import POSTGRESQL
 from tokonoma.store.postgres.connection import Connection, is_lost, to_refusal
 
@@ -166,7 +167,12 @@ class PostgresWriting(_PostgresBlock):
             connection.execute("commit", prepare=False)
         except psycopg.Error as error:
             if is_lost(error):
-                raise unknown_outcome_error(self._lender.location) from error
+                raise Unavailable(
+                    f"The connection to the database at {self._lender.location} was lost during the commit: it is not"
+                    " known whether the change was kept. Read before you repeat it.",
+                    reason="database",
+                    outcome="unknown",
+                ) from error
             raise_refusal(to_refusal(error, self._lender.location, None, "write"), error)
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:

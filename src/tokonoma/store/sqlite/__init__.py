@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Literal
 
 import apsw
 
@@ -15,7 +14,7 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.store.database import SpanFactory, trace_block
-from tokonoma.store.dialect import SQLITE, Dialect
+from tokonoma.store.dialect import SQLITE, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.connection import SqliteConnection, create_file
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
@@ -102,7 +101,7 @@ class Checkpointer:
 class SqliteDatabase:
     """The file is never renamed, replaced or deleted: other processes may have it open."""
 
-    kind: Literal["sqlite"] = "sqlite"
+    kind: DatabaseKind = "sqlite"
     dialect: Dialect = SQLITE
 
     def __init__(self, path: Path, *, durable: bool = True, span: SpanFactory | None = None) -> None:
@@ -111,17 +110,17 @@ class SqliteDatabase:
         self.location = str(path)
         self._durable = durable
         self._span = span
-        self.writer = SqliteWriter(SqliteConnection(path, "write", durable=durable))
+        self.writer = SqliteWriter(SqliteConnection(path, durable=durable))
         self._readers = ReaderPool(self.open_reader)
         self._checkpointer = Checkpointer(
-            lambda: SqliteConnection(path, "checkpoint", durable=durable, wait=MAX_PAUSE), self.writer.lock
+            lambda: SqliteConnection(path, durable=durable, wait=MAX_PAUSE), self.writer.lock
         )
         self.writer.connection.raw.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
     def open_reader(self) -> SqliteConnection:
         """A new connection that can only read. The caller closes it."""
-        return SqliteConnection(self.path, "read", durable=self._durable)
+        return SqliteConnection(self.path, durable=self._durable, reads=True)
 
     def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         # The commit is done: nothing may fail here, not even a thread that cannot start during shutdown.

@@ -71,8 +71,7 @@ def verify_sqlite(path: Path) -> BackupContents | None:
     try:
         with translate_errors(path), _open_file(path, apsw.SQLITE_OPEN_READONLY) as connection:
             made = _read_seal_time(connection, path)
-            problems = [str(row[0]) for row in _fetch_rows(connection, "pragma integrity_check(1)") if row[0] != "ok"]
-            if problems:
+            if _fetch_rows(connection, "pragma integrity_check(1)") != [("ok",)]:
                 raise damaged_backup(path, "SQLite finds its pages broken")
             tables = _count_rows(connection)
             if MIGRATION_TABLE not in tables:

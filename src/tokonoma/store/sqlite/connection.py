@@ -15,8 +15,6 @@ from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store.database import ErrorReason, store_error
 from tokonoma.store.fair_lock import MAX_WAIT
 
-ConnectionUse = Literal["write", "read", "checkpoint"]
-
 # An interrupt just before a statement starts has no effect. The progress handler closes that gap; it runs rarely,
 # because each time it has to wait for the interpreter.
 _STEPS = 1_000_000
@@ -53,15 +51,14 @@ class SqliteConnection:
 
     __slots__ = ("_wait", "_waiting_since", "cancel_token", "execute", "executemany", "interrupt", "path", "raw")
 
-    def __init__(self, path: Path, use: ConnectionUse, *, durable: bool, wait: float = MAX_WAIT) -> None:
+    def __init__(self, path: Path, *, durable: bool, reads: bool = False, wait: float = MAX_WAIT) -> None:
         self.path = path
         self.cancel_token: CancelToken | None = None
         self._wait = wait
         self._waiting_since = 0.0
         with translate_errors(path):
             # Never SQLITE_OPEN_CREATE: a deleted file is an error, and must not be created again.
-            flags = apsw.SQLITE_OPEN_READWRITE
-            self.raw = apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS)
+            self.raw = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
             cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
@@ -69,12 +66,12 @@ class SqliteConnection:
             self.raw.set_busy_handler(self._busy)
             self.raw.set_progress_handler(self._is_cancelled, _STEPS)
             try:
-                self._configure(use, durable)
+                self._configure(durable, reads)
             except BaseException:
                 self.close()
                 raise
 
-    def _configure(self, use: ConnectionUse, durable: bool) -> None:
+    def _configure(self, durable: bool, reads: bool) -> None:
         if self.pragma("journal_mode") != "wal":
             self._switch_to_wal()
         self.pragma("synchronous", "full" if durable else "off")
@@ -83,7 +80,7 @@ class SqliteConnection:
         self.pragma("foreign_keys", "on")
         self.pragma("trusted_schema", "off")
         self.pragma("temp_store", "memory")
-        if use == "read":
+        if reads:
             self.pragma("query_only", "on")
             self.pragma("cache_size", -_READ_CACHE)
 
@@ -141,7 +138,11 @@ class SqliteConnection:
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.NotADBError):
-        return not_a_database_error(path)
+        return Unavailable(
+            f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
+            " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
+            reason="corrupt",
+        )
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
         return _cannot_open_error(path)
     reason: ErrorReason | None = None
@@ -165,14 +166,6 @@ def translate_errors(path: Path) -> Generator[None]:
         yield
     except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
         raise _to_refusal(error, path) from error
-
-
-def not_a_database_error(path: Path) -> Unavailable:
-    return Unavailable(
-        f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
-        " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
-        reason="corrupt",
-    )
 
 
 def _cannot_open_error(path: Path) -> Unavailable:
