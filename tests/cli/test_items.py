@@ -93,7 +93,7 @@ def test_an_edit_that_cannot_be_saved_is_kept(run, value, shelf, editor):
     before = value("items", "show", "docs-1", "--json")
     result = run("items", "edit", "docs-1", EDITOR=editor("text = text.replace('Open', 'Shut')"), VISUAL=None)
     assert result.exit_code == 1
-    assert "There is no such status" in result.stderr
+    assert "Unknown status" in result.stderr
     kept = re.search(r"kept in (\S+\.md)\.", result.stderr)
     assert "status: Shut" in Path(kept[1]).read_text()
     Path(kept[1]).unlink()
@@ -193,8 +193,8 @@ def test_a_file_by_hand_and_files_that_are_wrong(run, value, tmp_path):
     summary = json.loads(told.stdout)
     assert (summary["saved"], summary["skipped"]) == (1, 1)
     why = {each["place"]: each["why"] for each in summary["remarks"]}
-    assert "type: A type is made of" in why["bad.md"]
-    assert "status: There is no such status" in why["bad.md"]
+    assert "type: A type consists of" in why["bad.md"]
+    assert "status: Unknown status" in why["bad.md"]
     assert "unknown key 'colour'" in why["odd.md"]
     assert "not an item" in why["plain.md"]
     item = value("items", "show", "idea-1", "--json")
@@ -210,7 +210,7 @@ def test_a_number_that_is_taken_becomes_another_and_links_follow(run, value, she
     run("items", "add", "docs", "already here", **other)
     told = run("items", "import", str(folder), **other)
     assert told.exit_code == 0, told.output
-    assert "docs-1 is another item here; it became docs-4." in told.stderr
+    assert "docs-1 is taken by another item; it became docs-4." in told.stderr
     moved = json.loads(run("items", "list", "床の間", "--json", **other).stdout)["items"][0]
     shown = json.loads(run("items", "show", moved["address"], "--json", **other).stdout)
     assert [each["title"] for each in shown["relations"]] == ['A "quoted" <b>']
