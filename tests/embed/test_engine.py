@@ -13,6 +13,7 @@ from tokonoma.config.settings import resolve_settings
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Refusal
 from tokonoma.core.query import Query, SearchFilter, SearchScope
+from tokonoma.jobs.runner import JobRunner
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 
@@ -36,7 +37,7 @@ def joined(database: Database, server: EmbeddingServer):
 
     def join(provider: str = "openai") -> Joined:
         told = {"embed_provider": provider, "embed_model": "m", "embed_url": [server.url]}
-        made.append(Joined(database, resolve_settings({}, {}, told), record))
+        made.append(Joined(database, resolve_settings({}, {}, told), record, JobRunner()))
         return made[-1]
 
     yield join

@@ -70,7 +70,7 @@ def test_everything_that_is_wrong_is_told_at_once(talk):
         "type": 1002, "title": 1002, "status": 1004, "priority": 1002, "tags[0]": 1002, "end_date": 1002,
         "related[0]": 1004, "related[1]": 1002,
     }  # fmt: skip
-    assert "Did you mean 'Open'" in error["message"]
+    assert "did you mean 'Open'" in error["message"]
 
 
 def test_an_unknown_tool_and_an_unready_database_have_codes_too(app, items):

@@ -119,8 +119,8 @@ def check_type(field: str, value: str, problems: ItemProblems) -> str:
 def check_status(field: str, value: str, problems: ItemProblems) -> str:
     if value not in STATUSES:
         nearest = find_nearest(value, STATUSES, 1)
-        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        problems.add(field, value, f"Unknown status.{hint}", "constraint", allowed=list(STATUSES))
+        hint = f", did you mean {nearest[0]!r}?" if nearest else ""
+        problems.add(field, value, f"Unknown status{hint}", "constraint", allowed=list(STATUSES))
     return value
 
 
