@@ -1,6 +1,7 @@
 """The job runner: steps, pauses after failures, leases between processes, and an orderly stop."""
 
 import threading
+import time
 
 import pytest
 
@@ -20,6 +21,14 @@ def runner():
 
 def wait(event: threading.Event) -> None:
     assert event.wait(30)
+
+
+def wait_for_state(runner: JobRunner, name: str, state: str) -> None:
+    """The runner notes the end of a step after the step itself has returned."""
+    until = time.monotonic() + 30
+    while runner.status().get(name, {}).get("state") != state:
+        assert time.monotonic() < until, runner.status()
+        time.sleep(0.001)
 
 
 def test_a_job_runs_until_its_step_returns_none(runner):
@@ -68,8 +77,7 @@ def test_a_waiting_job_is_woken(runner):
     job = Job("sleeper", step)
     runner.start(job)
     wait(waits)
-    while runner.status()["sleeper"]["state"] != "waiting":
-        pass
+    wait_for_state(runner, "sleeper", "waiting")
     runner.start(job)
     wait(woken)
 
@@ -85,8 +93,7 @@ def test_a_failure_is_followed_by_a_pause_that_a_wake_does_not_shorten(runner):
     job = Job("failing", step, first_pause=3600.0, longest_pause=3600.0)
     runner.start(job)
     wait(failed)
-    while runner.status()["failing"]["state"] != "failed":
-        pass
+    wait_for_state(runner, "failing", "failed")
     runner.start(job)
     assert runner.status()["failing"] == {
         "state": "failed",
@@ -165,8 +172,7 @@ def test_a_job_with_a_lease_waits_for_its_turn(database):
     runner, ran = JobRunner(Leases(database.writing)), threading.Event()
     try:
         runner.start(Job("shared", ran.set, lease=0.3))  # type: ignore[arg-type]
-        while "shared" not in runner.status() or runner.status()["shared"]["state"] == "running":
-            pass
+        wait_for_state(runner, "shared", "waiting")
         assert not ran.is_set()
         other.release("shared")
         wait(ran)

@@ -1,4 +1,4 @@
-"""The house as modules see it (core.house.House): modules, health, places, sizes, recent calls."""
+"""The server as modules see it (core.module.ServerInfo): modules, health, locations, sizes, recent calls."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -68,13 +68,13 @@ class ProcessInfo:
                 entries = rows.row("select count(*) from journal")
                 records, waiting = count_by_module(rows), self._searching().vectors.count_waiting(rows)
         except Refusal:
-            return {}  # the status of a house whose store is away is asked for most urgently
-        told = {
+            return {}  # the status must be available above all when the store is not
+        sizes = {
             "database_bytes": database.size(),
             "journal_entries": entries[0] if entries else 0,
             "embedding_queue": waiting,
         }
-        return told | {f"records_{module}": count for module, count in records.items()}
+        return sizes | {f"records_{module}": count for module, count in records.items()}
 
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None

@@ -1,4 +1,4 @@
-"""Opening the store: the house's own tables are brought up to date, with a backup before anything touches rows."""
+"""Opening the store: the server's own tables are migrated, with a backup before a migration that changes rows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "files": file_tables.TABLES,
     "jobs": leases.TABLES,
 }
-"""The tables of the house itself, under the names that their migrations are recorded by."""
+"""The server's own tables, by the names under which their migrations are recorded."""
 
 
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
@@ -40,9 +40,9 @@ def open_store(home: Path, url: str, *, durable: bool) -> Database:
 
 
 def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
-    def backed_up(reason: str) -> None:
+    def back_up(reason: str) -> None:
         folder = home / "backups"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
 
-    migrate(database, name, steps, backed_up)
+    migrate(database, name, steps, back_up)

@@ -10,7 +10,7 @@ from tokonoma.core.concurrency import CancelToken
 
 
 class DeadlineWatch:
-    """The running calls and when each is due. Adding and removing one costs a dictionary entry and wakes nobody."""
+    """The running calls and when each is due. Adding and removing one costs a dictionary entry and wakes no thread."""
 
     def __init__(self) -> None:
         self._due: dict[CancelToken, float] = {}

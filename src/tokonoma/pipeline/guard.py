@@ -21,7 +21,7 @@ GATEWAY = "gateway"
 
 
 def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> Callable[[Call], Iterator[None]]:
-    """`promised` is the type that a tool gives, which says what of it is nobody's text."""
+    """`promised` is the return type of a tool. It says which strings are ids or hashes and need no screening."""
 
     def stage(call: Call) -> Iterator[None]:
         current, entry = policy(), call.chosen_tool

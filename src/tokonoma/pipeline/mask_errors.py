@@ -19,11 +19,11 @@ def mask_errors(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]
                 call.module, call.tool = (
                     str(current.screen_result(view, name).value) for name in (call.module, call.tool)
                 )
-            told = current.screen_result(view, {"message": error.message, "details": error.details})
-            if not told.detections:
+            screened = current.screen_result(view, {"message": error.message, "details": error.details})
+            if not screened.detections:
                 raise
-            call.detections += told.detections
-            message, details = told.value["message"], told.value["details"]
+            call.detections += screened.detections
+            message, details = screened.value["message"], screened.value["details"]
             raise type(error)(message, reason=error.reason, **details) from None
 
     return stage

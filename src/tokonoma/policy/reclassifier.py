@@ -39,13 +39,13 @@ class Reclassifier:
         """There may be work."""
         self._start(Job("reclassify", self.run_step, lease=_LEASE))
 
-    def run_until_done(self, seconds: float | None = None, told: Callable[[], object] | None = None) -> bool:
-        """Work in this thread for at most so many seconds, calling `told` after each batch. False: there is more work,
-        and it goes on in the background."""
+    def run_until_done(self, seconds: float | None = None, on_batch: Callable[[], object] | None = None) -> bool:
+        """Work in this thread for at most so many seconds, calling `on_batch` after each batch. False: there is more
+        work, and it goes on in the background."""
         until = None if seconds is None else time.monotonic() + seconds
         while (pause := self.run_step()) is not None:
-            if told is not None:
-                told()
+            if on_batch is not None:
+                on_batch()
             if until is not None and time.monotonic() + pause >= until:
                 self.wake()
                 return False

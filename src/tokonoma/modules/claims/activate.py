@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from tokonoma.core import cursor as cursors
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, parse_address
 from tokonoma.core.errors import Expired, Invalid, Missing
 from tokonoma.core.ids import uuid7
@@ -48,7 +48,7 @@ def activate(
     prompt; context.get returns the same context until it expires."""
     policy, retrieval = desk.policy, desk.policy.retrieval
     page = _recall_page(desk, q, scope, allow, top_k, cursor, include_meta)
-    at = now()
+    at = desk.now()
     ttls = [ttl for layer in page.scopes if (ttl := policy.layer_rule(layer).ttl) is not None]
     expires = at + min(ttls) if ttls else None
     response: model.ActivateResponse = {
@@ -86,13 +86,13 @@ def context_get(
     if row is None:
         raise Missing(f"You have no active context {active_context_id!r}.", reason="context")
     created, expires, version, claims_json, tags_json = row
-    if expires is not None and expires <= now():
+    if expires is not None and expires <= desk.now():
         over = format_time(expires)
         raise Expired(f"The active context expired at {over}. Activate a new one.", reason="context", expired_at=over)
     policy, tags, scores = desk.policy, json.loads(tags_json), dict[str, float](json.loads(claims_json))
     items = [
         ScoredClaimItem(claim=model.to_response(claim), score=scores[claim.id])
-        for claim in load_claims(desk, list(scores), now())
+        for claim in load_claims(desk, list(scores), desk.now())
         if policy.decide(tags, claim.classification, claim.scope).verdict != "deny"
     ]
     items.sort(key=lambda item: (-item["score"], item["claim"]["id"]))
@@ -141,7 +141,7 @@ def _recall_page(
     """The requested page. The search itself returns only what the policy allows."""
     if not query.strip():
         raise Invalid("The query is empty.", field="query")
-    policy, retrieval, at = desk.policy, desk.policy.retrieval, now()
+    policy, retrieval, at = desk.policy, desk.policy.retrieval, desk.now()
     wanted = [model.parse_scope(each) for each in scope or LAYERS]
     scopes: list[Layer] = [layer for layer in LAYERS if layer in wanted]
     tags = model.require_tags(policy, allow, f" It holds: {', '.join(policy.tags) or 'nothing'}.")

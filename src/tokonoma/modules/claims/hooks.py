@@ -154,7 +154,7 @@ def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
 def purge(desk: Desk, days: int, dry_run: bool = False) -> ClaimPurge:
     """Delete a batch of the claims that were forgotten or had expired so many days ago, with their sources, entities,
     relations and events. With `dry_run` only count all of them."""
-    before = now() - days * _DAY
+    before = desk.now() - days * _DAY
     if dry_run:
         counting = f"select count(forgotten_at), count(*) - count(forgotten_at) from claim where {_PURGEABLE}"  # noqa: S608
         ((forgotten, expired),) = desk.rows(counting, before=before)

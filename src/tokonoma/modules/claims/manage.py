@@ -104,7 +104,7 @@ def list_claims(
         and (:kind = '' or kind = :kind) and (superseded_by is null or :superseded = 1)
         and (created_at < :at or (created_at = :at and id < :last))
         order by created_at desc, id desc limit :most""",  # noqa: S608 - the columns are our own
-        now=now(),
+        now=desk.now(),
         scope=parse_scope(scope) if scope else "",
         kind=kind or "",
         superseded=int(superseded),
@@ -154,7 +154,7 @@ def supersede(
         old, new = require_claim(tx, claim_id, expected_version), require_claim(tx, by)
         if _is_superseded_by(tx, new, old.id):
             raise Conflict("The newer claim is itself superseded by the older one.", reason="circle")
-        changed = save_claim(tx, replace(old, superseded_by=new.id), now())
+        changed = save_claim(tx, replace(old, superseded_by=new.id), desk.now())
         add_event(tx, changed, "superseded", desk.principal, by=new.id)
     return {"id": new.id, "supersedes": old.id, "version": changed.revision}
 
@@ -188,7 +188,7 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
     tx.run(
         """update claim set forgotten_at = :at, text = '', provenance = '{}', revision = :revision
         where id = :id and {visible}""",
-        at=now(),
+        at=desk.now(),
         revision=changed.revision,
         id=claim.id,
     )
@@ -197,7 +197,7 @@ def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
     # The claims that it superseded are recalled again.
     rows = tx.rows(f"select {COLUMNS} from claim where superseded_by = :id and {{visible}}", id=claim.id)  # noqa: S608
     for older in (Claim(*row) for row in rows):
-        restored = save_claim(tx, replace(older, superseded_by=None), now())
+        restored = save_claim(tx, replace(older, superseded_by=None), desk.now())
         add_event(tx, restored, "restored", desk.principal, after=claim.id)
     tx.drop(claim.address)
     add_event(tx, changed, "forgotten", desk.principal)

@@ -58,7 +58,7 @@ def upsert(
         message = f"A claim of class {declared} cannot be stored in {layer}: {decision.reason}."
         raise Invalid(message, reason="boundary", field="boundary_class")
     complete = _complete_provenance(provenance, layer)
-    at, ttl = now(), policy.layer_rule(layer).ttl
+    at, ttl = desk.now(), policy.layer_rule(layer).ttl
     claim = Claim(
         id="clm_" + uuid7().replace("-", ""),
         namespace=desk.principal.default,
@@ -89,7 +89,7 @@ def feedback(
     score: Annotated[float | None, Field(ge=-1, le=1, description="weight; default 1")] = None,
 ) -> ClaimFeedbackResponse:
     """Give feedback on a claim. helpful raises its rank and resets its age; harmful and outdated lower its rank."""
-    at = now()
+    at = desk.now()
     with desk.write() as tx:
         claim = require_claim(tx, claim_id, lock=True)
         counts = tx.run(

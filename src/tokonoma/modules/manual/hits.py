@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.manual.hooks import open_source_file
@@ -143,7 +142,7 @@ def new_trace_id() -> str:
 
 def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
     """Save what manual_hits lists, and the figures for the thresholds: no query and no text."""
-    at, principal = now(), desk.principal.name
+    at, principal = desk.now(), desk.principal.name
     with desk.write_derived() as tx:
         tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
         tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
@@ -152,7 +151,7 @@ def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
     """Missing for a trace that is unknown, too old, or of another caller."""
-    row = desk.row(_SELECT_TRACE, id=trace_id, principal=desk.principal.name, old=now() - _TRACE_MS)
+    row = desk.row(_SELECT_TRACE, id=trace_id, principal=desk.principal.name, old=desk.now() - _TRACE_MS)
     if row is None:
         problem = f"There is no trace {trace_id!r}; traces expire after 30 minutes. Search again without it."
         raise Missing(problem, trace_id=trace_id)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.modules.manual.corpus import ManualCorpus
 from tokonoma.modules.manual.model import MAX_HITS, ManualNextAction, Status, Thresholds
@@ -223,21 +222,21 @@ def _recall(runs: Sequence[PastRun]) -> float | None:
 def load_thresholds(desk: Desk) -> Thresholds:
     """The thresholds in force; once a day they move or are reset."""
     row = desk.row("select value from manual_state where name = 'thresholds'")
-    thresholds = Thresholds(at=now())
+    thresholds = Thresholds(at=desk.now())
     if row is not None:
         thresholds = Thresholds(**json.loads(row[0]))
-        if now() - thresholds.at < DAY_MS:
+        if desk.now() - thresholds.at < DAY_MS:
             return thresholds
         newest = _load_runs(desk, "select cutoff, used, hit from manual_run order by at desc limit 200")
         day = "select cutoff, used, hit from manual_run where at >= :since order by at desc"
         if is_worse(newest[:WINDOW], newest[WINDOW:]):
-            thresholds = Thresholds(at=now())
+            thresholds = Thresholds(at=desk.now())
         else:
-            thresholds = adjust_thresholds(thresholds, _load_runs(desk, day, since=now() - DAY_MS), now())
+            thresholds = adjust_thresholds(thresholds, _load_runs(desk, day, since=desk.now() - DAY_MS), desk.now())
     with desk.write_derived() as tx:
         tx.run("delete from manual_state where name = 'thresholds'")
         tx.run("insert into manual_state values ('thresholds', :value)", value=json.dumps(asdict(thresholds)))
-        tx.run("delete from manual_run where at < :old", old=now() - 90 * DAY_MS)
+        tx.run("delete from manual_run where at < :old", old=desk.now() - 90 * DAY_MS)
     return thresholds
 
 

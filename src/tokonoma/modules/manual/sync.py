@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.files.backlog import process_backlog, wait_for_others
@@ -222,7 +221,7 @@ def _index_page(
                 _insert_file(tx, *file, text, problem, namespace)
                 has_news = True
             tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
-            tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=now(), hash=hash)
+            tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=desk.now(), hash=hash)
         if has_news:
             renew_state(tx, "generation")
 

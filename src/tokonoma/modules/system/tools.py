@@ -58,16 +58,16 @@ class RecentCalls(TypedDict):
 
 def status(desk: Desk) -> ServerStatus:
     """Return version, modules, health of each part, and sizes of the stored data."""
-    house = desk.server
+    server = desk.server
     return {
-        "version": house.version,
-        "started_at": format_time(house.started_at),
+        "version": server.version,
+        "started_at": format_time(server.started_at),
         "modules": [
-            {"name": shelf.name, "summary": shelf.summary, "tools": len(shelf.entries)}
-            for shelf in house.visible_modules(desk.principal)
+            {"name": module.name, "summary": module.summary, "tools": len(module.entries)}
+            for module in server.visible_modules(desk.principal)
         ],
-        "health": {name: HealthPart(ok=part["ok"], says=part["says"]) for name, part in house.health().items()},
-        "sizes": dict(house.sizes()),
+        "health": {name: HealthPart(ok=part["ok"], says=part["says"]) for name, part in server.health().items()},
+        "sizes": dict(server.sizes()),
     }
 
 

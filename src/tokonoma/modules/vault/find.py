@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.ids import Opaque, uuid7
@@ -128,7 +127,7 @@ def list_hits(
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
     """List the places that a vault_find found, best first, or those left out by its budget; kept for 30 minutes."""
-    row = desk.row(_SELECT_TRAIL, id=trace_id, principal=desk.principal.name, since=now() - _TRAIL_MS)
+    row = desk.row(_SELECT_TRAIL, id=trace_id, principal=desk.principal.name, since=desk.now() - _TRAIL_MS)
     if row is None:
         raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
     saved: list[VaultHit] = json.loads(row[0] if kind == "candidates" else row[1])
@@ -227,7 +226,7 @@ def _next_actions(
 
 def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) -> str:
     """Save the result for vault_hits in any process, and delete all but the last hundred."""
-    trail, at = uuid7(), now()
+    trail, at = uuid7(), desk.now()
     found: list[VaultHit] = [
         {
             "ref": {"target": "vault", "path": each.path, "start_line": each.start},

@@ -6,7 +6,6 @@ from itertools import islice
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements, parse_address
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ServerInfo
@@ -85,7 +84,7 @@ def refresh_record(desk: Desk, address: str) -> None:
 
 def purge(desk: Desk, days: int, dry_run: bool = False) -> VaultPurge:
     """Delete a page of the contents that were replaced so many days ago. With `dry_run`, count them instead."""
-    limit = now() - days * _DAY_MS
+    limit = desk.now() - days * _DAY_MS
     with open_vault(desk) as folder, write_lock(folder, desk.check):
         old = [version for (version,) in desk.rows(_SELECT_OLD, limit=limit) if has_version(folder, version)]
         page = [] if dry_run else old[:_VERSIONS_PER_CALL]

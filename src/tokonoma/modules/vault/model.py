@@ -13,7 +13,6 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.namespaces import is_inside
@@ -187,13 +186,13 @@ class ReadingLog:
             has_cited=json.dumps(merge_ranges(self.cited), separators=(",", ":")),
             tokens=self.tokens,
             told_tokens=self.cited_tokens,
-            at=now(),
+            at=desk.now(),
         )
 
 
 def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidence: int, tokens: int) -> ReadingGain:
     """Save the log, and the figures of what a step gained: never a path or a text."""
-    at, marginal = now(), round(evidence / tokens, 6) if tokens else 0.0
+    at, marginal = desk.now(), round(evidence / tokens, 6) if tokens else 0.0
     with desk.write() as tx:
         log.save(tx, desk, file)
         tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
