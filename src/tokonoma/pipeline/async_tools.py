@@ -44,7 +44,8 @@ class AsyncTools:
             loop, thread, self._loop = self._loop, self._thread, None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_cancel_tasks(), loop).result(timeout=5)
+        with suppress(TimeoutError):  # a tool that ignores its cancellation does not keep the process
+            asyncio.run_coroutine_threadsafe(_cancel_tasks(), loop).result(timeout=1)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
