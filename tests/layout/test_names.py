@@ -123,6 +123,7 @@ def test_every_room_is_described(room):
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_is_described_and_has_its_tests(module):
     assert f"`{module}`" in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert list((ROOT / "tests" / "modules" / module).glob("test_*.py"))
 
 
 def test_nothing_lies_loose_at_the_top():
