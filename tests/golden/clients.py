@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -175,5 +176,7 @@ class HttpClient(Watched):
             received = b""
             while data := connection.recv(65_536):
                 received += data
-        lines = received.decode().replace("\r\n", "\n").split("\n")
+        # The phrase behind a status is Python's own, and differs from version to version.
+        text = re.sub(r"(?m)^(HTTP/1\.[01] \d{3}) [^\r\n]*", r"\1", received.decode())
+        lines = text.replace("\r\n", "\n").split("\n")
         return "\n".join(each for each in lines if each.partition(":")[0].lower() not in UNTOLD)
