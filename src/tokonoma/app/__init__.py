@@ -277,11 +277,11 @@ class App:
         self.pool.close(grace)
         for close in self._closers:
             close()
-        if self._jobs.made is not None:
-            self._jobs.made.close(grace)
+        if self._jobs.current is not None:
+            self._jobs.current.close(grace)
         for part in (self._search, self._journal, self._database):
-            if part.made is not None:
-                part.made.close()
+            if part.current is not None:
+                part.current.close()
         if self.spans is not None:
             self.spans.close()
 

@@ -147,7 +147,7 @@ class Registry:
         """The return type of a tool."""
         from typing import get_type_hints
 
-        return get_type_hints(self.load_tool(entry).tool.run, include_extras=True)["return"]
+        return get_type_hints(self.load_tool(entry).tool.run, include_extras=True).get("return")
 
     def get_module(self, name: str) -> Module:
         if name not in self._modules:

@@ -60,7 +60,7 @@ def _format_summary(summary: Mapping[str, Any], total: int) -> str:
 
 
 def _list_problems(app: App, found: Mapping[str, Any], kind: str, word: str) -> list[str]:
-    """The first problems of a kind, one a line."""
+    """The first problems of a kind, one per line."""
     items = call_tool(app, "manual", "hits", trace_id=found["trace_id"], kind=kind, limit=_MAX_PROBLEMS)["items"]
     return [
         f"{word}: " + (f"{_format_place(item)}  " if "ref" in item else f"{item['title']}: ") + item["reason"]

@@ -72,7 +72,7 @@ def confirm_removal(what: str) -> None:
 
 
 def format_remarks(heading: str, remarks: "Sequence[Remark]", total: int) -> list[str]:
-    """The heading and the first remarks, one a line; nothing if there are none."""
+    """The heading and the first remarks, one per line; nothing if there are none."""
     lines = [f"{heading} ({total}):"] if total else []
     lines += [f"  {each.place}: {each.why}" for each in remarks[:_MAX_REMARKS]]
     return lines + ([f"  … and {total - _MAX_REMARKS} more; --json lists all"] if total > _MAX_REMARKS else [])

@@ -26,6 +26,6 @@ class Lazy(Generic[T]):
         return self._value
 
     @property
-    def made(self) -> T | None:
+    def current(self) -> T | None:
         """The value if there is one already."""
         return self._value

@@ -46,12 +46,12 @@ class JobRunner:
         self._idle = 0
         self.closing = False
 
-    def start(self, job: Job, after: float = 0.0) -> None:
+    def start(self, job: Job) -> None:
         """Run a job, or wake it if it waits. A pause after a failure is not shortened."""
         with self._changed:
             if self.closing:
                 return
-            due = time.monotonic() + after
+            due = time.monotonic()
             run = self._runs.get(job.name)
             if run is None:
                 run = self._runs[job.name] = _Run(job, due)

@@ -22,7 +22,10 @@ _KEYWORDS = (
     "where|join|on|set|group|order|limit|left|inner|cross|outer|right|full|using|union|values|and|natural|for|offset"
     "|returning|having|window"
 )
-_TABLE = re.compile(rf"(?:\b(?:from|join|update)|,)\s+(\w+)(?:\s+(?:as\s+)?(?!(?:{_KEYWORDS})\b)(\w+))?", re.IGNORECASE)
+_TABLE = re.compile(
+    rf"""(?:\b(?:from|join|update)\b|,)[\s("]*(?:\w+"?\."?)?(\w+)"?(?:\s+(?:as\s+)?(?!(?:{_KEYWORDS})\b)(\w+))?""",
+    re.IGNORECASE,
+)
 
 
 class RowFilter(Protocol):
@@ -123,13 +126,13 @@ def expand_visible(sql: str, who: Principal, sees: tuple[Classification, ...]) -
 @lru_cache(maxsize=2048)
 def find_unfiltered_table(sql: str, record_tables: frozenset[str]) -> str | None:
     """The first record table that this SQL reads or changes without a filter of its own; inserting needs none."""
-    read = [
-        (found[1].lower(), (found[2] or found[1]).lower())
-        for found in _TABLE.finditer(_TEXT.sub("''", sql))
-        if found[1].lower() in record_tables
-    ]
-    tokens = Counter(found[2] or "" for found in _TOKEN.finditer(sql))
-    if len(read) == 1:
-        return None if tokens else read[0][0]
+    code = _TEXT.sub("''", sql).lower()
+    read = [(found[1], found[2] or found[1]) for found in _TABLE.finditer(code) if found[1] in record_tables]
+    tokens = Counter((found[2] or "").lower() for found in _TOKEN.finditer(sql))
+    inserts = sql.lstrip()[:6].lower() == "insert" and "select" not in code  # its own row may be named in `on conflict`
+    if not read and not tokens and not inserts:  # a table named in a way that this does not understand counts as read
+        return next((word for word in re.findall(r"(?<![:\w])\w+", code) if word in record_tables), None)
+    if len(read) == 1 and tokens[""]:
+        return None
     wanted = Counter(name for _, name in read)
     return next((table for table, name in read if tokens[name] < wanted[name]), None)
