@@ -5,7 +5,7 @@ import pytest
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Conflict, Missing, Unauthenticated
+from tokonoma.core.errors import Conflict, Invalid, Missing, Unauthenticated
 from tokonoma.store.migrate import migrate
 
 
@@ -78,6 +78,27 @@ def test_an_expired_key_is_nobody(store):
         who(store, token)
     with store.reading() as rows:
         assert keys.list_keys(rows)[0].state == "expired"
+
+
+def test_a_key_with_another_prefix_is_nobody(store):
+    token = create(store, name="laptop")
+    with pytest.raises(Unauthenticated):
+        who(store, "abc" + token.removeprefix("tkn"))
+
+
+def test_a_key_is_found_by_its_name_only_while_it_is_active(store):
+    create(store, name="laptop")
+    create(store, name="guest", expires_at=now() - 1)
+    with store.reading() as rows:
+        assert keys.find_active(rows, "laptop").name == "key:laptop"
+        with pytest.raises(Unauthenticated, match="expired"):
+            keys.find_active(rows, "guest")
+
+
+@pytest.mark.parametrize("rule", ["Items", "items:all", "*.save", "items save", ""])
+def test_a_mask_that_would_hide_nothing_is_refused(rule):
+    with pytest.raises(Invalid):
+        build_reach(mask=["memory", rule])
 
 
 def test_names_are_unique_defaults_lie_inside_the_root_and_nobody_revokes_nothing(store):

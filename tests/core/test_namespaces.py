@@ -44,3 +44,19 @@ def test_whatever_is_asked_stays_inside_the_root(asked):
         return
     assert namespaces.is_inside(namespace, "/team")
     assert namespaces.resolve_namespace(namespaces.format_namespace(namespace, KEY), KEY) == namespace
+
+
+@pytest.mark.parametrize(
+    ("namespace", "root", "inside"),
+    [
+        ("/team", "/team", True),
+        ("/team/x", "/team", True),
+        ("/team2", "/team", False),
+        ("/team-x/y", "/team", False),
+        ("/te", "/team", False),
+        ("/", "/team", False),
+        ("/anything", "/", True),
+    ],
+)
+def test_a_namespace_with_a_similar_name_is_outside(namespace, root, inside):
+    assert namespaces.is_inside(namespace, root) is inside

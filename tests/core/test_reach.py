@@ -77,3 +77,11 @@ def test_extra_tools_are_hidden_unless_they_are_named():
     for name in ("memory.save", "memory.*", "*"):
         assert Reach(extras=frozenset({name})).sees_tool(tool)
     assert not Reach(extras=frozenset({"items.*"})).sees_tool(tool)
+
+
+def test_a_module_is_hidden_by_the_list_by_its_name_and_by_the_star():
+    assert Reach(modules=frozenset({"memory"})).sees_module("memory")
+    assert not Reach(modules=frozenset({"memory"})).sees_module("items")
+    assert not Reach(mask=frozenset({"items"})).sees_module("items")
+    assert not Reach(mask=frozenset({"*"})).sees_module("items")
+    assert Reach(mask=frozenset({"items.list"})).sees_module("items")

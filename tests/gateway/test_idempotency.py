@@ -121,8 +121,8 @@ def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dro
     frozen_clock.advance(once.RETENTION + 1)
     second = build_key(OWNER, "k\0", "other", "r2")
     assert claim_key(database.writing, second, 10, CancelToken()) is None
-    save_result(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
     save_result(database.writing, second, {"ok": True, "steps": [], "results": {"new": 1}})
+    save_result(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
     assert claim_key(database.writing, second, 10, CancelToken()) == {
         "ok": True,
         "steps": [],

@@ -194,6 +194,22 @@ def test_tampering_still_shows(store, clock, sql):
     assert problems(store) != ()
 
 
+def test_an_anchor_to_the_last_entry_that_went_is_compared_with_the_checkpoint(store, clock):
+    first = keeper(store)
+    write(first, 1, 2)
+    clock.at = 2_000
+    write(keeper(store), 9)  # anchored to the second entry of the first chain
+    write(first, 3)
+    pruned(store, 2_000)
+    with store.reading() as rows:
+        (strand, _) = rows.row("select strand, hash from journal where bytes_in = 3")
+        (said,) = rows.row("select anchors from journal where kind = 'prune'")
+    other = json.dumps({**json.loads(said), "heads": [[strand, 2, "00" * 32]]})
+    with store.writing() as statements:
+        statements.run("update journal set anchors = :other where kind = 'prune'", other=other)
+    assert any("anchored to" in problem for problem in problems(store))
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["write", "open", "close", "prune"]), st.integers(0, 4)), max_size=25))
 def test_whatever_happens_in_between_it_verifies(sqlite_database, monkeypatch, steps):

@@ -1,12 +1,13 @@
 """The journal on both databases: chains, anchors, groups, pages, and what tampering looks like."""
 
 import threading
+from contextlib import suppress
 
 import pytest
 
 from tokonoma.core.call import OWNER, Call, Caller
-from tokonoma.core.errors import Conflict
-from tokonoma.journal.chain import TABLES
+from tokonoma.core.errors import Conflict, Unavailable
+from tokonoma.journal.chain import COLUMNS, TABLES, Chain, JournalEntry, digest
 from tokonoma.journal.verify import list_recent, verify
 from tokonoma.journal.writer import JournalWriter
 from tokonoma.store.migrate import migrate
@@ -139,6 +140,66 @@ def test_tampering_shows(store, sql, word):
     with store.writing() as statements:
         statements.run(sql.replace("kind = 'close'", "(kind = 'close' and bytes_in = 0)"))
     assert any(word in problem for problem in verdict(store).problems)
+
+
+def test_an_entry_that_was_forged_with_its_hash_shows_in_the_next_one(store):
+    keep = keeper(store)
+    for number in (1, 2, 3):
+        with keep.write(call(number)):
+            pass
+    columns = ", ".join(COLUMNS)
+    with store.writing() as statements:
+        (before,) = statements.rows("select hash from journal where seq = 1")
+        ((chain, *values),) = statements.rows(f"select strand, {columns} from journal where seq = 2")
+        values[COLUMNS.index("tool")] = "other"
+        forged = digest(bytes(before[0]), chain, 2, values)
+        statements.run("update journal set tool = 'other', hash = :hash where seq = 2", hash=forged)
+    assert verdict(store).problems == (f"chain {chain}: entry 3 was changed",)
+
+
+def test_the_last_entry_that_was_forged_with_its_hash_shows_in_who_is_anchored_to_it(store):
+    first = keeper(store)
+    with first.write(call(1)):
+        pass
+    with keeper(store).write(call(2)):  # anchors itself to the first, which is still open
+        pass
+    columns = ", ".join(COLUMNS)
+    with store.writing() as statements:
+        ((chain, before),) = statements.rows("select strand, hash from journal where seq = 0 order by strand limit 1")
+        (values,) = statements.rows(f"select {columns} from journal where strand = :c and seq = 1", c=chain)
+        forged = list(values)
+        forged[COLUMNS.index("tool")] = "other"
+        statements.run(
+            "update journal set tool = 'other', hash = :hash where strand = :c and seq = 1",
+            hash=digest(bytes(before), chain, 1, forged),
+            c=chain,
+        )
+    (problem,) = verdict(store).problems
+    assert "is missing or was changed" in problem
+
+
+def test_a_transaction_that_fails_at_its_end_leaves_no_gap(store):
+    chain = Chain()
+    for fails in (True, False, True, False):
+        with suppress(Conflict), store.writing() as statements:
+            chain.add(statements, JournalEntry(1, "call"))
+            if fails:
+                raise Conflict("at the end")
+        chain.roll_back() if fails else chain.commit()
+    said = verdict(store)
+    assert (said.entries, said.problems) == (3, ())
+
+
+def test_a_chain_whose_commit_may_have_arrived_is_not_used_again(store):
+    keep = keeper(store)
+    with keep.write(call(1)):
+        pass
+    with pytest.raises(Unavailable), keep.write(call(2)):
+        raise Unavailable("The connection broke.", reason="database")
+    with keep.write(call(3)):
+        pass
+    said = verdict(store)
+    assert (said.chains, said.problems) == (2, ())
 
 
 def test_a_killed_process_leaves_an_open_strand_which_is_valid(store):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tokonoma.core.call import OWNER, Principal
+from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.policy import UNRESTRICTED_VIEW
 from tokonoma.core.reach import Reach
-from tokonoma.pipeline.row_filter import expand_visible, find_unfiltered_table
+from tokonoma.pipeline.row_filter import CallerRowFilter, expand_visible, find_unfiltered_table
 
 TABLES = frozenset({"memo", "memo_relation", "item"})
 TEAM = Principal("key:team", "key", Reach(root="/team", default="/team"))
@@ -72,3 +73,11 @@ def test_everyone_reads_past_the_walls_and_visible_does_not():
     assert params == {"visible_root": "/team", "visible_below": "/team/", "visible_length": 6}
     assert expand_visible("select {everyone}", TEAM, ("public",)) == ("select 1 = 1", {})
     assert expand_visible("{visible:a}", OWNER, ("public",)) == ("a.label in ('public')", {})
+
+
+def test_a_statement_without_a_filter_is_not_run():
+    call = Call("memory", "list", {}, Caller("stdio"), identified=TEAM, view=UNRESTRICTED_VIEW)
+    rows = CallerRowFilter(call, lambda: TABLES, lambda: frozenset())
+    with pytest.raises(RuntimeError, match="'memo'"):
+        rows.expand("select * from memo")
+    assert rows.expand("select * from memo where {visible}")[1]["visible_root"] == "/team"

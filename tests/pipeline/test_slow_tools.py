@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from pipeline import slow
+from policy.houses import MASKING, enforce
 from talk import Lines
 
 from tokonoma import catalogue
@@ -32,6 +33,13 @@ def test_an_outside_tool_answers_and_refuses_like_any_other(made):
     talk = made()
     assert talk.call("slow", "echo", text="床の間") == {"said": "床の間"}
     assert talk.refused("slow", "broken")["details"]["reason"] == "service"
+
+
+def test_what_an_outside_tool_says_is_masked(made):
+    talk = made()
+    assert talk.call("slow", "echo", text="mail a.tanaka@example.co.jp") == {"said": "mail a.tanaka@example.co.jp"}
+    enforce(made.apps[-1], MASKING)
+    assert talk.call("slow", "echo", text="mail a.tanaka@example.co.jp") == {"said": "mail [email]"}
 
 
 @pytest.mark.parametrize("tool", ["forever", "compute"])

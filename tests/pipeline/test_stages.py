@@ -1,12 +1,15 @@
 """Each stage alone, as a function of the call."""
 
 import threading
+from dataclasses import replace
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.call import OWNER, Call, Caller, Principal
+from tokonoma.core.content import ResourceContent, RichResult
 from tokonoma.core.errors import Denied, Missing, Unavailable
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import UNRESTRICTED_VIEW
@@ -20,6 +23,7 @@ from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
 from tokonoma.policy.active import ActivePolicy
 
+SECRET = "sk-ant-api03-Zk3vQ9xWb7Lm2Np8Rt5Yc1Df6Gh4Jk0Sa"
 ENTRY = ToolInfo("m", "t", "m_t", "T", "d", "read", False, False, (), {}, {}, "t()")
 
 
@@ -61,6 +65,28 @@ def test_the_guard_freezes_what_leaves():
     run_call(call, [guard(ActivePolicy, lambda entry: None)], lambda call: {"text": "床の間"}, lambda call, error: None)
     assert call.body == '{"text":"床の間"}'.encode()
     assert call.bytes_out == len(call.body)
+
+
+@pytest.mark.parametrize(("outside", "said"), [(True, "mine is [anthropic_key]"), (False, f"mine is {SECRET}")])
+def test_the_guard_masks_what_was_heard_from_outside(outside, said):
+    call = made()
+    call.tool_info = replace(ENTRY, outside=outside)
+    run_call(
+        call,
+        [guard(ActivePolicy, lambda entry: None)],
+        lambda call: {"text": f"mine is {SECRET}"},
+        lambda call, error: None,
+    )
+    assert call.value == {"text": said}
+    assert orjson.loads(call.body) == {"text": said}
+
+
+def test_the_guard_masks_documents_beside_the_value():
+    call = made()
+    page = ResourceContent("tokonoma://m/page", f"mine is {SECRET}", "text/plain")
+    answer = RichResult({"text": "x"}, [page])
+    run_call(call, [guard(ActivePolicy, lambda entry: None)], lambda call: answer, lambda call, error: None)
+    assert [block.data for block in call.blocks] == ["mine is [anthropic_key]"]
 
 
 def test_the_guard_refuses_what_the_policy_denies():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
+from tokonoma.core.policy import LAYERS
 from tokonoma.policy.detections import Detector
 from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.rules import (
@@ -133,6 +134,7 @@ def test_any_text_is_read_or_refused(text):
 def test_tags():
     assert covers("tool:*", "tool:mail")
     assert not covers("tool:mail", "tool:*")
+    assert not covers("tool:*", "toolbox:mail")
     assert covers("*", "answer:task")
     assert matches(["tool:contact-lookup"], ["tool:*"])
     assert not matches(["tool:contact-lookup"], ["answer:task"])
@@ -156,6 +158,17 @@ def test_an_invariant_holds_whatever_is_allowed():
     assert decide(rules, ["*"], "internal", "principle").verdict == "deny"
     assert decide(rules, ["*"], "internal", "project").verdict == "allow"
     assert decide(rules, ["*"], "internal", "principle", "write").verdict == "allow"
+
+
+def test_an_invariant_without_a_scope_holds_in_every_scope():
+    rules = parse_policy(SPECIFIED + "invariants:\n  - { class: internal, deny: [read] }\n")
+    assert {decide(rules, ["*"], "internal", scope).verdict for scope in (None, *LAYERS)} == {"deny"}
+
+
+def test_escalation_deny_holds_whatever_is_allowed():
+    rules = parse_policy("version: 1\nboundary_classes: { pii: { allow: ['*'], escalation: deny } }")
+    assert decide(rules, ["*"], "pii").verdict == "deny"
+    assert "pii" not in list_readable(rules, ["*"])
 
 
 def test_the_class_of_a_record_is_the_strictest_of_all_that_is_said():

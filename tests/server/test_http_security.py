@@ -70,10 +70,14 @@ def test_pages_of_chosen_sites_are_served_with_what_browsers_want():
     assert send(app, "OPTIONS", "/mcp", headers={"host": "x"}).status_code == 405
 
 
-def test_a_header_that_decides_must_not_come_twice(app):
-    doubled = [("content-type", "application/json"), ("mcp-session-id", "a"), ("mcp-session-id", "b")]
+@pytest.mark.parametrize(
+    "name",
+    ["host", "origin", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"],
+)
+def test_a_header_that_decides_must_not_come_twice(app, name):
+    doubled = [("content-type", "application/json"), (name, "a"), (name, "b")]
     response = send(app, "POST", "/mcp", content=b"{}", headers=doubled)
-    assert (response.status_code, "mcp-session-id" in response.json()["error"]["message"]) == (400, True)
+    assert (response.status_code, name in response.json()["error"]["message"]) == (400, True)
 
 
 @pytest.mark.parametrize(

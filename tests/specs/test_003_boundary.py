@@ -87,6 +87,16 @@ def test_what_must_be_masked_is_masked_in_every_reading_and_in_batches(talk, app
     assert any("email:" in str(entry) for entry in journal(app))
 
 
+def test_the_history_is_masked_even_of_a_record_that_holds_nothing_any_more(talk, app):
+    item = talk.call("items", "create_item", type="issue", title=f"mail {MAIL}")
+    talk.call("items", "update_item", type="issue", id=item["id"], title="nothing")
+    assert MAIL in str(talk.call("items", "get_item_history", type="issue", id=item["id"]))
+    enforce(app, MASKING)
+    history = talk.call("items", "get_item_history", type="issue", id=item["id"])
+    assert MAIL not in str(history)
+    assert "[email]" in str(history)
+
+
 def test_what_holds_nothing_is_not_looked_through_again(talk, app, monkeypatch):
     save(talk, f"mail {MAIL}")
     plain = save(talk, "床の間に掛ける軸")

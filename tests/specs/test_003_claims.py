@@ -195,7 +195,11 @@ def test_other_errors_of_the_table(app):
 def test_only_the_owner_applies_policies(app):
     Lines(app).call("system", "status")
     caller = Http(app, key(app, "other"))
-    for tool, params in (("policy.apply", {"yaml": "version: 1"}), ("policy.rollback", {"version": "0.1.0"})):
+    for tool, params in (
+        ("policy.apply", {"yaml": "version: 1"}),
+        ("policy.apply", {"yaml": "version: 1", "dry_run": True}),
+        ("policy.rollback", {"version": "0.1.0"}),
+    ):
         error = failed(caller, tool, **params)
         assert (error["code"], error["details"]["http_status"]) == ("UNAUTHORIZED", 401)
 
@@ -209,6 +213,15 @@ def test_a_context_lives_until_it_expires(talk, app):
         statements.run("update active_context set expires_at = :at", at=now() - 1)
     error = failed(talk, "context.get", active_context_id=told["active_context_id"])
     assert (error["code"], error["details"]["http_status"]) == ("CONTEXT_EXPIRED", 410)
+
+
+def test_a_context_expires_with_the_shortest_lived_of_its_scopes(talk, frozen_clock):
+    upsert(talk, "軸は季節で替える")
+    day = 86_400_000
+    for scopes, days in ((["session", "project"], 7), (["project"], 120), (["project", "principle"], 120), (None, 7)):
+        told = data(talk, "activate", q="軸 季節", **({"scope": scopes} if scopes else {}))
+        assert told["expires_at"] == format_time(frozen_clock.at + days * day), scopes
+    assert "expires_at" not in data(talk, "activate", q="軸 季節", scope=["principle"])
 
 
 def test_an_observation_fades_with_its_session_and_the_rest_stays(talk, app):

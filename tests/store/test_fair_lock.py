@@ -6,6 +6,7 @@ import pytest
 
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
+from tokonoma.store import fair_lock
 from tokonoma.store.fair_lock import FairLock
 
 
@@ -61,6 +62,20 @@ def test_who_waits_too_long_is_told_that_the_database_is_busy():
         turn.acquire(wait=0)
     assert refused.value.reason == "busy"
     turn.release()
+    turn.acquire(wait=0)
+
+
+def test_a_place_that_came_at_the_last_moment_is_passed_on(monkeypatch):
+    turn = FairLock()
+    turn.acquire()
+
+    def serve_and_stop(*told: object) -> None:
+        turn.release()
+        raise InterruptedError
+
+    monkeypatch.setattr(fair_lock, "_wait", serve_and_stop)
+    with pytest.raises(InterruptedError):
+        turn.acquire()
     turn.acquire(wait=0)
 
 

@@ -36,6 +36,7 @@ def test_the_settings_that_keep_data_safe(tmp_path, durable):
     assert link.pragma("journal_mode") == "wal"
     assert link.pragma("synchronous") == (2 if durable else 0)
     assert link.pragma("foreign_keys") == 1
+    assert link.pragma("trusted_schema") == 0
     assert link.pragma("wal_autocheckpoint") == 0
     assert sqlite_link.MAX_WAIT >= 15
     database.close()
