@@ -80,7 +80,10 @@ class App:
         self._authenticator = Lazy(self._open_authenticator, lock)
         self.pool = WorkerPool(self.settings.get_int("workers"))
         self.calls = CallRunner(self.pool, self._build_pipeline)
-        self.identify = CallerIdentifier(lambda: self._authenticator().authenticate)
+        self.identify = CallerIdentifier(
+            lambda: self._authenticator().authenticate,
+            lambda caller, code, place: self.journal.refusals.record(caller, code, place),
+        )
         self.dispatcher = ToolDispatcher(
             __version__, self.registry, self.calls.submit, self.identify, self.settings.get_names("direct"), self.spans
         )

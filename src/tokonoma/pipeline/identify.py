@@ -3,15 +3,19 @@
 from collections.abc import Callable
 
 from tokonoma.core.call import OWNER, Call, Caller, Principal
+from tokonoma.core.errors import Missing, Unauthenticated, format_refusal
 
 _LOCAL = ("stdio", "cli")
 
 
 class CallerIdentifier:
-    """`load` gives the authenticator: a local caller never needs it, so a cold start does not import it."""
+    """`load` gives the authenticator: a local caller never needs it, so a cold start does not import it. `on_refused`
+    records a local caller whose key is not valid; HTTP records its own refusals."""
 
-    def __init__(self, load: Callable[[], Callable[[Caller], Principal]]) -> None:
-        self._load = load
+    def __init__(
+        self, load: Callable[[], Callable[[Caller], Principal]], on_refused: Callable[[Caller, str, str], None]
+    ) -> None:
+        self._load, self._on_refused = load, on_refused
         self._authenticate: Callable[[Caller], Principal] | None = None
 
     def __call__(self, caller: Caller) -> Principal:
@@ -21,7 +25,12 @@ class CallerIdentifier:
             return OWNER
         if self._authenticate is None:
             self._authenticate = self._load()
-        return self._authenticate(caller)
+        try:
+            return self._authenticate(caller)
+        except (Unauthenticated, Missing) as refusal:
+            if caller.transport in _LOCAL:
+                self._on_refused(caller, format_refusal(refusal), caller.transport)
+            raise
 
 
 def identify(find: Callable[[Caller], Principal]) -> Callable[[Call], None]:
