@@ -1,6 +1,7 @@
 """Keys that occur twice in one JSON object, at any level and however they are written."""
 
 import json
+from typing import Any
 
 import orjson
 import pytest
@@ -52,7 +53,7 @@ def test_what_only_looks_doubled_is_not(text):
     assert not find_duplicate_keys(text)
 
 
-class Pairs(list):
+class Pairs(list[Any]):
     """An object as its members were written, doubled or not."""
 
 

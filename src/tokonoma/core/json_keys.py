@@ -23,27 +23,21 @@ def has_duplicate_keys(raw: bytes, value: Any) -> bool:
     if b"\\u003" in raw:
         colons += len(_ESCAPED_COLON.findall(raw))
     expected = 0
-    waiting = [value]
+    waiting: list[Any] = [[value]]
     while waiting:
         node = waiting.pop()
-        kind = type(node)
-        if kind is dict:
+        if type(node) is dict:
             members = cast("dict[str, Any]", node)
             expected += len(members)
             for key in members:
                 if ":" in key:
                     expected += key.count(":")
-            children = members.values()
-        elif kind is list:
-            children = cast("list[Any]", node)
-        else:
-            children = (node,)
-        for child in children:
-            kind = type(child)
-            if kind is str:
+            node = members.values()
+        for child in node:
+            if type(child) is str:
                 if ":" in child:
                     expected += child.count(":")
-            elif kind is dict or kind is list:
+            elif type(child) is dict or type(child) is list:
                 waiting.append(child)
     return colons != expected
 

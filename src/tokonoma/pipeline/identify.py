@@ -10,7 +10,7 @@ _LOCAL = ("stdio", "cli")
 
 class CallerIdentifier:
     """`load` gives the authenticator: a local caller never needs it, so a cold start does not import it. `on_refused`
-    records a local caller whose key is not valid; HTTP records its own refusals."""
+    records a caller whose key is not valid; HTTP records its requests itself."""
 
     def __init__(
         self, load: Callable[[], Callable[[Caller], Principal]], on_refused: Callable[[Caller, str, str], None]
@@ -33,8 +33,17 @@ class CallerIdentifier:
             raise
 
 
-def identify(find: Callable[[Caller], Principal]) -> Callable[[Call], None]:
+def identify(
+    find: Callable[[Caller], Principal], on_refused: Callable[[Caller, str, str], None]
+) -> Callable[[Call], None]:
+    """`on_refused` records a step of a batch whose key has ended since the batch began."""
+
     def stage(call: Call) -> None:
-        call.identified = find(call.caller)
+        try:
+            call.identified = find(call.caller)
+        except Unauthenticated as refusal:
+            if call.caller.transport not in _LOCAL:
+                on_refused(call.caller, format_refusal(refusal), "batch")
+            raise
 
     return stage

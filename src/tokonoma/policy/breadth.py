@@ -2,7 +2,7 @@
 accepted in a new policy. A stored policy that has one stays readable, or nobody could see and replace it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
 from tokonoma.policy.scan import compile_pattern
 
@@ -47,6 +47,6 @@ def _measure_share(pattern: str, text: str, words: Sequence[str]) -> float:
 
 def _find_spans(pattern: str, data: bytes) -> Iterator[tuple[int, int]]:
     for match in compile_pattern(pattern).finditer(data):
-        begin, end = cast("tuple[int, int]", cast(Any, match).span())
+        begin, end = cast("tuple[int, int]", match.span())
         if begin < end:
             yield begin, end
