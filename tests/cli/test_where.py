@@ -53,6 +53,59 @@ def test_a_password_is_never_shown(run):
         assert "postgresql://db.example:5433/notes" in told
 
 
+PASSWORDS = [
+    "postgresql://me:geheim@localhost:1/notes",
+    "postgresql://me:ge/geheim@localhost:1/notes",
+    "postgresql://me:geheim#x@localhost:1/notes",
+    "postgresql://me:geheim?x@localhost:1/notes",
+    "postgresql://me:geheim/x?y#z@localhost:1/notes",
+    "postgresql://localhost:1/notes?password=geheim",
+    "postgresql://localhost:1/notes#geheim",
+    "postgres://:geheim@localhost:1/notes",
+    "host=localhost port=1 password=geheim",
+    "me:geheim@localhost:1/notes",
+    "postgresql:me:geheim@localhost:1/notes",
+    "mysql://me:geheim@localhost/notes",
+]
+
+
+@pytest.mark.parametrize("url", PASSWORDS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "show"),
+        ("where",),
+        ("doctor",),
+        ("call", "system", "status"),
+        ("backup",),
+    ],
+    ids=" ".join,
+)
+def test_no_command_shows_the_password_of_a_database(run, url, words):
+    told = run("--database-url", url, *words)
+    assert "geheim" not in told.output + told.stderr
+
+
+ENDPOINTS = [
+    "https://me:geheim@host/v1",
+    "https://host/v1?api_key=geheim",
+    "https://host/v1#geheim",
+    "me:geheim@host/v1",
+]
+
+
+@pytest.mark.parametrize("url", ENDPOINTS)
+@pytest.mark.parametrize(
+    "words", [("config", "show"), ("config", "show", "--json"), ("doctor",), ("call", "system", "status")], ids=" ".join
+)
+def test_no_command_shows_the_credentials_of_an_embedding_endpoint(run, url, words):
+    given = ("--embed-provider", "openai", "--embed-model", "m", "--embed-url", f"https://plain.example/v1,{url}")
+    told = run(*given, "--embed-api-key", "geheim", *words)
+    assert "geheim" not in told.output + told.stderr
+    if words[0] == "config":
+        assert "https://plain.example/v1" in told.output
+
+
 def test_the_path_of_the_settings(run, home):
     result = run("config", "path")
     assert Path(result.stdout.strip()) == home / "tokonoma.toml"

@@ -137,7 +137,7 @@ class SmallHouse:
         self.work = ToolInvoker(self.registry.load_tool, rooms, self.pool.submit, lambda call: None)
         self.stages = [
             trace(None),
-            identify(lambda caller: self.who),
+            identify(lambda caller: self.who, lambda caller, code, place: None),
             choose(self.registry.find_tool),
             parse(self.registry.load_tool),
             guard(lambda: policy, self.registry.return_type),

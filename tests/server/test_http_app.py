@@ -194,7 +194,7 @@ def test_unknown_paths_and_methods_are_answered_in_our_own_shape():
 
 def test_no_request_object_is_built(monkeypatch):
     monkeypatch.setattr("starlette.requests.HTTPConnection.__init__", None)
-    with served(metrics=lambda: b"x 1\n") as (url, _), line(url) as one:
+    with served(metrics=lambda _: b"x 1\n") as (url, _), line(url) as one:
         assert json.loads(one.ask(call("echo", text="x"))[2])["result"]["isError"] is False
         for path in ("/health", "/ready", "/metrics"):
             assert one.ask(b"", path=path, method="GET")[0].startswith(b"HTTP/1.1 200")

@@ -169,7 +169,7 @@ def test_progress_is_kept_from_a_client_that_wants_one_body(app):
 
 
 def test_keys():
-    app = HttpApp(Workshop(keys={"k1": Principal("ann", "key")}), metrics=lambda: b"x 1\n")
+    app = HttpApp(Workshop(keys={"k1": Principal("ann", "key")}), metrics=lambda _: b"x 1\n")
     nobody = post(app, request("ping"))
     assert (nobody.status_code, nobody.headers["www-authenticate"]) == (401, 'Bearer realm="tokonoma"')
     assert nobody.json()["error"] == {"code": -32011, "message": "This server needs a key."}
@@ -192,7 +192,7 @@ def test_what_the_front_learns_of_a_call(app):
 
 def test_the_pages_for_machines():
     reasons = []
-    app = HttpApp(Workshop(), ready=lambda: reasons, metrics=lambda: b"calls_total 5\n")
+    app = HttpApp(Workshop(), ready=lambda: reasons, metrics=lambda _: b"calls_total 5\n")
     assert send(app, "GET", "/health").json() == {"status": "ok"}
     assert send(app, "HEAD", "/health").status_code == 200
     assert send(app, "GET", "/health", headers={"host": "10.0.0.1"}).status_code == 200
@@ -211,7 +211,7 @@ def test_a_page_that_fails_says_so_and_no_more(capsys):
     def broken():
         raise RuntimeError("password=hunter2")
 
-    app = HttpApp(Workshop(), ready=broken, metrics=broken)
+    app = HttpApp(Workshop(), ready=broken, metrics=lambda _: broken())
     assert send(app, "GET", "/ready").status_code == 503
     assert send(app, "GET", "/metrics").status_code == 500
     assert "hunter2" not in send(app, "GET", "/ready").text + send(app, "GET", "/metrics").text

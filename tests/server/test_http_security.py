@@ -8,7 +8,7 @@ from server.fixture import Workshop
 from server.hostile import request
 from server.web import post, send
 
-from tokonoma.auth.authenticate import is_loopback
+from tokonoma.core.network import is_loopback
 from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.security import parse_accept, strip_port
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from server.hostile import RAW, TABLE, deep, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.message import MAX_BYTES, ProtocolError, parse_message
+from tokonoma.server.mcp.message import INVALID_REQUEST, MAX_BYTES, ProtocolError, parse_message
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -84,3 +84,19 @@ def test_any_bytes_are_a_message_or_an_error(raw):
         parse_message(raw)
     except ProtocolError as problem:
         assert problem.code in (-32700, -32600)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}',
+        '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","name":"b"}}',
+        '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","arguments":{"p":[{"k":1,"k":2}]}}}',
+        '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":1,"\\u0078":"\\u003a"}}',
+    ],
+)
+def test_a_key_that_occurs_twice_is_refused_at_any_level(text):
+    with pytest.raises(ProtocolError, match="occurs twice") as caught:
+        parse_message(text.encode())
+    assert (caught.value.code, caught.value.id) == (INVALID_REQUEST, 7)
+    assert parse_message(b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"{\\"x\\":1,\\"x\\":2}"}}')

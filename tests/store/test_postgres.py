@@ -198,8 +198,8 @@ def test_the_mark_of_a_transaction_pooler_is_understood(postgres_at):
     ("url", "shown"),
     [
         ("postgresql://me:secret@db.example:5433/house?sslmode=require", "postgresql://db.example:5433/house"),
-        ("postgres://me@/house?host=/run/pg&password=secret", "postgresql:///run/pg/house"),
-        ("postgresql://me:p%40ss%2Fword@[::1]/house", "postgresql://::1/house"),
+        ("postgres://me@/house?host=/run/pg&password=secret", "postgres:///run/pg/house"),
+        ("postgresql://me:p%40ss%2Fword@[::1]/house", "postgresql://[::1]/house"),
     ],
 )
 def test_credentials_are_not_shown(url, shown):

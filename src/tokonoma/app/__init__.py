@@ -80,7 +80,7 @@ class App:
         self._authenticator = Lazy(self._open_authenticator, lock)
         self.pool = WorkerPool(self.settings.get_int("workers"))
         self.calls = CallRunner(self.pool, self._build_pipeline)
-        self.identify = CallerIdentifier(lambda: self._authenticator().authenticate)
+        self.identify = CallerIdentifier(lambda: self._authenticator().authenticate, self._record_refusal)
         self.dispatcher = ToolDispatcher(
             __version__, self.registry, self.calls.submit, self.identify, self.settings.get_names("direct"), self.spans
         )
@@ -105,7 +105,7 @@ class App:
         registry, policies, watch = self.registry, self.policies, DeadlineWatch()
         stages = [
             trace(self.spans),
-            identify(self.identify),
+            identify(self.identify, self._record_refusal),
             journal(self.journal.record, self.observers),
             mask_errors(policies.get_active),
             choose(registry.find_tool),
@@ -176,6 +176,9 @@ class App:
     @property
     def policy(self) -> "ActivePolicy":
         return self.policies.get_active()
+
+    def _record_refusal(self, caller: Caller, code: str, place: str) -> None:
+        self.journal.refusals.record(caller, code, place)
 
     def database_url(self) -> str:
         from tokonoma.store.database import format_sqlite_url

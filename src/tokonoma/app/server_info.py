@@ -10,9 +10,11 @@ from tokonoma.app.search import SearchEngine
 from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
 from tokonoma.core.call import Principal
+from tokonoma.core.desk import Classification, Rows
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.journal import verify
+from tokonoma.pipeline.row_filter import expand_visible
 from tokonoma.policy.current import CurrentPolicy, format_progress
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
@@ -61,26 +63,36 @@ class ProcessInfo:
             "vault": settings.get_text("vault_root") or f"{workspace}/vault",
         }
 
-    def sizes(self) -> Mapping[str, int]:
+    def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]:
         try:
-            database = self._database()
-            with database.reading() as rows:
-                entries = rows.row("select count(*) from journal")
-                records, waiting = count_by_module(rows), self._searching().vectors.count_waiting(rows)
+            with self._database().reading() as rows:
+                return self._count_all(rows) if principal.kind == "owner" else self._count_own(rows, principal, seen)
         except Refusal:
             return {}  # the status must be available above all when the store is not
+
+    def _count_all(self, rows: Rows) -> dict[str, int]:
+        ((entries,),) = rows.rows("select count(*) from journal")
         sizes = {
-            "database_bytes": database.size(),
-            "journal_entries": entries[0] if entries else 0,
-            "embedding_queue": waiting,
+            "database_bytes": self._database().size(),
+            "journal_entries": entries,
+            "embedding_queue": self._searching().vectors.count_waiting(rows),
         }
-        return sizes | {f"records_{module}": count for module, count in records.items()}
+        return sizes | {f"records_{module}": count for module, count in count_by_module(rows).items()}
+
+    def _count_own(self, rows: Rows, principal: Principal, seen: Sequence[Classification]) -> dict[str, int]:
+        """Sizes of the whole server would tell a key of modules, namespaces and callers that do not exist for it."""
+        ((entries,),) = rows.rows("select count(*) from journal where principal = :name", name=principal.name)
+        sql = "select module, count(*) from document where {visible} group by module order by module"
+        sql, params = expand_visible(sql, principal, tuple(seen))
+        visible = {module.name for module in self.visible_modules(principal)}
+        counts = {f"records_{module}": count for module, count in rows.rows(sql, **params) if module in visible}
+        return {"journal_entries": entries, **counts}
 
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
         with self._database().reading() as rows:
-            return verify.list_recent(rows, principal.name, limit, cursor)
+            return verify.list_recent(rows, None if principal.kind == "owner" else principal.name, limit, cursor)
 
     def _store(self) -> dict[str, Any]:
         try:

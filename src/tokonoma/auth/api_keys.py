@@ -152,7 +152,8 @@ def find_key(rows: Rows, name: str) -> StoredKey:
     """The key with this name or id, for the owner, who needs no secret. Missing if it is unknown or revoked."""
     row = rows.row(_NAMED, name=name)
     if row is None:
-        raise Missing(f"There is no key called {name!r}. `tokonoma keys list` lists them.")
+        message = f"There is no key called {name!r}. `tokonoma keys list` lists them."
+        raise Missing(message, reason="unknown_key")
     return _to_key(row)
 
 
@@ -160,13 +161,15 @@ def find_active(rows: Rows, name: str) -> Principal:
     """The principal of a key by its name. Unauthenticated once it is revoked or expired."""
     key = find_key(rows, name)
     if key.state != "active":
-        raise Unauthenticated(f"The key {key.name!r} has expired.", reason="no_key")
+        raise Unauthenticated(f"The key {key.name!r} has expired.", reason="expired_key")
     return key.principal
 
 
 def verify_token(rows: Rows, token: str) -> Principal:
-    """The principal of this key. Unauthenticated if it is unknown, revoked or expired, without saying which."""
-    refused = Unauthenticated("This API key is not valid. Create one with `tokonoma keys create`.")
+    """The principal of this key. Unauthenticated if it is unknown, revoked or expired. The message is always the same;
+    the reason is for the owner's journal."""
+    message = "This API key is not valid. Create one with `tokonoma keys create`."
+    refused = Unauthenticated(message, reason="unknown_key")
     prefix, _, rest = token.partition("_")
     key_id, _, secret = rest.partition("_")
     if prefix != _PREFIX or not secret or not token.isascii():
@@ -175,8 +178,12 @@ def verify_token(rows: Rows, token: str) -> Principal:
     if row is None:
         raise refused
     key = _to_key(row)
-    if not hmac.compare_digest(key.hash, _hash(secret)) or key.state != "active":
+    if not hmac.compare_digest(key.hash, _hash(secret)):
         raise refused
+    if key.revoked_at is not None:
+        raise Unauthenticated(message, reason="revoked_key")
+    if key.state != "active":
+        raise Unauthenticated(message, reason="expired_key")
     return key.principal
 
 

@@ -4,19 +4,21 @@ import hashlib
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from ipaddress import ip_address
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Unauthenticated
+from tokonoma.core.network import is_loopback
 
 _MAX_CACHED = 1024  # credentials
 _CACHE_SECONDS = 1.0
 
 
 class Authenticator:
-    """Caches what it found for a second: after that time a revocation, or a first key, takes effect everywhere."""
+    """Caches what it found for a second: within that time a revocation, a change or a first key takes effect in every
+    process, and an expiry too. Asking the store for each request would cost 0.3 ms or more on PostgreSQL, on the event
+    loop (docs/adr/0026-who-is-let-in.md)."""
 
     def __init__(self, open_read: Callable[[], AbstractContextManager[Rows]], require_key: bool) -> None:
         self._open_read, self._require_key = open_read, require_key
@@ -31,9 +33,13 @@ class Authenticator:
         if token is not None:
             digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()  # the secret itself is not stored
             return self._cache(digest, lambda rows: keys.verify_token(rows, token))
-        if not self.requires_key() and is_loopback(caller.remote or ""):
+        # Behind a proxy on this machine every caller would seem to be local, and so be the owner.
+        if not self.requires_key() and is_loopback(caller.remote or "") and not caller.forwarded:
             return OWNER
-        raise Unauthenticated("An API key is required: send it as `Authorization: Bearer …`.", reason="no_key")
+        message = "An API key is required: send it as `Authorization: Bearer …`."
+        if caller.forwarded:
+            raise Unauthenticated(message, reason="forwarded")
+        raise Unauthenticated(message, reason="no_key")
 
     def forget(self) -> None:
         """Read the stored keys again with the next request."""
@@ -60,11 +66,3 @@ class Authenticator:
             self._known.clear()
         self._known[credential] = (time.monotonic() + _CACHE_SECONDS, holder)
         return holder
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address can only be reached from this machine. `A via B` (a proxy) is no address."""
-    try:
-        return address == "localhost" or ip_address(address.strip("[]")).is_loopback
-    except ValueError:  # a name, which may resolve to any address
-        return False

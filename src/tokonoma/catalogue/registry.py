@@ -81,7 +81,7 @@ class Registry:
         """The modules that this principal sees, without the gateway, each with the tools that it sees."""
         seen: list[ModuleInfo] = []
         for info in self._get_known().infos.values():
-            entries = self._visible_tools(info, principal)
+            entries = self._list_visible(info, principal)
             if entries:
                 seen.append(info if len(entries) == len(info.entries) else replace(info, entries=entries))
         return seen
@@ -93,11 +93,11 @@ class Registry:
         """
         if not module:
             return self._find_by_full_name(tool, principal)
-        if module in self._disabled:
-            raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
         known = self._get_known()
         info = known.infos.get(module)
-        entries = () if info is None else self._visible_tools(info, principal)
+        entries = () if info is None else _list_reachable(info, principal)
+        if module in self._disabled and entries:
+            raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
         if not entries:
             raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(principal)])
         entry = known.names[module].get(_normalize_name(tool))
@@ -123,17 +123,13 @@ class Registry:
     def _find_by_full_name(self, name: str, principal: Principal) -> ToolInfo:
         modules = self._get_known()
         entry = modules.by_full_name.get(_normalize_name(name))
-        if entry is None or entry not in self._visible_tools(modules.infos[entry.module], principal):
+        if entry is None or entry not in self._list_visible(modules.infos[entry.module], principal):
             known = [each.listed for info in self.visible_modules(principal) for each in info.entries]
             raise _unknown_name("tool", "tool", name, known)
         return entry
 
-    def _visible_tools(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
-        name, reach = info.name, principal.reach
-        if name == GATEWAY or name in self._disabled or not reach.sees_module(name):
-            return ()
-        tools = [tool for tool in info.entries if reach.sees_tool(tool)]
-        return info.entries if len(tools) == len(info.entries) else tools
+    def _list_visible(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
+        return () if info.name in self._disabled else _list_reachable(info, principal)
 
     def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
@@ -174,6 +170,11 @@ class Registry:
             return self.get_module(name).codes
         except Refusal:  # it cannot be loaded or prepared: that error is the one to report
             return DEFAULT_CODES
+
+    def is_visible(self, principal: Principal, address: str) -> bool:
+        """Whether this principal sees the module of an address."""
+        info = self._get_known().infos.get(parse_address(address)[0])
+        return info is not None and bool(self._list_visible(info, principal))
 
     def read_record(self, rows: Rows, address: str) -> Record | None:
         """Any address → its record."""
@@ -226,6 +227,15 @@ class Registry:
             return self._loaded_tools.setdefault(
                 entry.path, LoadedTool(module, tool, build_parser(tool, entry.signature))
             )
+
+
+def _list_reachable(info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
+    """The tools of a module that this principal may use, whether the module is switched on or not."""
+    reach = principal.reach
+    if info.name == GATEWAY or not reach.sees_module(info.name):
+        return ()
+    tools = [tool for tool in info.entries if reach.sees_tool(tool)]
+    return info.entries if len(tools) == len(info.entries) else tools
 
 
 def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:

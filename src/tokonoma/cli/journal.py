@@ -157,4 +157,4 @@ def _format_entry(entry: EntryJson) -> str:
     took = f"{entry['duration_us'] / 1000:.1f} ms" if "duration_us" in entry else "-"
     caller = f"{entry['principal']} ({entry['transport']})"
     end = entry["outcome"] + (f" {entry['code']}" if "code" in entry else "")
-    return f"{entry['at']}  {caller:<18} {entry.get('module', '')}.{entry['tool']:<20} {end:<12} {took:>10}"
+    return f"{entry['at']}  {caller:<18} {entry['module']}.{entry['tool']:<20} {end:<12} {took:>10}"

@@ -94,7 +94,7 @@ def _format_cell(value: Any) -> str:
 def set_reach(app: App, name: str, expires: str | None, **options: str | None) -> None:
     """Change what the key with this NAME or id can use. Omitted options stay as they are.
 
-    The key itself stays the same, so no client has to be set up again.
+    The key itself stays the same, so no client has to be set up again. Running servers follow within a second.
     """
     with app.write_as_owner("keys.set") as statements:
         key = api_keys.find_key(statements, name)
@@ -108,7 +108,7 @@ def set_reach(app: App, name: str, expires: str | None, **options: str | None) -
 @click.argument("name")
 @pass_app
 def revoke(app: App, name: str) -> None:
-    """Revoke the key with this NAME or id: it is refused from the next request on."""
+    """Revoke the key with this NAME or id. Running servers refuse it within a second."""
     with app.write_as_owner("keys.revoke") as statements:
         api_keys.revoke_key(statements, name)
         left = any(key.state == "active" for key in api_keys.list_keys(statements))

@@ -46,7 +46,7 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 @click.argument("file")
 def check(file: str) -> None:
     """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
-    rules = parse_policy(read_text(file))
+    rules = parse_policy(read_text(file), proposed=True)
     detectors = f"{len(rules.detectors)} own detectors"
     print_note(f"Valid: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
 

@@ -3,6 +3,8 @@
 import errno
 import socket
 import sys
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +13,13 @@ from tokonoma.app import App
 from tokonoma.cli import run_stdio
 from tokonoma.cli.command import command, get_flags, open_app
 from tokonoma.cli.output import print_note
+from tokonoma.core.call import Principal
 from tokonoma.core.errors import Denied, Unready
 from tokonoma.core.log import log
+
+if TYPE_CHECKING:
+    from tokonoma.server.http.app import HttpApp
+    from tokonoma.telemetry.metrics import Metrics
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
@@ -27,8 +34,9 @@ def stdio(ctx: click.Context, key: str | None) -> None:
 
 
 @command(
-    "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins", "require_key",
-    "tls_cert", "tls_key", "workers", "time_limit", "rate_limit", "log_level",
+    "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins",
+    "trusted_proxies", "require_key", "metrics_public", "tls_cert", "tls_key", "workers", "time_limit", "rate_limit",
+    "log_level",
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
@@ -37,15 +45,12 @@ def serve(ctx: click.Context) -> None:
     Until the first key is created, a caller on this machine is the owner and other machines are refused.
     """
     # Starlette and uvicorn: 70 ms that other commands do not need.
-    from tokonoma.auth.authenticate import is_loopback
-    from tokonoma.server.http.app import HttpApp
+    from tokonoma.core.network import is_loopback
     from tokonoma.server.http.run import HttpServer, load_tls
-    from tokonoma.server.http.security import LOOPBACK
-    from tokonoma.telemetry.metrics import Metrics
 
     with open_app(ctx, serves=True) as app:
-        settings, metrics = app.settings, Metrics(__version__)
-        host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+        settings = app.settings
+        host = settings.get_text("host")
         if not is_loopback(host) and not app.authenticator.requires_key():
             raise Denied(
                 f"{host} can be reached from other machines, and no key is required. "
@@ -54,21 +59,45 @@ def serve(ctx: click.Context) -> None:
             )
         tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
         app.warm(serves=True)
-        app.observers.append(metrics.observe)
-        endpoint = HttpApp(
-            app.dispatcher,
-            # Checking host names protects a server without keys against web pages. A page has no key.
-            host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
-            origins=settings.get_names("allowed_origins"),
-            ready=lambda: [
-                f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]
-            ],
-            metrics=metrics.render,
-        )
+        endpoint = build_endpoint(app)
         listener = _open_listener(host, settings.get_int("port"))
         scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
         server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
         server.run(sockets=[listener])
+
+
+def build_endpoint(app: App) -> "HttpApp":
+    """The HTTP application with the settings of this server."""
+    from tokonoma.core.network import is_loopback
+    from tokonoma.server.http.app import HttpApp
+    from tokonoma.server.http.security import LOOPBACK
+    from tokonoma.telemetry.metrics import Metrics
+
+    settings, metrics = app.settings, Metrics(__version__)
+    host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+    app.observers.append(metrics.observe)
+    app.journal.refusals.observers.append(metrics.observe_refusal)
+    return HttpApp(
+        app.dispatcher,
+        # Checking host names protects a server without keys against web pages. A page has no key.
+        host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
+        origins=settings.get_names("allowed_origins"),
+        ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
+        metrics=partial(_render_metrics, app, metrics),
+        metrics_public=settings.get_flag("metrics_public"),
+        trusted_proxies=settings.get_names("trusted_proxies"),
+        on_refused=app.journal.refusals.record,
+    )
+
+
+def _render_metrics(app: App, metrics: "Metrics", principal: Principal | None) -> bytes:
+    """For the owner, and (None) where metrics are public, everything; for a key, the modules that it can see."""
+    if principal is None or principal.kind == "owner":
+        return metrics.render()
+    visible = {module.name for module in app.registry.visible_modules(principal)}
+    if "system" not in visible:
+        raise Denied("Metrics are for the owner, and for keys that can use the module system.", reason="metrics")
+    return metrics.render(visible)
 
 
 def _open_listener(host: str, port: int) -> socket.socket:

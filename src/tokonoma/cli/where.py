@@ -1,7 +1,6 @@
 """`where` and `config`: the settings, and where data is stored. No database is opened or created."""
 
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import click
 import orjson
@@ -11,6 +10,7 @@ from tokonoma.cli.command import command, group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_note, print_table
 from tokonoma.config.settings import SETTINGS, Setting
 from tokonoma.core.errors import Missing
+from tokonoma.core.urls import hide_credentials
 from tokonoma.store.database import parse_sqlite_url
 
 
@@ -46,9 +46,7 @@ def redact_database_url(url: str) -> str:
     """The address of a database without user, password and parameters."""
     if url.partition(":")[0].lower() == "sqlite":
         return str(parse_sqlite_url(url))
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2] or (parse_qs(parts.query).get("host") or ["localhost"])[0]
-    return f"{parts.scheme}://{host}{parts.path}"
+    return hide_credentials(url)
 
 
 def find_sqlite_file(app: App) -> Path | None:
@@ -99,8 +97,12 @@ def show_settings(app: App, origin: bool, as_json: bool) -> None:
 
 def _public_value(app: App, setting: Setting) -> object:
     value = app.settings.values[setting.name]
+    if setting.name == "database_url" and value:
+        return redact_database_url(str(value))
     if setting.secret and value:
-        return redact_database_url(str(value)) if setting.name == "database_url" else "(set)"
+        return "(set)"
+    if setting.name == "embed_url" and isinstance(value, tuple):
+        return [hide_credentials(each) for each in value]
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -75,6 +75,16 @@ def one_of(*allowed: str) -> Callable[[Any], str]:
     return read
 
 
+def as_networks(value: Any) -> tuple[str, ...]:
+    names = as_names(value)
+    if names:
+        from tokonoma.core.network import parse_network  # 3 ms to import, and hardly anybody has proxies
+
+        for name in names:
+            parse_network(name)
+    return names
+
+
 def as_rate(value: Any) -> str:
     if value != "" and not (isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,6}/(second|minute|hour)", value)):
         raise ValueError("must look like 120/minute (or be empty for no limit)")
@@ -95,6 +105,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("port", 8722, "port that `serve` listens on", between(0, 65_535)),
     Setting("allowed_hosts", (), "further Host names that HTTP requests may carry", as_names),
     Setting("allowed_origins", (), "further Origins that browsers may call from", as_names),
+    Setting("trusted_proxies", (), "addresses or networks of proxies whose X-Forwarded-For counts", as_networks),
+    Setting("metrics_public", False, "serve /metrics to callers without a key, too", as_bool),
     Setting("require_key", False, "require an API key over HTTP even if none exists", as_bool),
     Setting("tls_cert", "", "PEM file with the certificate of `serve` and its chain; with tls_key: HTTPS", as_text),
     Setting("tls_key", "", "PEM file with the private key of tls_cert, without a password", as_text),

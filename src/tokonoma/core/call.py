@@ -56,6 +56,7 @@ class Caller:
     token: str | None = None
     key: str | None = None  # the name of an API key whose reach a local caller takes on (`stdio --as NAME`)
     remote: str | None = None
+    forwarded: bool = False  # the request has passed a proxy: whatever its address, it is not local
     client: str | None = None
     principal: Principal | None = None
 

@@ -168,6 +168,7 @@ class AsyncDesk(Protocol):
 class Addresses(Protocol):
     """Leads from any address to its record; implemented by the registry, which asks the owning module."""
 
+    def is_visible(self, principal: "Principal", address: str) -> bool: ...
     def read_record(self, rows: Rows, address: str) -> Record | None: ...
 
     def refresh(self, desk: Desk, address: str) -> None:

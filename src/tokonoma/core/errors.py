@@ -29,6 +29,11 @@ class Refusal(Exception):
         self.message, self.reason, self.details = message, reason, details
 
 
+def format_refusal(error: Refusal) -> str:
+    """Kind and reason in one word, as the journal writes it: `denied.host`."""
+    return f"{error.kind}.{error.reason}" if error.reason else error.kind
+
+
 class Invalid(Refusal):
     kind = "invalid"
 

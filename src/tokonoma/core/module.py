@@ -27,7 +27,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
-    sees_secrets: bool = False  # it gets secrets unmasked, because it inspects them, and stores nothing
+    sees_secrets: bool = False  # its arguments are not judged by the policy, because it inspects texts or the policy
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
     extra: bool = False  # hidden unless a credential's reach names it
     # A tool that is described by data instead of a signature: `run(desk, params)` takes all parameters as one mapping.
@@ -118,9 +118,11 @@ class ServerInfo(Protocol):
 
     def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
     def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
-    def sizes(self) -> Mapping[str, int]: ...  # bytes and rows of what is stored
 
-    # The newest journal entries of this principal, and the cursor of the next page.
+    # Bytes and rows of what is stored, for the owner; for any other principal what it can see of these classifications.
+    def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]: ...
+
+    # The newest journal entries of this principal (of all, for the owner), and the cursor of the next page.
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]: ...

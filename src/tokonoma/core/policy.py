@@ -140,6 +140,10 @@ class Policy(Protocol):
         """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
         ...
 
+    def screen_error(self, view: PolicyView, message: str, details: Mapping[str, Any]) -> ScreenedValue:
+        """What of an error's message and details may be sent, as a pair. Keys are the program's own words and stay."""
+        ...
+
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification: ...
 
 

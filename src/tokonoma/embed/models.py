@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tokonoma.core.errors import Unready
+from tokonoma.core.urls import hide_credentials
 from tokonoma.embed.builtin import DIMENSION, MODEL_NAME, BuiltinEmbedder
 from tokonoma.embed.embedder import Embedder
 
@@ -45,8 +46,7 @@ class EndpointConfig:
     @property
     def display_url(self) -> str:
         """Without a password or a query that may be in the address."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.hostname or ''}" + (f":{parts.port}" if parts.port else "") + parts.path
+        return hide_credentials(self.url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ So the schedule needs no lock, progress is reported in order, and nothing recurs
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import orjson
@@ -190,11 +191,16 @@ class Batch:
 
     def _build_call(self, step: BatchStep) -> Call:
         parent = self._desk.call
+        caller = parent.caller
+        if (
+            caller.token is not None
+        ):  # a batch may run for minutes: a key that is revoked meanwhile starts no more steps
+            caller = replace(caller, principal=None)
         return Call(
             step.tool.module,
             step.tool.name,
             step.params,
-            parent.caller,
+            caller,
             request_id=uuid7(),
             trace_parent=format_traceparent(parent.trace_id, parent.span_id),
             parent=parent.request_id,

@@ -3,9 +3,7 @@
 JSONL is read strictly: one object a line, no comments, no NaN, no duplicate keys, bounded in size and depth. Pure.
 """
 
-import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +12,7 @@ from typing import Any, cast
 import orjson
 
 from tokonoma.core.errors import Invalid, Refusal, find_nearest
+from tokonoma.core.json_keys import find_duplicate_keys, has_duplicate_keys
 from tokonoma.core.module import ToolInfo
 from tokonoma.gateway import references as refs
 from tokonoma.gateway.references import MAX_DEPTH, InvalidPath, StepReference, find_references, shorten
@@ -115,21 +114,8 @@ def _find_problems(raw: str) -> Iterator[str]:
         yield f"This line is {kind}. Each line is one JSON object, without brackets or commas around the lines."
     elif refs.measure_depth(cast(dict[str, Any], value)) > MAX_DEPTH:
         yield f"The objects of this line are nested deeper than {MAX_DEPTH}."
-    else:
-        yield from (f"The key {key!r} occurs twice in one object." for key in _find_duplicate_keys(raw))
-
-
-def _find_duplicate_keys(raw: str) -> list[str]:
-    """The keys that occur twice in one object: a parser would silently keep the last."""
-    doubled: list[str] = []
-
-    def look(pairs: list[tuple[str, Any]]) -> None:
-        if len(pairs) != len(dict(pairs)):
-            doubled.extend(key[:60] for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-
-    # The values are not used, so numbers need not be parsed.
-    json.loads(raw, object_pairs_hook=look, parse_int=len, parse_float=len)
-    return doubled
+    elif has_duplicate_keys(raw.encode(), value):
+        yield from (f"The key {key!r} occurs twice in one object." for key in find_duplicate_keys(raw))
 
 
 @dataclass(frozen=True, slots=True)

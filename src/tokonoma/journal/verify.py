@@ -51,7 +51,9 @@ def list_recent(
 
 
 def _to_response(row: tuple[Any, ...]) -> dict[str, Any]:
-    values = {name: value for name, value in zip(_LISTED, row[3:], strict=True) if value not in (None, "")}
+    found = zip(_LISTED, row[3:], strict=True)
+    # The name of an unknown tool may come without a module: these are always listed.
+    values = {name: value for name, value in found if value not in (None, "") or name in ("module", "tool", "trace_id")}
     return {"at": format_time(row[2]), **values}
 
 

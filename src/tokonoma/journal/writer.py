@@ -14,6 +14,7 @@ from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.journal.chain import Chain, JournalEntry, build_entry, read_anchors
 from tokonoma.journal.prune import PruneStep, prune_step
+from tokonoma.journal.refusals import RefusalRecorder
 
 _MAX_DELAY = 0.2  # seconds that an entry of a read may wait
 _GROUP_SIZE = 500  # entries of one transaction
@@ -35,6 +36,7 @@ class JournalWriter:
         self._thread: threading.Thread | None = None
         self._closing = False
         self._dropped = 0
+        self.refusals = RefusalRecorder(self._enqueue)
 
     @contextmanager
     def write(self, call: Call, outcome: str = "committed") -> Generator[Statements]:
@@ -81,7 +83,9 @@ class JournalWriter:
 
     def record(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Queue an entry for the next group."""
-        entry = build_entry(call, self._policy(), outcome, code, duration_us)
+        self._enqueue(build_entry(call, self._policy(), outcome, code, duration_us))
+
+    def _enqueue(self, entry: JournalEntry) -> None:
         with self._lock:
             if len(self._queue) >= _MAX_QUEUE:
                 self._queue.popleft()
@@ -107,6 +111,7 @@ class JournalWriter:
 
     def close(self) -> None:
         """Write the last group, and the end of each chain."""
+        self.refusals.close()
         with self._changed:
             self._closing = True
             self._changed.notify_all()

@@ -110,9 +110,12 @@ class CallDesk:
             yield DeskTx(statements, NoRowFilter(), self._parts, self.call)
 
     def read(self, address: str) -> Record:
-        self._parts.addresses.refresh(self, address)
-        with self._open_read() as rows:
-            record = self._parts.addresses.read_record(rows, address)
+        addresses = self._parts.addresses
+        record = None
+        if addresses.is_visible(self.principal, address):  # a module that is not visible is not even loaded
+            addresses.refresh(self, address)
+            with self._open_read() as rows:
+                record = addresses.read_record(rows, address)
         view = self.call.granted_view
         classes: set[Classification] = (
             set() if record is None else {record.classification, *record.part_classifications}

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from tokonoma.core.call import Call
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Refusal, format_refusal
 from tokonoma.core.log import log
 
 WriteEntry = Callable[[Call, str, str, int], None]
@@ -23,7 +23,7 @@ def journal(write: WriteEntry, observers: Sequence[Observe] = ()) -> Callable[[C
         try:
             yield
         except Refusal as error:
-            outcome, word = "refused", f"{error.kind}.{error.reason}" if error.reason else error.kind
+            outcome, word = "refused", format_refusal(error)
             raise
         except BaseException as error:
             outcome, word = "failed", "internal"

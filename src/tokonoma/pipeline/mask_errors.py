@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Call
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.policy import Policy
 
 
@@ -15,15 +15,17 @@ def mask_errors(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]
         except Refusal as error:
             current = policy()
             view = call.view or current.view_for(call.principal)
-            if call.tool_info is None:
-                call.module, call.tool = (
-                    str(current.screen_result(view, name).value) for name in (call.module, call.tool)
-                )
-            screened = current.screen_result(view, {"message": error.message, "details": error.details})
+            if call.tool_info is None:  # names that the caller made up, except that of a module with another tool
+                call.tool = str(current.screen_result(view, call.tool).value)
+                if not (isinstance(error, Missing) and error.reason == "tool"):
+                    call.module = str(current.screen_result(view, call.module).value)
+            if call.tool_info is not None and call.tool_info.raw and call.principal.kind == "owner":
+                raise  # what is wrong with a policy must be readable, whatever the one in force would mask
+            screened = current.screen_error(view, error.message, error.details)
             if not screened.detections:
                 raise
             call.detections += screened.detections
-            message, details = screened.value["message"], screened.value["details"]
+            message, details = screened.value
             raise type(error)(message, reason=error.reason, **details) from None
 
     return stage

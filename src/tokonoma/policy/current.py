@@ -109,13 +109,17 @@ class CurrentPolicy:
         """Accept the text of an earlier version again, under a new version."""
         store.check_expected(statements, store.read_head(statements, "{for_update}"), expected)
         target = store.find_version(statements, version)
+        if target.number:
+            from tokonoma.policy.parse import parse_policy
+
+            parse_policy(target.yaml, proposed=True)
         self.invalidate()
         return store.save_version(statements, target.version, target.yaml, by, "", target.version)
 
     def _parse_proposal(self, proposal: PolicyProposal) -> PolicyRules:
         from tokonoma.policy.parse import parse_policy
 
-        rules = parse_policy(proposal.yaml)
+        rules = parse_policy(proposal.yaml, proposed=True)
         if self._signers:
             check_signature(self._signers, proposal)
         return rules

@@ -53,7 +53,7 @@ class CallDeskPolicy:
     def check(self, yaml: str) -> str:
         from tokonoma.policy.parse import parse_policy
 
-        return parse_policy(yaml).version
+        return parse_policy(yaml, proposed=True).version
 
     def preview(self, proposal: api.PolicyProposal) -> api.PolicyPreview:
         version, policy, changes = self._current.preview(proposal)

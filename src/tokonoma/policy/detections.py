@@ -94,10 +94,11 @@ def find_masks(text: str, kinds: Collection[str]) -> list[str]:
 
 
 class Masker:
-    """Masks detections of the hidden kinds in every string of a value, except in strings of opaque types."""
+    """Masks detections of the hidden kinds in every string of a value, except in strings of opaque types and, with
+    `keeps_keys`, in the keys of mappings."""
 
-    def __init__(self, scanner: "Scanner", hidden: frozenset[str], salt: bytes) -> None:
-        self._scanner, self._hidden, self._salt = scanner, hidden, salt
+    def __init__(self, scanner: "Scanner", hidden: frozenset[str], salt: bytes, *, keeps_keys: bool = False) -> None:
+        self._scanner, self._hidden, self._salt, self._keeps_keys = scanner, hidden, salt, keeps_keys
         self.detections: list[str] = []
 
     def mask(self, value: Any, hint: Any = None) -> Any:
@@ -121,7 +122,10 @@ class Masker:
             return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
         args = get_args(hint)
         inner = args[1] if get_origin(hint) is dict and len(args) == 2 else None
-        return {self.mask(key) if isinstance(key, str) else key: self.mask(each, inner) for key, each in value.items()}
+        return {self._mask_key(key): self.mask(each, inner) for key, each in value.items()}
+
+    def _mask_key(self, key: Any) -> Any:
+        return key if self._keeps_keys or not isinstance(key, str) else self._mask_text(key)
 
     def _mask_text(self, text: str) -> str:
         hidden = [one for one in self._scanner.scan(text) if one.kind in self._hidden]

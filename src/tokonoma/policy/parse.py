@@ -9,6 +9,7 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.errors import find_nearest
 from tokonoma.core.policy import LAYERS, Layer, LayerRule, RetrievalSettings
 from tokonoma.policy import rules
+from tokonoma.policy.breadth import find_breadth_problem
 from tokonoma.policy.detections import Detector, Nature
 from tokonoma.policy.rules import DAY, PolicyRules
 from tokonoma.policy.scan import KINDS_BY_NATURE, compile_pattern
@@ -25,9 +26,10 @@ _TOP = (
 )  # fmt: skip
 
 
-def parse_policy(text: str) -> PolicyRules:
-    """Raises Invalid with line, column and key of every problem."""
-    parser = _PolicyParser()
+def parse_policy(text: str, *, proposed: bool = False) -> PolicyRules:
+    """Raises Invalid with line, column and key of every problem. `proposed`: it is to be applied, and no detector of it
+    may match nearly everything."""
+    parser = _PolicyParser(proposed)
     parsed = parser.parse_rules(_unwrap(parse_yaml(text)))
     if parser.problems:
         raise policy_error(sorted(parser.problems, key=lambda each: (each.line, each.column)))
@@ -48,7 +50,8 @@ def _unwrap(root: YamlNode) -> YamlNode:
 class _PolicyParser:
     """Collects problems. What cannot be parsed gets a placeholder, which is never used: the whole policy is refused."""
 
-    def __init__(self) -> None:
+    def __init__(self, proposed: bool) -> None:
+        self._proposed = proposed
         self.problems: list[PolicyProblem] = []
         self._known = set(KINDS_BY_NATURE["pii"] | KINDS_BY_NATURE["secret"])
 
@@ -135,7 +138,8 @@ class _PolicyParser:
         kind, pattern = self._text(given["kind"]), self._text(given["pattern"])
         if not _KIND.fullmatch(kind):
             self._report(given["kind"], "a kind consists of lower-case letters, digits and _", None)
-        if problem := check_pattern(pattern):
+        problem = check_pattern(pattern) or (find_breadth_problem(pattern) if self._proposed else "")
+        if problem:
             self._report(given["pattern"], problem, None)
         self._known.add(kind)
         return Detector(kind, cast("Nature", self._one_of(given.get("class"), ("pii", "secret"), "pii")), pattern)

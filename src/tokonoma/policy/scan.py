@@ -21,6 +21,9 @@ KINDS_BY_NATURE: dict[str, frozenset[str]] = {
 _VERSION = 1
 """Increase it when a detector finds something else than before: stored texts are then scanned again."""
 
+_OWN_VERSION = 2
+"""The same for the detectors of a policy."""
+
 # Every detection of the built-in detectors has at least one of these. Most short texts have none and skip RE2.
 _DIGIT = re.compile(r"[0-9０-９@＠]")
 _WORDS = ("丁目", "番", "BEGIN", "://", "パスワード", "暗証", "合言葉", "キー", "トークン")
@@ -36,7 +39,7 @@ class Scanner:
     def __init__(self, more: Sequence[Detector] = ()) -> None:
         self.detectors = (*BUILTIN_DETECTORS, *more)
         more_of = hashlib.sha256("\0".join(f"{each.kind}\0{each.pattern}" for each in more).encode()).hexdigest()[:12]
-        self.version = f"{_VERSION}.{more_of}" if more else str(_VERSION)
+        self.version = f"{_VERSION}.{_OWN_VERSION}.{more_of}" if more else str(_VERSION)
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._builtin_only = not more
         self._cached_scan = lru_cache(maxsize=_CACHED_TEXTS)(self.scan_uncached)
@@ -49,8 +52,9 @@ class Scanner:
 
     def is_clean(self, text: str) -> bool:
         """Whether a cheap test rules out any detection, as for most short texts."""
-        return len(text) < 6 or (
-            self._builtin_only and not _DIGIT.search(text) and not _has_telling_word(normalize_width(text))
+        # What a policy's own detectors match is not known here, however short the text is.
+        return self._builtin_only and (
+            len(text) < 6 or (not _DIGIT.search(text) and not _has_telling_word(normalize_width(text)))
         )
 
     @cached_property

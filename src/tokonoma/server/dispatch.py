@@ -10,7 +10,7 @@ from tokonoma.core.errors import Missing
 from tokonoma.core.tracing import Tracer, format_traceparent
 from tokonoma.gateway import INSTRUCTIONS, META_TOOLS, describe_modules
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
-from tokonoma.server.results import build_result
+from tokonoma.server.results import build_result, choose_codes
 
 RunCall = Callable[[Call, Callable[[Call, BaseException | None], None]], None]
 
@@ -82,7 +82,9 @@ class ToolDispatcher:
     def _to_result(self, call: Call, error: BaseException | None) -> ToolResult:
         if isinstance(error, Missing) and call.module == "":
             return ToolResult([], refusal=error)  # MCP wants an unknown tool refused by the protocol itself
-        return build_result(call, error, self._registry.error_codes(call.module) if error is not None else {})
+        return build_result(
+            call, error, choose_codes(self._registry.error_codes, call, error) if error is not None else {}
+        )
 
 
 def _can_unwrap(arguments: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ import orjson
 from tokonoma.core.call import Call
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.content import ContentBlock, ImageContent
-from tokonoma.core.errors import ErrorCodes, NumberedCode, Refusal, find_error_code
+from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes, Missing, NumberedCode, Refusal, find_error_code
 from tokonoma.server.mcp.interface import ToolResult
 
 
@@ -39,7 +39,14 @@ def _add_quota(call: Call, result: ToolResult) -> ToolResult:
 
 def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:
     """Return the error of a call that is a step of another, by the codes of its own module."""
-    return build_error(call, error, find_codes(call.module))
+    return build_error(call, error, choose_codes(find_codes, call, error))
+
+
+def choose_codes(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> ErrorCodes:
+    """The codes of the call's module, if its caller sees the module. What a mask hides must fail like a module that
+    does not exist, which has no codes of its own."""
+    is_visible = call.tool_info is not None or (isinstance(error, Missing) and error.reason == "tool")
+    return find_codes(call.module) if is_visible else DEFAULT_CODES
 
 
 def build_error(call: Call, error: BaseException, codes: ErrorCodes) -> dict[str, Any]:

@@ -87,7 +87,6 @@ def open_database(url: str, *, durable: bool = True, span: SpanFactory | None = 
     raise Unready(
         "The database URL must start with `sqlite:///` (a path) or `postgresql://`.",
         reason="database_url",
-        scheme=scheme,
     )
 
 

@@ -16,6 +16,7 @@ from tokonoma.config.settings import Settings
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.module import Migration
+from tokonoma.core.network import is_loopback
 from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
@@ -28,7 +29,6 @@ from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
-_LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 _RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
 
 
@@ -158,7 +158,7 @@ def check_embedding(settings: Settings) -> Iterator[Finding]:
         return
     for endpoint in access.endpoints:
         parts = urlsplit(endpoint.url)
-        if endpoint.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
+        if endpoint.key and parts.scheme == "http" and not is_loopback(parts.hostname or ""):
             yield Finding("embedding", "warn", f"The key of {endpoint.display_url} is sent unencrypted.", "Use https.")
     try:
         size = embedder.embed([PROBE], "document", _TIMEOUT).shape[1]

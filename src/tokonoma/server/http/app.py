@@ -7,13 +7,20 @@ from functools import partial
 import orjson
 from starlette.routing import Route, Router
 
-from tokonoma.server.http.asgi import CORS, HEADERS, Event, HttpLimits, HttpResponse, Receive, Send
+from tokonoma.core.call import Caller, Principal
+from tokonoma.core.errors import Denied
+from tokonoma.server.http.asgi import CALLER, CORS, HEADERS, Event, HttpLimits, HttpResponse, Receive, Send
 from tokonoma.server.http.mcp import CHALLENGE, McpEndpoint
+from tokonoma.server.http.proxies import TrustedProxies, is_forwarded
 from tokonoma.server.http.security import LOOPBACK, HeaderList, HttpError, OriginGuard, build_caller, collect_headers
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 
 PageBuilder = Callable[[Event], Awaitable[HttpResponse]]
+OnRefused = Callable[[Caller, str, str], None]
+"""A caller that was turned away, why (`denied.host`), and the path that it asked for."""
+RenderMetrics = Callable[[Principal | None], bytes]
+"""The Prometheus text for a principal, or for anybody (None); Denied if it may not see it."""
 
 _NO_STORE = (b"cache-control", b"no-store")
 
@@ -21,10 +28,12 @@ _NO_STORE = (b"cache-control", b"no-store")
 class HttpApp:
     """`host_names`: Host names that it answers to, without ports (None: any, which is safe only where keys are
     required). `origins`: web pages that may call it, besides its own. `ready`: returns the reasons why it is not ready.
-    `metrics`: Prometheus text. `challenge`: the WWW-Authenticate header of a 401.
+    `metrics`: Prometheus text; with `metrics_public` for callers without a key, too. `challenge`: the WWW-Authenticate
+    header of a 401. `trusted_proxies`: addresses whose `X-Forwarded-For` counts.
     """
 
     HEALTH = "/health"  # a probe may use any Host
+    PATHS = ("/mcp", "/mcp/", HEALTH, "/ready", "/metrics")
 
     def __init__(
         self,
@@ -34,9 +43,13 @@ class HttpApp:
         origins: Collection[str] = (),
         limits: HttpLimits | None = None,
         ready: Callable[[], Sequence[str]] = tuple,
-        metrics: Callable[[], bytes] | None = None,
+        metrics: RenderMetrics | None = None,
+        metrics_public: bool = False,
         challenge: str = CHALLENGE,
+        trusted_proxies: Sequence[str] = (),
+        on_refused: OnRefused = lambda caller, code, path: None,
     ) -> None:
+        self._proxies, self._on_refused = TrustedProxies(trusted_proxies), on_refused
         self._guard = OriginGuard(host_names, origins)
         endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), challenge)
         self.stop = endpoint.stop
@@ -47,7 +60,7 @@ class HttpApp:
             Route("/ready", _Page(partial(_report_readiness, ready))),
         ]
         if metrics is not None:
-            routes.append(Route("/metrics", _Page(partial(_report_metrics, endpoint, metrics))))
+            routes.append(Route("/metrics", _Page(partial(_report_metrics, endpoint, metrics, metrics_public))))
         self._router = Router(routes, redirect_slashes=False, default=_refuse_path)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
@@ -56,12 +69,17 @@ class HttpApp:
         cors: HeaderList = []
         try:
             headers = scope[HEADERS] = collect_headers(scope["headers"])
+            peer = scope["client"][0] if scope.get("client") else None  # None on a Unix socket
+            remote = self._proxies.find_remote(headers, peer)
+            scope[CALLER] = build_caller(headers, remote, is_forwarded(headers))
             if scope["path"] != self.HEALTH:
                 cors = self._guard.check(headers)
             scope[CORS] = cors
             await self._router(scope, receive, send)
             return
         except HttpError as error:
+            if error.refusal:
+                self._on_refused(scope[CALLER], error.refusal, scope["path"] if scope["path"] in self.PATHS else "*")
             content = rpc.encode_error(None, error.code, error.message)
             response = HttpResponse(error.status, content, [*error.headers, *cors])
         except Exception as error:
@@ -97,9 +115,13 @@ async def _report_readiness(ready: Callable[[], Sequence[str]], scope: Event) ->
     return HttpResponse(503 if reasons else 200, content, [_NO_STORE])
 
 
-async def _report_metrics(endpoint: McpEndpoint, metrics: Callable[[], bytes], scope: Event) -> HttpResponse:
-    endpoint.identify(build_caller(scope[HEADERS], scope.get("client")))
-    text = await asyncio.to_thread(metrics)
+async def _report_metrics(endpoint: McpEndpoint, metrics: RenderMetrics, public: bool, scope: Event) -> HttpResponse:
+    caller: Caller = scope[CALLER]
+    principal = None if public else endpoint.identify(caller)
+    try:
+        text = await asyncio.to_thread(metrics, principal)
+    except Denied as refusal:
+        raise endpoint.to_http_error(caller, refusal) from refusal
     return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -16,6 +16,9 @@ Send = Callable[[Event], Awaitable[None]]
 HEADERS = "tokonoma.headers"
 """Key of the scope: the request's headers as a dictionary."""
 
+CALLER = "tokonoma.caller"
+"""Key of the scope: who sent the request, as far as the connection and the headers tell."""
+
 CORS = "tokonoma.cors"
 """Key of the scope: headers that a browser needs in the response."""
 

@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any, cast
 
 from tokonoma.core.call import Caller, Principal
-from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready
+from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready, format_refusal
 from tokonoma.server.http.asgi import (
+    CALLER,
     CORS,
     HEADERS,
     Event,
@@ -23,7 +24,6 @@ from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
     HeaderList,
     HttpError,
-    build_caller,
     parse_accept,
 )
 from tokonoma.server.http.stream import MessageQueue, deliver
@@ -91,7 +91,7 @@ class McpEndpoint:
         try:
             caller.principal = self._dispatcher.identify(caller)
         except Refusal as refusal:
-            raise self._to_http_error(caller, refusal) from refusal
+            raise self.to_http_error(caller, refusal) from refusal
         except Exception as error:
             rpc.log_fault(error, "identify")
             raise HttpError(500, "Internal error", code=rpc.INTERNAL_ERROR) from error
@@ -105,7 +105,7 @@ class McpEndpoint:
         json, sse = parse_accept(headers.get(b"accept"))
         if not json and not sse:
             raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
-        caller = build_caller(headers, scope.get("client"))
+        caller: Caller = scope[CALLER]
         return PostRequest(headers, caller, self.identify(caller), scope[CORS], json, sse)
 
     def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
@@ -178,13 +178,15 @@ class McpEndpoint:
             extra = [*extra, self._www_authenticate(post.caller)]
         return HttpResponse(status, rpc.encode_protocol_error(error), extra)
 
-    def _to_http_error(self, caller: Caller, refusal: Refusal) -> HttpError:
-        code = rpc.rpc_code(refusal)
+    def to_http_error(self, caller: Caller, refusal: Refusal) -> HttpError:
+        code, reason = rpc.rpc_code(refusal), format_refusal(refusal)
         if isinstance(refusal, Unauthenticated):
-            return HttpError(401, refusal.message, self._www_authenticate(caller), code=code)
+            return HttpError(401, refusal.message, self._www_authenticate(caller), code=code, refusal=reason)
         if isinstance(refusal, Limited):
             return HttpError(429, refusal.message, *_retry_after(refusal.details), code=code)
-        return HttpError(503 if isinstance(refusal, Unready | Unavailable) else 403, refusal.message, code=code)
+        if isinstance(refusal, Unready | Unavailable):
+            return HttpError(503, refusal.message, code=code)
+        return HttpError(403, refusal.message, code=code, refusal=reason)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
         challenge = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'

@@ -1,4 +1,4 @@
-"""The checks before a request's body is read: Host, Origin, proxies, content type, accepted types."""
+"""The checks before a request's body is read: Host, Origin, content type, accepted types."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -18,16 +18,26 @@ _SINGLE = frozenset(
     b"mcp-protocol-version mcp-method mcp-name mcp-session-id".split()
 )
 
+_LISTS = frozenset((b"x-forwarded-for", b"forwarded"))  # several of them are one list
+
 
 class HttpError(Exception):
     """A response that ends the request here."""
 
-    def __init__(self, status: int, message: str, *headers: tuple[bytes, bytes], code: int = INVALID_REQUEST) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *headers: tuple[bytes, bytes],
+        code: int = INVALID_REQUEST,
+        refusal: str = "",
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.headers = list(headers)
         self.code = code
+        self.refusal = refusal  # why the caller was turned away, as the journal writes it: `denied.host`
 
 
 class OriginGuard:
@@ -42,12 +52,13 @@ class OriginGuard:
         """Raise HttpError, or return the headers that a browser needs in the response."""
         host = headers.get(b"host", b"").lower()
         if self._hosts is not None and strip_port(host) not in self._hosts:
-            raise HttpError(421, "This server does not accept this Host header. See allowed_hosts.")
+            message = "This server does not accept this Host header. See allowed_hosts."
+            raise HttpError(421, message, refusal="denied.host")
         origin = headers.get(b"origin")
         if origin is None:
             return []
         if origin.lower() not in (*self._origins, b"http://" + host, b"https://" + host):
-            raise HttpError(403, "This Origin is not allowed. See allowed_origins.")
+            raise HttpError(403, "This Origin is not allowed. See allowed_origins.", refusal="denied.origin")
         return [
             (b"access-control-allow-origin", origin),
             (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
@@ -59,11 +70,11 @@ def collect_headers(pairs: Sequence[tuple[bytes, bytes]]) -> Headers:
     """Return the headers as a dictionary; HttpError if one that matters was sent twice."""
     headers = dict(pairs)
     if len(headers) != len(pairs):
-        seen: set[bytes] = set()
-        for name, _ in pairs:
-            if name in _SINGLE and name in seen:
+        headers = {}
+        for name, value in pairs:
+            if name in _SINGLE and name in headers:
                 raise HttpError(400, f"The header {name.decode('latin-1')} was sent twice")
-            seen.add(name)
+            headers[name] = headers[name] + b", " + value if name in _LISTS and name in headers else value
     return headers
 
 
@@ -89,17 +100,12 @@ def parse_accept(header: bytes | None) -> tuple[bool, bool]:
     return json, every or b"text/*" in kinds or b"text/event-stream" in kinds
 
 
-def build_caller(headers: Headers, address: tuple[str, int] | None) -> Caller:
-    remote = None if address is None else address[0]
-    # Behind a proxy on this machine every caller would seem to be local, and so be the owner.
-    forwarded = headers.get(b"x-forwarded-for") or headers.get(b"forwarded")
-    if forwarded is not None:
-        remote = f"{forwarded.split(b',')[0].strip()[:100].decode('latin-1')} via {remote}"
+def build_caller(headers: Headers, remote: str | None, forwarded: bool) -> Caller:
     agent = headers.get(b"user-agent")
     client = None if agent is None else agent[:200].decode("latin-1")
     scheme, _, credential = headers.get(b"authorization", b"").partition(b" ")
     token = credential.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
-    return Caller("http", token=token, remote=remote, client=client)
+    return Caller("http", token=token, remote=remote, forwarded=forwarded, client=client)
 
 
 PREFLIGHT_HEADERS: HeaderList = [

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard, cast
 import orjson
 
 from tokonoma.core.errors import Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
+from tokonoma.core.json_keys import find_duplicate_keys, has_duplicate_keys
 from tokonoma.core.log import log
 
 PARSE_ERROR = -32700
@@ -31,6 +32,7 @@ UNAUTHENTICATED = -32011
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
+_MAX_NAMED = 64 * 1024  # bytes of a message whose doubled keys are named: finding them takes memory
 
 RequestId = str | int
 
@@ -89,6 +91,10 @@ def parse_message(raw: bytes) -> Message | None:
     id = id if is_id(id) else None
     if _is_too_deep(fields, raw):
         raise ProtocolError(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels", id)
+    if has_duplicate_keys(raw, fields):
+        keys = find_duplicate_keys(raw) if len(raw) <= _MAX_NAMED else []
+        named = f" ({', '.join(map(repr, keys))})" if keys else ""
+        raise ProtocolError(INVALID_REQUEST, f"A key occurs twice in one object of the message{named}", id)
     if fields.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, 'jsonrpc must be "2.0"', id)
     if "method" not in fields and ("result" in fields or "error" in fields):

@@ -12,6 +12,7 @@ from psycopg.types.string import StrDumper
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
 from tokonoma.core.errors import Unavailable, Unready
+from tokonoma.core.urls import hide_credentials
 from tokonoma.store.database import ErrorReason, store_error
 
 Connection = psycopg.Connection[Row]
@@ -76,9 +77,8 @@ class PostgresAddress:
         self.options: dict[str, Any] = {**_DEFAULTS, **given, "autocommit": True}
         if pooled:
             self.options["prepare_threshold"] = None
-        host = str(given.get("host") or given.get("hostaddr") or "localhost")
-        port = f":{given['port']}" if given.get("port") else ""
-        self.display = f"postgresql://{host}{port}/{given.get('dbname', '')}"
+        # Not from the parsed parts: of a password that is not escaped, one of them holds the rest.
+        self.display = hide_credentials(url)
 
     def connect(self) -> Connection:
         """A connection outside the pool; its error says why it failed."""
