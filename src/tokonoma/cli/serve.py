@@ -60,9 +60,7 @@ def serve(ctx: click.Context) -> None:
             # Checking host names protects a server without keys against web pages. A page has no key.
             host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
             origins=settings.get_names("allowed_origins"),
-            ready=lambda: [
-                f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]
-            ],
+            ready=app.server_info.list_problems,
             metrics=metrics.render,
         )
         listener = _open_listener(host, settings.get_int("port"))

@@ -123,7 +123,13 @@ class StdioSession:
     def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
         if id in self._cancellable:
             raise message.error("A request with this id is still running", rpc.INVALID_REQUEST)
-        call = ToolCall(self._dispatcher, message, modern, lambda sent, _: self._write(sent), self._on_call_end)
+
+        def send(sent: bytes, last: bool) -> None:
+            if last:
+                self._release_id(call)  # before the answer: the client may use the id again as soon as it reads it
+            self._write(sent)
+
+        call = ToolCall(self._dispatcher, message, modern, send, self._on_call_end)
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
                 raise message.error(f"{MAX_CALLS} calls are running; wait until some have ended", rpc.LIMITED)
@@ -135,9 +141,12 @@ class StdioSession:
             self._on_call_end(call)
             raise
 
-    def _on_call_end(self, call: ToolCall) -> None:
+    def _release_id(self, call: ToolCall) -> None:
         if call.id is not None and self._cancellable.get(call.id) is call:
             self._cancellable.pop(call.id, None)
+
+    def _on_call_end(self, call: ToolCall) -> None:
+        self._release_id(call)
         with self._changed:
             self._running.discard(call)
             self._changed.notify_all()
