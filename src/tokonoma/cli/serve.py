@@ -39,6 +39,8 @@ def serve(ctx: click.Context) -> None:
     # Starlette and uvicorn: 70 ms that other commands do not need.
     from tokonoma.auth.authenticate import is_loopback
     from tokonoma.server.http.app import HttpApp
+    from tokonoma.server.http.asgi import HttpLimits
+    from tokonoma.server.http.connections import ConnectionLimits
     from tokonoma.server.http.run import HttpServer, load_tls
     from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
@@ -60,12 +62,20 @@ def serve(ctx: click.Context) -> None:
             # Checking host names protects a server without keys against web pages. A page has no key.
             host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
             origins=settings.get_names("allowed_origins"),
+            limits=HttpLimits(
+                body_seconds=settings.get_seconds("body_timeout"), bodies=settings.get_int("body_memory") * 2**20
+            ),
             ready=app.server_info.list_problems,
             metrics=metrics.render,
         )
         listener = _open_listener(host, settings.get_int("port"))
         scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
-        server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
+        limits = ConnectionLimits(
+            connections=settings.get_int("max_connections"),
+            header_seconds=settings.get_seconds("header_timeout"),
+            idle_seconds=settings.get_seconds("idle_timeout"),
+        )
+        server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port), limits=limits)
         server.run(sockets=[listener])
 
 

@@ -57,6 +57,7 @@ class Caller:
     key: str | None = None  # the name of an API key whose reach a local caller takes on (`stdio --as NAME`)
     remote: str | None = None
     client: str | None = None
+    protocol_version: str | None = None  # of MCP; None: it has not said so
     principal: Principal | None = None
 
 
@@ -89,6 +90,7 @@ class Call:
     has_masked_records: bool = False  # it has read records of which something must be masked
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
+    step_tools: "Mapping[str, ToolInfo]" = field(default_factory=dict[str, Any])  # of a batch: id → tool
     detections: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 

@@ -14,6 +14,9 @@ from tokonoma.server.mcp.versions import META_CLIENT, check_envelope, check_vers
 MAX_CALLS = 4096
 """Running calls before the next one waits: a client that floods is slowed down first, then refused."""
 
+MAX_CALL_BYTES = 64 * 2**20
+"""Bytes of the messages of running calls, all together, before the next large one waits."""
+
 MAX_WAIT = 1.0
 """Seconds that the next call waits. Meanwhile neither cancellations nor the end of input are read."""
 
@@ -71,6 +74,7 @@ class StdioSession:
         self._after_list = after_list
         self._cancellable: dict[rpc.RequestId, ToolCall] = {}
         self._running: set[ToolCall] = set()
+        self._running_bytes = 0
         self._changed = threading.Condition()
 
     def handle_line(self, line: bytes | None) -> None:
@@ -131,15 +135,21 @@ class StdioSession:
 
         call = ToolCall(self._dispatcher, message, modern, send, self._on_call_end)
         with self._changed:
-            if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
-                raise message.error(f"{MAX_CALLS} calls are running; wait until some have ended", rpc.LIMITED)
+            if not self._changed.wait_for(lambda: self._has_room(call.size), MAX_WAIT):
+                raise message.error("Too many or too large calls are running; wait until some have ended", rpc.LIMITED)
             self._running.add(call)
+            self._running_bytes += call.size
         self._cancellable[id] = call
         try:
             call.start(self._caller)
         except rpc.ProtocolError:
             self._on_call_end(call)
             raise
+
+    def _has_room(self, size: int) -> bool:
+        if not self._running:
+            return True
+        return len(self._running) < MAX_CALLS and self._running_bytes + size <= MAX_CALL_BYTES
 
     def _release_id(self, call: ToolCall) -> None:
         if call.id is not None and self._cancellable.get(call.id) is call:
@@ -148,5 +158,7 @@ class StdioSession:
     def _on_call_end(self, call: ToolCall) -> None:
         self._release_id(call)
         with self._changed:
-            self._running.discard(call)
+            if call in self._running:
+                self._running.remove(call)
+                self._running_bytes -= call.size
             self._changed.notify_all()
