@@ -6,6 +6,8 @@ import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -267,6 +269,22 @@ def test_a_body_of_unknown_length_is_counted_as_it_comes():
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]
 
 
+@contextlib.contextmanager
+def spawn_server(home: Path, before: str, **settings: str) -> Generator[str]:
+    """The URL of `tokonoma serve` in a process of its own, started by a shell after the command `before`."""
+    environ = {f"TOKONOMA_{name}": value for name, value in settings.items()}
+    environ |= {"TOKONOMA_HOME": str(home), "TOKONOMA_DURABLE": "false", "HOME": str(home)}
+    program = f"{before}; exec {sys.executable} -m tokonoma serve --port 0"
+    process = subprocess.Popen(["/bin/sh", "-c", program], env=environ, stderr=subprocess.PIPE)
+    try:
+        assert process.stderr is not None
+        told = next(told for told in map(json.loads, process.stderr) if told["event"] == "serving")
+        yield told["url"].removesuffix("/mcp")
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @pytest.fixture
 def many_files():
     """This process may open as many files as the system lets it: the clients are here."""
@@ -278,13 +296,7 @@ def many_files():
 
 @pytest.mark.parametrize(("count", "files"), [(200, 150), pytest.param(2000, 1024, marks=full)])
 def test_a_server_with_few_files_outlives_many_idle_connections(tmp_path, many_files, count, files):
-    program = f"ulimit -n {files}; exec {sys.executable} -m tokonoma serve --port 0"
-    environ = {"TOKONOMA_HOME": str(tmp_path), "TOKONOMA_DURABLE": "false", "HOME": str(tmp_path)}
-    process = subprocess.Popen(["/bin/sh", "-c", program], env=environ, stderr=subprocess.PIPE)
-    try:
-        assert process.stderr is not None
-        told = next(told for told in map(json.loads, process.stderr) if told["event"] == "serving")
-        url = told["url"].removesuffix("/mcp")
+    with spawn_server(tmp_path, f"ulimit -n {files}") as url:
         kept = [connect(url, (b"", b"POST /mcp HTTP/1.1\r\nhost: ")[number % 2]) for number in range(count)]
         for _ in range(3):
             assert is_healthy(url)
@@ -292,9 +304,17 @@ def test_a_server_with_few_files_outlives_many_idle_connections(tmp_path, many_f
             assert answer["result"]["isError"] is False
         for connection in kept:
             connection.close()
-    finally:
-        process.kill()
-        process.communicate()
+
+
+def test_the_limits_are_settings(tmp_path):
+    settings = {"HEADER_TIMEOUT": "0.2", "IDLE_TIMEOUT": "0.3", "BODY_TIMEOUT": "0.2", "MAX_CONNECTIONS": "1"}
+    with spawn_server(tmp_path, ":", **settings) as url:
+        assert read_all(connect(url, b"GET /health HTTP/1.1\r\n")).startswith(b"HTTP/1.1 408")
+        assert read_all(connect(url, b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        assert read_all(connect(url, post(request("ping"), length=99))).startswith(b"HTTP/1.1 408")
+        first = connect(url)
+        assert is_healthy(url)
+        assert read_all(first) == b""
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(500, marks=full)])

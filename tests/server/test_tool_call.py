@@ -199,3 +199,18 @@ def test_what_is_told_always_rises(values):
             told.append(value)
     assert all(math.isfinite(value) for value in told)
     assert told == sorted(set(told))
+
+
+def test_large_messages_wait_until_others_have_ended(monkeypatch):
+    monkeypatch.setattr(session, "MAX_CALL_BYTES", 6000)
+    monkeypatch.setattr(session, "SMALL", 1000)
+    monkeypatch.setattr(session, "MAX_WAIT", 0.0)
+    talk = Talk()
+    talk.say(call("wait", id=1, gate="g", text="x" * 9000))  # alone, any message is taken
+    talk.shop.gate("g reached").wait()
+    assert talk.ask(call("echo", id=2, text="x" * 2000))["error"]["code"] == -32010
+    assert talk.ask(call("echo", id=3, text="x"))["result"]
+    talk.shop.gate("g").set()
+    assert talk.hear()["id"] == 1
+    assert talk.silent()
+    assert talk.ask(call("echo", id=4, text="x" * 2000))["result"]["structuredContent"]

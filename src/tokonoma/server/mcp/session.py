@@ -1,6 +1,7 @@
 """A session over one stream of lines (stdio): lines in, messages out, many calls at once. No I/O."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Caller
@@ -17,8 +18,14 @@ MAX_CALLS = 4096
 MAX_CALL_BYTES = 64 * 2**20
 """Bytes of the messages of running calls, all together, before the next large one waits."""
 
+SMALL = 64 * 1024
+"""Bytes of a message that need not wait: large ones must not keep out small ones."""
+
 MAX_WAIT = 1.0
 """Seconds that the next call waits. Meanwhile neither cancellations nor the end of input are read."""
+
+
+_LOOK = 0.1  # seconds between two looks whether waiting is over
 
 
 class LineBuffer:
@@ -92,10 +99,15 @@ class StdioSession:
         except rpc.ProtocolError as error:
             self._write(rpc.encode_protocol_error(error))
 
-    def drain(self, seconds: float) -> bool:
-        """Wait for the running calls; False if some still run."""
+    def drain(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
+        """Wait for the running calls as long as one ends every so many seconds; False if some still run."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._running, seconds)
+            last, count = time.monotonic(), len(self._running)
+            while self._running and not is_over() and time.monotonic() < last + seconds:
+                self._changed.wait(min(seconds, _LOOK))
+                if len(self._running) != count:
+                    last, count = time.monotonic(), len(self._running)
+            return not self._running
 
     def stop(self) -> None:
         """Ask the running calls to end early. They still answer."""
@@ -147,9 +159,9 @@ class StdioSession:
             raise
 
     def _has_room(self, size: int) -> bool:
-        if not self._running:
-            return True
-        return len(self._running) < MAX_CALLS and self._running_bytes + size <= MAX_CALL_BYTES
+        if len(self._running) >= MAX_CALLS:
+            return False
+        return not self._running or size <= SMALL or self._running_bytes + size <= MAX_CALL_BYTES
 
     def _release_id(self, call: ToolCall) -> None:
         if call.id is not None and self._cancellable.get(call.id) is call:
