@@ -70,9 +70,8 @@ class Library:
         arguments = {"module": module, "tool_name": tool, "params": params}
         self.app.dispatcher.start_call(ToolRequest("call", arguments, Caller("cli")), answers.put)
         answer = answers.get()
-        text = str(answer.content[0]["text"])
-        self.characters += len(text)
-        told = json.loads(text)
+        self.characters += len(answer.text)
+        told = json.loads(answer.text)
         if answer.is_error:
             raise RuntimeError(told["error"]["message"])
         return told

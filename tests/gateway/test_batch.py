@@ -3,11 +3,16 @@
 import threading
 from typing import Any
 
+import jsonschema
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tokonoma.catalogue import describe_module
 from tokonoma.core.errors import Invalid, Unavailable
+from tokonoma.gateway.results import MAX_ANSWER
+from tokonoma.gateway.tools import MODULE
 
 
 def echo(id, value=None, **more):
@@ -108,13 +113,27 @@ def test_fields_cut_a_result_but_not_what_references_read(house):
 
 
 def test_a_result_that_would_be_too_large_is_left_out_by_name(house):
-    large = "x" * 3_000_000
+    large = "x" * 300_000
     answer = house.batch(
         echo("a", large, output=True), echo("b", "${a.value}", output=True), echo("c", 1, output=True)
     ).value()
     assert answer["ok"]
     assert answer["results"].keys() == {"a", "c"}
-    assert "left out" in answer["steps"][1]["message"]
+    left_out = answer["steps"][1]
+    assert left_out["result_bytes"] > 300_000
+    assert "The step ran." in left_out["message"]
+    assert "call demo.echo alone" in left_out["message"]
+
+
+def test_a_batch_of_large_results_stays_under_its_bound_and_fits_its_schema(house):
+    lines = [echo(f"s{number}", "x" * 100_000, output=True) for number in range(20)]
+    answer = house.batch(*lines).value()
+    assert len(orjson.dumps(answer)) <= MAX_ANSWER
+    assert len(answer["results"]) == 5
+    for step in answer["steps"]:
+        assert (step["id"] in answer["results"]) is ("result_bytes" not in step)
+    schemas = {entry.name: entry.output for entry in describe_module(MODULE, "").entries}
+    jsonschema.validate(answer, schemas["batch"])
 
 
 def test_nothing_runs_if_any_line_is_wrong(house):

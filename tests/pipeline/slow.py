@@ -1,6 +1,7 @@
 """A plugin with tools that take their time: an outside one, one that computes in SQL, and one that reports."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from tokonoma.core.module import Migration, Module, Tool
 
 BEGUN = threading.Event()
 CANCELLED = threading.Event()
+RELEASED = threading.Event()
 
 
 SCHEMA = {
@@ -104,6 +106,24 @@ def compute(desk: Any) -> Said:
     return {"said": str(desk.row(sql))}
 
 
+def block(desk: Any) -> Said:
+    """Hold the worker until the test lets it go, and hear nothing of any cancellation."""
+    BEGUN.set()
+    assert RELEASED.wait(60)
+    with desk.write() as tx:
+        tx.run("insert into slow_note (text) values ('late')")
+    return {"said": "late"}
+
+
+async def hold(desk: Any) -> Said:
+    """Ignore its own cancellation."""
+    BEGUN.set()
+    while not RELEASED.is_set():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.01)
+    return {"said": "late"}
+
+
 def report(desk: Any, steps: int) -> Said:
     """Report each step."""
     for step in range(steps):
@@ -125,6 +145,8 @@ MODULE = Module(
         Tool("draw", draw, "Draw", outside=True),
         Tool("any", echo_all, "Any", input_schema=SCHEMA, output_schema={"type": "object"}, description="Repeat it."),
         Tool("compute", compute, "Compute"),
+        Tool("block", block, "Block", effect="write"),
+        Tool("hold", hold, "Hold", outside=True),
         Tool("report", report, "Report"),
     ),
     tables=(Migration("001_note", ("create table slow_note (text text not null)",)),),

@@ -23,8 +23,10 @@ def made(database_url, tmp_path):
 
     slow.BEGUN.clear()
     slow.CANCELLED.clear()
+    slow.RELEASED.clear()
     make.apps = apps  # type: ignore[attr-defined]
     yield make
+    slow.RELEASED.set()
     for app in apps:
         app.close()
 
@@ -48,6 +50,62 @@ def test_a_call_past_its_time_limit_is_stopped(made, tool):
     error = talk.refused("slow", tool)
     assert error["code"] == "TIMEOUT"
     assert talk.call("system", "status")["health"]["database"]["ok"]
+
+
+@pytest.mark.parametrize("tool", ["block", "hold"])
+def test_a_tool_that_does_not_stop_is_answered_for_at_its_time_limit(made, tool):
+    talk = made(time_limit="0.1")
+    error = talk.refused("slow", tool)
+    assert not slow.RELEASED.is_set()
+    assert error["code"] == "TIMEOUT"
+    assert "may still take effect" in error["message"]
+    assert "nothing was changed" not in error["message"]
+
+
+def test_tools_that_do_not_stop_take_no_workers_from_others(made):
+    talk = made(time_limit="0.1", workers="2")
+    for _ in range(5):
+        assert talk.refused("slow", "block")["code"] == "TIMEOUT"
+    assert talk.call("slow", "echo", text="still here") == {"said": "still here"}
+    slow.RELEASED.set()
+    made.apps[-1].close(30)
+    left = [thread.name for thread in threading.enumerate() if thread.name.startswith("worker-")]
+    assert left == []
+
+
+def test_what_a_tool_saves_after_it_was_given_up_is_not_kept(made):
+    """Its answer said that it may still take effect. A transaction, which can be undone, does not."""
+    talk = made(time_limit="0.1")
+    assert talk.refused("slow", "block")["code"] == "TIMEOUT"
+    slow.RELEASED.set()
+    app = made.apps[-1]
+    app.pool.close(30)  # the worker has come back
+    assert count_notes(app) == 0
+
+
+def test_a_step_that_does_not_stop_ends_at_its_own_limit(made):
+    told = made().batch(
+        {"id": "a", "module": "slow", "tool": "block", "time_limit": 0.1},
+        {"id": "b", "module": "slow", "tool": "echo", "params": {"text": "x"}, "after": "a"},
+        {"id": "c", "module": "slow", "tool": "echo", "params": {"text": "y"}, "output": True},
+    )
+    assert not slow.RELEASED.is_set()
+    assert [step["status"] for step in told["steps"]] == ["timeout", "skipped", "ok"]
+    assert "may still take effect" in told["steps"][0]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("forever", "may have been sent"),  # outside
+        ("undo", "may have been sent"),
+        ("compute", "nothing was changed"),
+    ],
+)
+def test_a_time_out_says_what_may_have_happened(made, tool, said):
+    message = made(time_limit="0.2").refused("slow", tool)["message"]
+    assert said in message
+    assert ("nothing was changed" in message) is (said == "nothing was changed")
 
 
 @pytest.mark.parametrize("tool", ["forever", "compute"])

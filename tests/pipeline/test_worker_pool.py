@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tokonoma.pipeline import worker_pool
 from tokonoma.pipeline.worker_pool import WorkerPool
 
 
@@ -37,6 +38,46 @@ def test_a_worker_that_waits_does_not_keep_the_queue_waiting(pool):
     for _ in range(50):
         assert passed.acquire(timeout=30)
     gate.set()
+
+
+def test_a_lost_worker_is_replaced_until_its_work_ends():
+    pool, gate, ran = WorkerPool(1), threading.Event(), threading.Semaphore(0)
+    held: list[threading.Thread] = []
+
+    def hold():
+        held.append(threading.current_thread())
+        ran.release()
+        gate.wait()
+
+    pool.submit(hold)
+    assert ran.acquire(timeout=30)
+    assert pool.replace(held[0])
+    pool.submit(ran.release)
+    assert ran.acquire(timeout=30)  # by another
+    gate.set()
+    held[0].join(30)
+    assert not held[0].is_alive()  # one worker is enough
+    pool.submit(ran.release)
+    assert ran.acquire(timeout=30)
+    pool.close(10)
+
+
+def test_only_so_many_lost_workers_are_replaced(monkeypatch):
+    monkeypatch.setattr(worker_pool, "MAX_LOST", 2)
+    pool, gate, ran = WorkerPool(1), threading.Event(), threading.Semaphore(0)
+    held: list[threading.Thread] = []
+
+    def hold():
+        held.append(threading.current_thread())
+        ran.release()
+        gate.wait()
+
+    for is_replaced in (True, True, False):
+        pool.submit(hold)
+        assert ran.acquire(timeout=30)
+        assert pool.replace(held[-1]) is is_replaced
+    gate.set()
+    pool.close(10)
 
 
 def test_no_more_than_its_workers_at_a_time(pool):

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated, Unready
@@ -83,7 +85,11 @@ def large(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResu
 
 
 def ready_made(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
-    return ToolResult([{"type": "text", "text": '{"made":true}'}], b'{"made":true}', meta={"from": "bytes"})
+    return ToolResult([], b'{"made":true}', meta={"from": "bytes"})
+
+
+def ready_large(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
+    return ToolResult([], orjson.dumps({"text": "x" * int(request.arguments["size"])}))
 
 
 def gone(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResult:
@@ -92,7 +98,7 @@ def gone(shop: "Workshop", request: ToolRequest, stop: CancelToken) -> ToolResul
 
 RUNS: dict[str, Run] = {
     "echo": echo, "who": who, "wait": wait, "stubborn": stubborn, "open": open_gate, "count": count, "fail": fail,
-    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "gone": gone,
+    "speak": speak, "odd": odd, "large": large, "ready_made": ready_made, "ready_large": ready_large, "gone": gone,
 }  # fmt: skip
 
 

@@ -14,4 +14,4 @@ if __name__ == "__main__":
         sys.stderr.write("listed\n")
 
     waits = dict(zip(("grace", "cancel_grace"), map(float, sys.argv[1:]), strict=False))
-    serve(Workshop(), *claim_streams(), after_list=listed, **waits)
+    sys.exit(0 if serve(Workshop(), *claim_streams(), after_list=listed, **waits) else 1)

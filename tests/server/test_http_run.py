@@ -1,6 +1,5 @@
 """A real server: streams, cancellation, clients that go away, and the end."""
 
-import http.client
 import json
 import signal
 import socket
@@ -14,7 +13,7 @@ import httpx
 import pytest
 from server.fixture import Workshop
 from server.hostile import modern, request
-from server.web import headers_of, served
+from server.web import Stream, call, headers_of, served
 
 from tokonoma.core.call import Principal
 from tokonoma.server.http.app import HttpApp
@@ -23,28 +22,6 @@ from tokonoma.server.http.run import HttpServer, listen
 
 SLOW = HttpLimits(stream_after=0.0, beat=0.01)
 CANCELLED = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
-
-
-def call(name, id=7, write=request, **arguments):
-    return write("tools/call", {"name": name, "arguments": arguments}, id=id)
-
-
-class Stream:
-    """A request whose response is read line by line, so that a test can act in between."""
-
-    def __init__(self, url, message, **changed):
-        host = url.removeprefix("http://")
-        self.connection = http.client.HTTPConnection(host)
-        self.connection.request("POST", "/mcp", json.dumps(message), headers_of(message, **changed))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.close()
-
-    def response(self):
-        return self.connection.getresponse()
 
 
 def data(response: Any) -> Any:

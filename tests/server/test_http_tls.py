@@ -1,47 +1,17 @@
 """HTTPS on a real server with a certificate of its own: TLS 1.3, and nothing older or plain."""
 
-import datetime
-import ipaddress
 import json
 import ssl
 import subprocess
 import sys
-from pathlib import Path
-from typing import NamedTuple
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from server.hostile import modern, request
-from server.web import headers_of, served
+from server.web import create_pair, headers_of, served
 
 from tokonoma.core.errors import Invalid, Unready
 from tokonoma.server.http.run import load_tls
-
-
-class Pair(NamedTuple):
-    cert: Path
-    key: Path
-
-
-def create_pair(folder: Path, name: str, password: bytes | None = None) -> Pair:
-    """A self-signed certificate for 127.0.0.1, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).add_extension(names, critical=False)
-    builder = builder.not_valid_before(now - datetime.timedelta(days=1))
-    cert = builder.not_valid_after(now + datetime.timedelta(days=1)).sign(key, hashes.SHA256())
-    encryption = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
-    pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
-    pair.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    pair.key.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption))
-    return pair
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ class Line:
         self.thread.start()
 
     def _serve(self, grace, options):
-        serve(self.shop, *self._ends, grace=grace, **options)
+        self.answered = serve(self.shop, *self._ends, grace=grace, **options)
         for end in self._ends:
             os.close(end)
 
@@ -141,6 +141,7 @@ def test_at_the_end_of_input_calls_under_way_still_answer():
         line.end()
         line.shop.gate("g").set()
         assert {line.hear()["id"], line.hear()["id"]} == {1, 2}
+    assert line.answered
 
 
 def test_calls_that_do_not_end_are_told_to_after_the_grace():
@@ -149,6 +150,7 @@ def test_calls_that_do_not_end_are_told_to_after_the_grace():
         line.shop.gate("never reached").wait()
         line.end()
         assert line.hear()["result"]["content"][0]["text"] == "cancelled"
+    assert not line.answered  # not as it was asked
 
 
 def test_a_call_that_hears_nothing_does_not_keep_the_process():
@@ -159,6 +161,7 @@ def test_a_call_that_hears_nothing_does_not_keep_the_process():
         line.thread.join()
         assert line.reader.read() == b""
         line.shop.gate("never").set()  # its answer goes nowhere, and harms nobody
+    assert not line.answered
 
 
 def test_a_client_that_does_not_read_cannot_keep_the_process():
@@ -206,6 +209,40 @@ def test_what_others_print_does_not_reach_the_protocol():
     assert out == b""
     assert b"not a message" in err and b"listed" in err
     assert process.returncode == 0
+
+
+def test_everything_accepted_before_the_end_of_input_is_answered():
+    """A thousand requests and the end of input in one go: far more than workers, and no time between."""
+    messages = [call("echo", id=number, text="x" * 100) for number in range(1000)]
+    text = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+    with spawn() as process:
+        out, _ = process.communicate(text)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert {answer["id"] for answer in answers} == set(range(1000))
+    assert all("result" in answer for answer in answers)
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(("name", "answers"), [("wait", 1), ("stubborn", 0)])
+def test_a_call_that_the_end_of_input_cuts_short_shows_in_the_exit_code(name, answers):
+    with spawn("0.1", "0.5") as process:
+        out, _ = process.communicate(json.dumps(call(name, id=1, gate="never")).encode() + b"\n")
+    assert len(out.splitlines()) == answers
+    assert process.returncode == 1
+
+
+def test_slow_calls_go_on_as_long_as_one_after_the_other_ends():
+    """The grace is between two ends: each opens the gate of the next, and together they take longer."""
+    with Line(grace=5.0) as line:
+        for number in range(20):
+            line.say(call("wait", id=number, gate=f"g{number}"))
+        for number in range(20):
+            line.shop.gate(f"g{number} reached").wait()
+        line.end()
+        for number in range(20):
+            line.shop.gate(f"g{number}").set()
+            assert line.hear()["id"] == number
+    assert line.answered
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -1,5 +1,6 @@
 """Many calls at once: order, cancellation, progress, ids."""
 
+import json
 import math
 import threading
 from typing import Any
@@ -11,6 +12,7 @@ from server.hostile import modern, request
 from server.memory import Talk
 
 from tokonoma.server.mcp import session
+from tokonoma.server.mcp.session import StdioSession
 from tokonoma.server.mcp.tool_call import BURST, PER_SECOND, ProgressLimiter
 
 
@@ -64,6 +66,22 @@ def test_cancelling_before_the_work_has_begun_counts_too():
         talk.say(cancelled(number))
     assert talk.silent()
     assert talk.shop.stopped == ["cancelled"] * 50
+
+
+def test_an_id_is_free_again_as_soon_as_its_answer_is_written():
+    """A client that reads quickly asks again before the worker that answered has done anything more."""
+    talk = Talk()
+    heard: list[Any] = []
+
+    def write(message: bytes) -> None:
+        heard.append(json.loads(message))
+        if len(heard) < 3:
+            talk.session.handle_line(json.dumps(call("echo", id="same", text="x")).encode())
+
+    talk.session = StdioSession(talk.shop, talk.caller, write)
+    talk.say(call("echo", id="same", text="x"))
+    assert talk.session.drain(60)
+    assert [("result" in answer, answer["id"]) for answer in heard] == [(True, "same")] * 3
 
 
 @pytest.mark.parametrize("id", [8, "7", True, None, 7.0, {"a": 1}])
@@ -181,3 +199,18 @@ def test_what_is_told_always_rises(values):
             told.append(value)
     assert all(math.isfinite(value) for value in told)
     assert told == sorted(set(told))
+
+
+def test_large_messages_wait_until_others_have_ended(monkeypatch):
+    monkeypatch.setattr(session, "MAX_CALL_BYTES", 6000)
+    monkeypatch.setattr(session, "SMALL", 1000)
+    monkeypatch.setattr(session, "MAX_WAIT", 0.0)
+    talk = Talk()
+    talk.say(call("wait", id=1, gate="g", text="x" * 9000))  # alone, any message is taken
+    talk.shop.gate("g reached").wait()
+    assert talk.ask(call("echo", id=2, text="x" * 2000))["error"]["code"] == -32010
+    assert talk.ask(call("echo", id=3, text="x"))["result"]
+    talk.shop.gate("g").set()
+    assert talk.hear()["id"] == 1
+    assert talk.silent()
+    assert talk.ask(call("echo", id=4, text="x" * 2000))["result"]["structuredContent"]

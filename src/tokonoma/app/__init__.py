@@ -257,6 +257,7 @@ class App:
             check=self.registry.parse_params,
             failure=partial(describe_error, self.registry.error_codes),
             writing=self.database.writing,
+            max_answer=self.settings.get_int("max_answer_bytes"),
         )
 
     # The owner's own work, start and end

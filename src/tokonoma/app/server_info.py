@@ -50,6 +50,12 @@ class ProcessInfo:
     def health(self) -> Mapping[str, Any]:
         return {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
 
+    def list_problems(self) -> list[str]:
+        """Why no request can be served now: the database or the disk. Without an embedding model, search still works by
+        words, so a load balancer must not take the server away."""
+        parts = {"database": self._store(), "disk": self._disk()}
+        return [f"{name}: {part['says']}" for name, part in parts.items() if not part["ok"]]
+
     def locations(self) -> Mapping[str, str]:
         home, settings = self._home, self._settings
         workspace = settings.get_text("workspace") or str(home / "workspace")

@@ -65,7 +65,8 @@ def parse_stdio_flags(arguments: Sequence[str], *, piped: bool) -> dict[str, str
 
 
 def run_stdio(flags: Mapping[str, Any]) -> int:
-    """Serve MCP on standard input and output until the input ends; return the exit code."""
+    """Serve MCP on standard input and output until the input ends; return the exit code: 1 if a request that was
+    accepted was not answered, or only with its cancellation."""
     from tokonoma.app import App
     from tokonoma.core.call import Caller
     from tokonoma.server.stdio import claim_streams, serve
@@ -82,10 +83,10 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
     stdin, stdout = claim_streams()
     warm = threading.Thread(target=_warm, args=(app,), name="warm", daemon=True)
     try:
-        serve(app.dispatcher, stdin, stdout, caller=caller, after_list=warm.start)
+        answered = serve(app.dispatcher, stdin, stdout, caller=caller, after_list=warm.start)
     finally:
         app.close(_CLOSE_SECONDS)
-    return 0
+    return 0 if answered else 1
 
 
 def _warm(app: "App") -> None:

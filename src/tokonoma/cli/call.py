@@ -76,11 +76,10 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 
 def _print_result(result: ToolResult) -> dict[str, Any]:
-    text: str = result.content[0]["text"]
     if result.is_error:
-        print_note(text)
+        print_note(result.text)
         sys.exit(1)
-    value: dict[str, Any] = orjson.loads(text)
+    value: dict[str, Any] = orjson.loads(result.text)
     print_json(value)
     return value
 
@@ -111,7 +110,7 @@ def call_tool(app: App, module: str, tool: str, **params: Any) -> Any:
     """Return the value of a tool; an error of the tool becomes a refusal with the same message."""
     params = {name: value for name, value in params.items() if value is not None}
     result = send_request(app, "call", {"module": module, "tool_name": tool, "params": params})
-    value = orjson.loads(result.content[0]["text"])
+    value = orjson.loads(result.text)
     if result.is_error:
         raise _to_refusal(value["error"])
     return value

@@ -46,6 +46,7 @@ def serve(ctx: click.Context) -> None:
     """
     # Starlette and uvicorn: 70 ms that other commands do not need.
     from tokonoma.core.network import is_loopback
+    from tokonoma.server.http.connections import ConnectionLimits
     from tokonoma.server.http.run import HttpServer, load_tls
 
     with open_app(ctx, serves=True) as app:
@@ -62,7 +63,12 @@ def serve(ctx: click.Context) -> None:
         endpoint = build_endpoint(app)
         listener = _open_listener(host, settings.get_int("port"))
         scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
-        server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
+        limits = ConnectionLimits(
+            connections=settings.get_int("max_connections"),
+            header_seconds=settings.get_seconds("header_timeout"),
+            idle_seconds=settings.get_seconds("idle_timeout"),
+        )
+        server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port), limits=limits)
         server.run(sockets=[listener])
 
 
@@ -70,6 +76,7 @@ def build_endpoint(app: App) -> "HttpApp":
     """The HTTP application with the settings of this server."""
     from tokonoma.core.network import is_loopback
     from tokonoma.server.http.app import HttpApp
+    from tokonoma.server.http.asgi import HttpLimits
     from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
@@ -82,7 +89,10 @@ def build_endpoint(app: App) -> "HttpApp":
         # Checking host names protects a server without keys against web pages. A page has no key.
         host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
         origins=settings.get_names("allowed_origins"),
-        ready=lambda: [f"{name}: {part['says']}" for name, part in app.server_info.health().items() if not part["ok"]],
+        limits=HttpLimits(
+            body_seconds=settings.get_seconds("body_timeout"), bodies=settings.get_int("body_memory") * 2**20
+        ),
+        ready=app.server_info.list_problems,
         metrics=partial(_render_metrics, app, metrics),
         metrics_public=settings.get_flag("metrics_public"),
         trusted_proxies=settings.get_names("trusted_proxies"),

@@ -110,7 +110,18 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("require_key", False, "require an API key over HTTP even if none exists", as_bool),
     Setting("tls_cert", "", "PEM file with the certificate of `serve` and its chain; with tls_key: HTTPS", as_text),
     Setting("tls_key", "", "PEM file with the private key of tls_cert, without a password", as_text),
+    Setting(
+        "max_connections",
+        500,
+        "HTTP connections at a time; fewer if the limit on open files requires it",
+        between(1, 100_000),
+    ),
+    Setting("header_timeout", 10.0, "seconds for the headers of an HTTP request to arrive", as_seconds),
+    Setting("body_timeout", 30.0, "seconds for the body of an HTTP request to arrive", as_seconds),
+    Setting("idle_timeout", 75.0, "seconds that an HTTP connection may wait for its next request", as_seconds),
+    Setting("body_memory", 64, "MiB for the bodies of all HTTP requests together", between(16, 65_536)),
     Setting("workers", 8, "worker threads for calls", between(1, 256)),
+    Setting("max_answer_bytes", 524_288, "bytes that the answer of a batch may have", between(4_096, 16_777_216)),
     Setting("time_limit", 60.0, "seconds that one call may run", as_seconds),
     Setting("rate_limit", "", "calls per tool and credential, like 120/minute; empty: no limit", as_rate),
     Setting(

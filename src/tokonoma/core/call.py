@@ -58,6 +58,7 @@ class Caller:
     remote: str | None = None
     forwarded: bool = False  # the request has passed a proxy: whatever its address, it is not local
     client: str | None = None
+    protocol_version: str | None = None  # of MCP; None: it has not said so
     principal: Principal | None = None
 
 
@@ -90,6 +91,7 @@ class Call:
     has_masked_records: bool = False  # it has read records of which something must be masked
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
+    step_tools: "Mapping[str, ToolInfo]" = field(default_factory=dict[str, Any])  # of a batch: id → tool
     detections: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 

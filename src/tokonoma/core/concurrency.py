@@ -13,15 +13,21 @@ DeferredCallback = Callable[[T | None, BaseException | None], None]
 """value, error: the value counts only where the error is None"""
 
 
+def do_nothing() -> None:
+    pass
+
+
 class CancelToken:
     """One per call. `cancel` runs the hook of whatever blocks right now (an SQL statement, an outgoing request)."""
 
-    __slots__ = ("_hooks", "_lock", "reason")
+    __slots__ = ("_hooks", "_lock", "abandon", "outcome", "reason")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._hooks: list[Callable[[], object]] = []
         self.reason = ""
+        self.outcome = "nothing was changed"  # if the call ends now; who does something that stays replaces it
+        self.abandon: Callable[[], object] = do_nothing  # answers for a call that does not end when it is told to
 
     def cancel(self, reason: str) -> None:
         """Ask the call to end; `reason` is `cancelled` or `timeout`. Only the first request counts."""
@@ -39,8 +45,8 @@ class CancelToken:
             raise self.to_error()
 
     def to_error(self) -> Unavailable:
-        words = {"timeout": "The call ran past its time limit and was stopped; nothing was changed."}
-        return Unavailable(words.get(self.reason, "The call was cancelled; nothing was changed."), reason=self.reason)
+        what = "ran past its time limit and was stopped" if self.reason == "timeout" else "was cancelled"
+        return Unavailable(f"The call {what}; {self.outcome}.", reason=self.reason)
 
     def on_cancel(self, hook: Callable[[], object]) -> None:
         """Call `hook` on cancellation; immediately if the call is already cancelled."""

@@ -21,7 +21,7 @@ from tokonoma.core.log import log
 from tokonoma.core.tracing import format_traceparent
 from tokonoma.gateway.plan import BatchPlan
 from tokonoma.gateway.references import expand
-from tokonoma.gateway.results import BatchResult, StepReport, build_result, shape_result
+from tokonoma.gateway.results import BatchResult, StepReport, build_result, leave_out, shape_result
 from tokonoma.gateway.schedule import Schedule
 from tokonoma.gateway.step_parser import BatchStep
 
@@ -47,10 +47,11 @@ class Batch:
         *,
         at_once: int,
         seconds: float,
+        most: int,
     ) -> None:
         self.answer: Deferred[BatchResult] = Deferred()
         self._plan, self._desk, self._submit, self._seconds = plan, desk, submit, seconds
-        self._describe_failure, self._save_result = failure, save
+        self._describe_failure, self._save_result, self._most = failure, save, most
         self._schedule = Schedule(plan, at_once)
         self._reader_counts = Counter(id for step in plan.steps for id in step.reads)  # steps that will still read it
         self._values: dict[str, Any] = {}
@@ -148,7 +149,11 @@ class Batch:
         if self._reader_counts[step.id]:
             self._values[step.id] = orjson.loads(call.body)
         if step.output:
-            self._results[step.id] = shape_result(step, call.body, report)
+            result = shape_result(step, call.body, report)
+            if len(result) < self._most:
+                self._results[step.id] = result
+            else:  # it cannot fit: not kept until the end
+                leave_out(step, report, len(result), self._most)
         return report
 
     def _advance(self) -> None:
@@ -224,7 +229,7 @@ class Batch:
             self._schedule.record_end(step.id, self._build_report(step, calls[step.id], error))
 
     def _finish(self) -> None:
-        answer = build_result(self._plan, self._schedule.reports, self._results)
+        answer = build_result(self._plan, self._schedule.reports, self._results, self._most)
         self._save_result(answer)
         if self._desk.call.cancel_token.reason == "cancelled":
             count = sum(report["status"] == "ok" for report in answer["steps"])

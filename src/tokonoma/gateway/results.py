@@ -16,7 +16,8 @@ from tokonoma.gateway.references import parse_field_path
 from tokonoma.gateway.step_parser import BatchStep
 
 FieldTree = dict[str, "FieldTree"]  # an empty tree keeps everything
-MAX_RESULTS = 4 * 1024 * 1024  # bytes of all results together; they are sent twice, as structure and as text
+MAX_ANSWER = 512 * 1024  # bytes of the whole answer, unless a setting says otherwise
+_PARAMETERS_OF_SIZE = ("limit", "max_chars", "max_results", "top_k", "limits", "budget")  # tools that return less
 
 
 class StepEnding(TypedDict):
@@ -30,6 +31,7 @@ class StepReport(StepEnding):
     cause: NotRequired[str]  # the failed step because of which this one was skipped
     message: NotRequired[str]
     missing_fields: NotRequired[list[str]]
+    result_bytes: NotRequired[int]  # of a result that did not fit into the answer
 
 
 class BatchResult(TypedDict):
@@ -62,24 +64,55 @@ def report_skip(id: str, message: str, cause: str = "") -> StepReport:
     return {**report, "cause": cause} if cause else report
 
 
-def build_result(plan: BatchPlan, reports: Mapping[str, StepReport], results: Mapping[str, bytes]) -> BatchResult:
-    """The whole result. Results above the limit are left out, and their steps say so."""
+def build_result(
+    plan: BatchPlan, reports: Mapping[str, StepReport], results: Mapping[str, bytes], most: int = MAX_ANSWER
+) -> BatchResult:
+    """The whole result, of at most so many bytes. A result that does not fit is left out, and its step says so."""
     steps = [reports[step.id] for step in plan.steps]
+    _shorten_errors(steps, most // 2)
     included: dict[str, Any] = {}
-    left = MAX_RESULTS
-    for report in steps:
-        encoded = results.get(report["id"])
+    left = most - len(orjson.dumps(steps))
+    for step, report in zip(plan.steps, steps, strict=True):
+        encoded = results.get(step.id)
         if encoded is None:
             continue
-        if len(encoded) <= left:
-            left -= len(encoded)
-            included[report["id"]] = orjson.loads(encoded)
+        if len(encoded) + len(step.id) < left:
+            left -= len(encoded) + len(step.id)
+            included[step.id] = orjson.loads(encoded)
         else:
-            report["message"] = (
-                f"The step ran, but its result of {len(encoded)} bytes is left out: "
-                f"all results together may have {MAX_RESULTS} bytes. Request fewer fields."
-            )
+            leave_out(step, report, len(encoded), most)
     return {"ok": all(report["status"] == "ok" for report in steps), "steps": steps, "results": included}
+
+
+def leave_out(step: BatchStep, report: StepReport, size: int, most: int) -> None:
+    """Say in a step's report that its result is too large, and how to get it."""
+    ways = ["request fewer `fields`"]
+    named = [name for name in _PARAMETERS_OF_SIZE if name in step.tool.input.get("properties", {})]
+    if named:
+        ways.append(f"set {' or '.join(named)}")
+    if step.tool.effect == "read":
+        ways.append(f"call {step.tool.path} alone")
+        effect = "The step ran"
+    else:
+        effect = "The step ran and its effects stand: do not run it again"
+    report["result_bytes"] = size
+    report["message"] = (
+        f"{effect}. Its result of {size} bytes is left out, because the answer of a batch may have {most} bytes."
+        f" To get such a result, {', or '.join(ways)}."
+    )
+
+
+def _shorten_errors(steps: Sequence[StepReport], most: int) -> None:
+    """Remove the details of errors, the largest first, until all reports together have at most so many bytes."""
+    sizes = [len(orjson.dumps(report)) for report in steps]
+    total = sum(sizes)
+    for size, report in sorted(zip(sizes, steps, strict=True), key=lambda each: -each[0]):
+        error = report.get("error")
+        if total <= most or error is None:
+            break
+        details = "details" if "details" in error else "data"
+        report["error"] = {**error, details: {}, "message": f"{error['message'][:1000]} (details left out)"}
+        total -= size - len(orjson.dumps(report))
 
 
 def shape_result(step: BatchStep, body: bytes, report: StepReport) -> bytes:

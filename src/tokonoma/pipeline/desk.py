@@ -103,6 +103,7 @@ class CallDesk:
         with self._open_write() as statements:
             yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True
+        self.call.cancel_token.outcome = "what it had saved by then stays"
 
     @contextmanager
     def write_derived(self) -> Generator[Tx]:

@@ -36,6 +36,7 @@ class ToolInvoker:
             return tool.run(desk, **call.arguments)
         if tool.effect != "read":
             self._record_sent(call)
+        call.cancel_token.outcome = "its request to the other service may have been sent"
         return self._start(tool.run, desk, call)
 
     def close(self) -> None:

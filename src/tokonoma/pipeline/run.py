@@ -11,13 +11,18 @@ from functools import partial
 from typing import Any, cast
 
 from tokonoma.core.call import Call
-from tokonoma.core.concurrency import Deferred
+from tokonoma.core.concurrency import Deferred, do_nothing
+from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.pipeline.worker_pool import WorkerPool
 
 Stage = Callable[[Call], Iterator[None] | None]
 Invoke = Callable[[Call], Any]
 Done = Callable[[Call, BaseException | None], None]
+Replace = Callable[[threading.Thread | None, Callable[[], object]], object]
+"""Run something instead of the work of a thread that does not end (None: no thread is held)"""
+
+_ABANDONED = "The call ran past its time limit and does not stop. It may still take effect: check before you repeat it."
 
 
 class CallRunner:
@@ -46,32 +51,54 @@ class CallRunner:
                 done(call, error)
                 return
         assert self._built is not None
-        run_call(call, *self._built, done)
+        run_call(call, *self._built, done, self._replace)
+
+    def _replace(self, thread: threading.Thread | None, work: Callable[[], object]) -> None:
+        if thread is None or self._pool.replace(thread):
+            self._pool.submit(work)
+        else:
+            work()
 
 
-def run_call(call: Call, stages: Sequence[Stage], invoke: Invoke, done: Done) -> None:
-    """Run one call; `done(call, error)` is called exactly once, here or when a deferred value is resolved."""
+def run_call(
+    call: Call, stages: Sequence[Stage], invoke: Invoke, done: Done, replace: Replace = lambda thread, work: work()
+) -> None:
+    """Run one call; `done(call, error)` is called exactly once: here, when a deferred value is resolved, or when the
+    call is abandoned, whichever comes first."""
     opened: list[Iterator[None]] = []
+    held: threading.Thread | None = threading.current_thread()  # that the tool keeps from other work
+    answered = threading.Lock()  # acquired once, never released
+
+    def finish(value: Any, error: BaseException | None) -> None:
+        if not answered.acquire(blocking=False):
+            log("warning", "late", request_id=call.request_id, module=call.module, tool=call.tool, ok=error is None)
+            return
+        call.cancel_token.abandon = do_nothing  # a cycle of references would keep the call in memory
+        call.value = value
+        done(call, _run_back(opened, error))
+
+    def abandon() -> None:
+        if answered.acquire(blocking=False):
+            call.cancel_token.abandon = do_nothing
+            error = Unavailable(_ABANDONED, reason=call.cancel_token.reason or "timeout")
+            replace(held, lambda: done(call, _run_back(opened, error)))
+
     try:
         for stage in stages:
             way_back = stage(call)
             if way_back is not None:
                 next(way_back)
                 opened.append(way_back)
+        call.cancel_token.abandon = abandon
         value = invoke(call)
     except BaseException as error:
-        done(call, _run_back(opened, error))
+        finish(None, error)
         return
     if isinstance(value, Deferred):
-
-        def finish(value: Any, error: BaseException | None) -> None:
-            call.value = value
-            done(call, _run_back(opened, error))
-
+        held = None
         cast("Deferred[Any]", value).then(finish)
-        return
-    call.value = value
-    done(call, _run_back(opened, None))
+    else:
+        finish(value, None)
 
 
 def _run_back(opened: list[Iterator[None]], error: BaseException | None) -> BaseException | None:

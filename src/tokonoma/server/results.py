@@ -1,4 +1,4 @@
-"""From a finished call to its result: structured content and the same as text, or an error as text."""
+"""From a finished call to its result: structured content, or an error as text, and where its text comes from."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -6,26 +6,29 @@ from typing import Any
 
 import orjson
 
+from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.core.call import Call
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes, Missing, NumberedCode, Refusal, find_error_code
+from tokonoma.core.module import ToolInfo
 from tokonoma.server.mcp.interface import ToolResult
 
 
 def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
     if error is not None:
         text = orjson.dumps(build_error(call, error, codes)).decode()
-        return _add_quota(call, ToolResult([{"type": "text", "text": text}], is_error=True))
+        return _add_meta(call, ToolResult([{"type": "text", "text": text}], is_error=True))
     body = call.body
     if call.tool_info is not None and call.tool_info.envelope:
         body = orjson.dumps({"data": orjson.Fragment(body), **_request_ids(call)})
-    content = [{"type": "text", "text": body.decode()}, *map(_content_block, call.blocks)]
-    return _add_quota(call, ToolResult(content, structured=body))
+    return _add_meta(call, ToolResult([_content_block(block) for block in call.blocks], structured=body))
 
 
-def _add_quota(call: Call, result: ToolResult) -> ToolResult:
-    """Add what is left of a rate limit, if one is set: as HTTP headers, and in `_meta`."""
+def _add_meta(call: Call, result: ToolResult) -> ToolResult:
+    """Add where the text comes from, and what is left of a rate limit, if one is set: as HTTP headers too."""
+    meta: dict[str, Any] = {"tokonoma/content": _describe_content(call)}
+    result.meta = meta
     quota = call.quota
     if quota is not None:
         values = {"limit": quota.limit, "remaining": quota.remaining, "reset": quota.reset}
@@ -33,8 +36,28 @@ def _add_quota(call: Call, result: ToolResult) -> ToolResult:
         if not quota.allowed:
             values["retry_after"] = quota.wait
             result.headers = {**result.headers, "retry-after": str(quota.wait)}
-        result.meta = {"tokonoma/rate_limit": values}
+        meta["tokonoma/rate_limit"] = values
     return result
+
+
+def _describe_content(call: Call) -> dict[str, Any]:
+    """Say who wrote the text of an answer, so that a client can keep data apart from instructions. Made here, from the
+    catalogue, so that no tool can forget it. A batch has an entry for each module whose results it returns."""
+    if call.tool_info is None:
+        return {"origin": "server"}
+    marks: dict[tuple[str, str], list[str]] = {}
+    for id, tool in call.step_tools.items():
+        marks.setdefault((_find_origin(tool), tool.module), []).append(id)
+    steps = [{"origin": origin, "module": module, "ids": ids} for (origin, module), ids in marks.items()]
+    mark = {"origin": _find_origin(call.tool_info), "module": call.tool_info.module}
+    return {**mark, "steps": steps} if steps else mark
+
+
+def _find_origin(tool: ToolInfo) -> str:
+    """`outside`: another service; `stored`: people, agents or files; `server`: this server itself."""
+    if tool.outside:
+        return "outside"
+    return "server" if tool.module == GATEWAY else "stored"
 
 
 def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:

@@ -18,7 +18,10 @@ from tokonoma.server.mcp.message import MAX_BYTES
 from tokonoma.server.mcp.session import LineBuffer, StdioSession
 
 GRACE = 1.0
-"""Seconds that running calls may still take after the end of input."""
+"""Seconds without any call ending, after the end of input, before those that still run are cancelled."""
+
+MOST_GRACE = 10.0
+"""Seconds in all before that, however many calls were accepted. A client that wants it sooner sends a signal."""
 
 CANCEL_GRACE = 0.4
 """Seconds more for calls that were then cancelled. The rest of two seconds is left for closing the database."""
@@ -65,10 +68,12 @@ def serve(
     after_list: Callable[[], None] | None = None,
     grace: float = GRACE,
     cancel_grace: float = CANCEL_GRACE,
-) -> None:
+) -> bool:
     """Answer until the input ends, the output closes, or SIGTERM or SIGINT arrives; then let the running calls end.
 
-    Returns within `grace` + `cancel_grace` seconds. `after_list` is called once, after the first `tools/list`.
+    Returns whether all that was accepted has been answered, none of it cancelled by the end of input: within `grace` +
+    `cancel_grace` seconds after a signal, or after the last call has ended. `after_list` is called once, after the
+    first `tools/list`.
     """
     with _Waker() as waker:
         writer = _LineWriter(stdout_fd, waker.wake)
@@ -84,11 +89,19 @@ def serve(
                 for line in lines.feed(chunk):
                     session.handle_line(line)
             session.handle_line(lines.take_rest())
-            set_deadline()
-            if not session.drain(grace):
+            most = time.monotonic() + MOST_GRACE
+
+            def is_over() -> bool:
+                signalled = writer.deadline is not None and time.monotonic() >= writer.deadline - cancel_grace
+                return signalled or writer.is_closed or time.monotonic() >= most
+
+            answered = session.drain(grace, is_over)
+            if not answered:
+                signalled = writer.deadline is not None
+                writer.deadline = writer.deadline or time.monotonic() + cancel_grace
                 session.stop()
-                session.drain(cancel_grace)
-        writer.close()
+                answered = session.drain(cancel_grace) and signalled  # a signal asks for just that
+        return not writer.close() and answered
 
 
 @contextmanager
@@ -155,7 +168,8 @@ class _LineWriter:
         self.deadline: float | None = None  # of the monotonic clock
         self._fd = fd
         self._on_closed = on_closed
-        self._closed = False
+        self.is_closed = False
+        self._lost = False  # a line could not be written
         self._lock = threading.Lock()
         self._poll = select.poll() if _CAN_POLL else None
         if self._poll is not None:
@@ -163,7 +177,8 @@ class _LineWriter:
 
     def write(self, message: bytes) -> None:
         with self._lock:
-            if self._closed:
+            if self.is_closed:
+                self._lost = True
                 return
             try:
                 rest = memoryview(message + b"\n")
@@ -171,13 +186,15 @@ class _LineWriter:
                     self._wait_for_room()
                     rest = rest[os.write(self._fd, rest[:_WRITE_SIZE] if self._poll is not None else rest) :]
             except OSError:  # the client has closed its end
-                self._closed = True
+                self.is_closed = self._lost = True
                 self._on_closed()
 
-    def close(self) -> None:
-        """Discard all further lines. A line that is being written is finished first, or meets the deadline."""
+    def close(self) -> bool:
+        """Discard all further lines; return whether one was lost by then. A line that is being written is finished
+        first, or meets the deadline."""
         with self._lock:
-            self._closed = True
+            self.is_closed = True
+            return self._lost
 
     def _wait_for_room(self) -> None:
         # A blocking write could not be ended: wait for room first, and write no more than there is room for.

@@ -1,12 +1,11 @@
-"""Reading a request's body and sending a response, in the terms of ASGI."""
+"""A request and its response, in the terms of ASGI."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tokonoma.core.call import Caller, Principal
-from tokonoma.server.http.security import CLOSE, HeaderList, Headers, HttpError
+from tokonoma.server.http.security import HeaderList, Headers
 from tokonoma.server.mcp.message import MAX_BYTES
 
 Event = MutableMapping[str, Any]
@@ -33,6 +32,8 @@ STREAM_HEADERS: HeaderList = [
 class HttpLimits:
     body: int = MAX_BYTES  # bytes
     body_seconds: float = 30.0  # for the whole body to arrive
+    bodies: int = 64 * 2**20  # bytes of all bodies together that are read or worked on
+    bodies_seconds: float = 2.0  # that a body waits for room among them
     stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
     beat: float = 15.0  # seconds between two comments in a silent stream
 
@@ -68,31 +69,3 @@ class HttpResponse:
 def format_event(message: bytes) -> bytes:
     """Format one message of a stream. An empty one ends a cancelled request and is sent as a comment."""
     return b"event: message\ndata: " + message + b"\n\n" if message else b": cancelled\n\n"
-
-
-async def read_body(receive: Receive, headers: Headers, limits: HttpLimits) -> bytes:
-    """Return the body; HttpError if it is too large, too slow, or breaks off."""
-    declared = headers.get(b"content-length", b"")
-    if declared.isdigit() and int(declared[:20]) > limits.body:
-        raise _too_large_error(limits)
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(limits.body_seconds):
-            while True:
-                event = await receive()
-                if event["type"] != "http.request":
-                    raise HttpError(400, "The request body is incomplete")
-                part: bytes = event.get("body", b"")
-                size += len(part)
-                if size > limits.body:
-                    raise _too_large_error(limits)
-                parts.append(part)
-                if not event.get("more_body"):
-                    return b"".join(parts)
-    except TimeoutError:
-        raise HttpError(408, "The request body did not arrive in time", CLOSE) from None
-
-
-def _too_large_error(limits: HttpLimits) -> HttpError:
-    return HttpError(413, f"The message is larger than {limits.body} bytes", CLOSE)

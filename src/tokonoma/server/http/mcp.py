@@ -1,5 +1,6 @@
 """`POST /mcp`: one message in, one answer out. No state survives a request except the running calls."""
 
+import asyncio
 import math
 import os
 from functools import partial
@@ -18,8 +19,8 @@ from tokonoma.server.http.asgi import (
     Receive,
     Send,
     format_event,
-    read_body,
 )
+from tokonoma.server.http.body import SMALL, BodyMemory, BodyShare, read_body
 from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
     HeaderList,
@@ -59,6 +60,7 @@ class McpEndpoint:
     def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, challenge: str) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
+        self._memory = BodyMemory(limits)
         self._challenge = challenge
         self._running: set[ToolCall] = set()
         # Calls that a client may cancel, each with the body that then ends its response.
@@ -67,19 +69,25 @@ class McpEndpoint:
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         cors: HeaderList = scope[CORS]
         if scope["method"] == "POST":
-            post = self._admit(scope)
-            raw = await read_body(receive, post.headers, self._limits)
-            queue = MessageQueue()
-            outcome = self._handle(post, raw, queue)
-            if isinstance(outcome, HttpResponse):
-                await outcome.send(send)
-            else:
-                await deliver(outcome, post, queue, self._limits, receive, send)
+            post, share = self._admit(scope), BodyShare(self._memory)
+            try:
+                await self._serve_post(post, share, receive, send)
+            finally:
+                share.release()
         elif scope["method"] == "OPTIONS" and cors:
             await HttpResponse(200, b"", [*PREFLIGHT_HEADERS, *cors]).send(send)
         else:
             # The server sends no messages of its own, and there is no session to end.
             raise HttpError(405, "Method not allowed. Use POST.", (b"allow", b"POST"))
+
+    async def _serve_post(self, post: PostRequest, share: BodyShare, receive: Receive, send: Send) -> None:
+        queue = MessageQueue()
+        # The body is an argument only: a variable would keep it for as long as the call runs.
+        outcome = await self._handle(post, await read_body(receive, post.headers, self._limits, share), queue)
+        if isinstance(outcome, HttpResponse):
+            await outcome.send(send)
+        else:
+            await deliver(outcome, post, queue, self._limits, receive, send)
 
     def stop(self) -> None:
         """Ask every running call to end early; each still answers."""
@@ -108,11 +116,11 @@ class McpEndpoint:
         caller: Caller = scope[CALLER]
         return PostRequest(headers, caller, self.identify(caller), scope[CORS], json, sse)
 
-    def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
+    async def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
         """Return the response, or the call that was started; its messages go to the queue."""
         modern = False
         try:
-            message = rpc.parse_message(raw)
+            message = rpc.parse_message(raw) if len(raw) <= SMALL else await asyncio.to_thread(rpc.parse_message, raw)
             modern = message is not None and claims_modern(message, post.headers)
             if message is None or message.id is None:
                 return self._accept_notification(post, message, modern)

@@ -3,24 +3,29 @@
 import asyncio
 import contextlib
 import logging
+import math
 import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.log import log
 from tokonoma.server.http.app import HttpApp
+from tokonoma.server.http.connections import ConnectionLimits, Connections, LimitedConnection
 
 GRACE = 2.0
 """Seconds that running calls may still take after a signal to end."""
 
 CANCEL_GRACE = 2
 """Seconds more for calls that were then cancelled, before their connections are closed."""
+
+_ACCEPT_PAUSE = 0.05  # seconds, after the system has refused one
 
 _LEVELS = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
 
@@ -75,8 +80,11 @@ class HttpServer(uvicorn.Server):
         tls: ssl.SSLContext | None = None,
         on_started: Callable[[], None] | None = None,
         grace: float = GRACE,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         self._app, self._on_started, self._grace = app, on_started, grace
+        self._limits = limits or ConnectionLimits()
+        self._tasks: set[asyncio.Task[None]] = set()
         _redirect_logs()
         config = uvicorn.Config(
             app,
@@ -88,7 +96,7 @@ class HttpServer(uvicorn.Server):
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=75,  # longer than clients keep theirs, so that none meets a connection just closed
+            timeout_keep_alive=math.ceil(self._limits.idle_seconds),
             timeout_graceful_shutdown=int(grace) + CANCEL_GRACE,
         )
         config.load()
@@ -109,13 +117,55 @@ class HttpServer(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """Accept connections ourselves: uvicorn would not count those that are still in their TLS handshake."""
+        connections = Connections(self._limits)
+        self.servers = []
+        self._start_task(connections.watch())
+        for listener in sockets or []:
+            listener.setblocking(False)
+            self._start_task(self._accept(listener, connections))
+        self.started = True
         if self._on_started is not None:
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         asyncio.get_running_loop().call_later(self._grace, self._app.stop)
         await super().shutdown(sockets)
+
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)  # the loop itself holds tasks by weak references only
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _accept(self, listener: socket.socket, connections: Connections) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                client, _ = await loop.sock_accept(listener)
+            except OSError as error:  # too many files are open, or the client has gone again
+                log("warning", "http", message="cannot accept a connection", errno=error.errno)
+                connections.make_room()
+                await asyncio.sleep(_ACCEPT_PAUSE)
+                continue
+            connection = LimitedConnection(connections, client, self.config, self.server_state, self.lifespan.state)
+            if connections.admit(connection):
+                self._start_task(self._open(client, connection, connections))
+            else:
+                client.close()
+
+    async def _open(self, client: socket.socket, connection: LimitedConnection, connections: Connections) -> None:
+        seconds = None if self.config.ssl is None else self._limits.header_seconds
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection, client, ssl=self.config.ssl, ssl_handshake_timeout=seconds
+            )
+        except OSError:  # the handshake has failed, or took too long
+            connections.remove(connection)
 
 
 class _JsonLogHandler(logging.Handler):

@@ -105,7 +105,8 @@ def build_caller(headers: Headers, remote: str | None, forwarded: bool) -> Calle
     client = None if agent is None else agent[:200].decode("latin-1")
     scheme, _, credential = headers.get(b"authorization", b"").partition(b" ")
     token = credential.strip().decode("latin-1") or None if scheme.lower() == b"bearer" else None
-    return Caller("http", token=token, remote=remote, forwarded=forwarded, client=client)
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1") or None
+    return Caller("http", token=token, remote=remote, forwarded=forwarded, client=client, protocol_version=version)
 
 
 PREFLIGHT_HEADERS: HeaderList = [

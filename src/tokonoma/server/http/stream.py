@@ -98,8 +98,9 @@ async def deliver(
     """Send the messages of a call until its last one; on disconnect, cancel it in the stateless era."""
     try:
         item = await queue.get(QUICK)
+        is_running = item is None or not item[1]  # progress may come within that time too
         # In the handshake era a lost connection does not cancel.
-        watcher = asyncio.create_task(_watch(receive, call, queue)) if item is None and call.modern else None
+        watcher = asyncio.create_task(_watch(receive, call, queue)) if is_running and call.modern else None
         try:
             if item is None and post.json:
                 item = await queue.get(limits.stream_after if post.sse else None)

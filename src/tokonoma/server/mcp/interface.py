@@ -26,7 +26,7 @@ class ToolRequest:
 class ToolResult:
     """The parts of a CallToolResult. A failure is a result too: `is_error`, and no structured content.
 
-    `structured` may be the JSON text itself, as bytes: it is then sent unchanged, without being serialized again.
+    `structured` may be the JSON text itself, as bytes: it is then sent unchanged, and `content` gets its text copy.
     `refusal` makes it a protocol error, as if `start_call` had raised it: for a tool that does not exist.
     """
 
@@ -36,6 +36,11 @@ class ToolResult:
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refusal: Refusal | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])  # added to the HTTP response
+
+    @property
+    def text(self) -> str:
+        """The value or the error as JSON text."""
+        return self.structured.decode() if isinstance(self.structured, bytes) else str(self.content[0]["text"])
 
 
 OnDone = Callable[[ToolResult], None]

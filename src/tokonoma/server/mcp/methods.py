@@ -8,7 +8,7 @@ from tokonoma.core.call import Caller
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 from tokonoma.server.mcp.message import Message
-from tokonoma.server.mcp.versions import LEGACY, META_SERVER, MODERN, format_client
+from tokonoma.server.mcp.versions import META_SERVER, MODERN, agree_version, format_client
 
 TOOLS_PER_PAGE = 256
 """All built-in tools fit into one page: some clients never ask for a second."""
@@ -54,9 +54,9 @@ def _initialize(dispatcher: Dispatcher, message: Message, caller: Caller) -> Met
         raise message.error("capabilities must be an object")
     if client is None:
         raise message.error("clientInfo must be an object with name and version")
-    caller.client = client
+    caller.client, caller.protocol_version = client, agree_version(version)
     return {
-        "protocolVersion": version if version in LEGACY else LEGACY[-1],
+        "protocolVersion": caller.protocol_version,
         "capabilities": CAPABILITIES,
         "serverInfo": _server_info(dispatcher),
         "instructions": dispatcher.get_instructions(caller),

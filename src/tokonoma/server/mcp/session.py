@@ -1,6 +1,7 @@
 """A session over one stream of lines (stdio): lines in, messages out, many calls at once. No I/O."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Caller
@@ -14,8 +15,17 @@ from tokonoma.server.mcp.versions import META_CLIENT, check_envelope, check_vers
 MAX_CALLS = 4096
 """Running calls before the next one waits: a client that floods is slowed down first, then refused."""
 
+MAX_CALL_BYTES = 64 * 2**20
+"""Bytes of the messages of running calls, all together, before the next large one waits."""
+
+SMALL = 64 * 1024
+"""Bytes of a message that need not wait: large ones must not keep out small ones."""
+
 MAX_WAIT = 1.0
 """Seconds that the next call waits. Meanwhile neither cancellations nor the end of input are read."""
+
+
+_LOOK = 0.1  # seconds between two looks whether waiting is over
 
 
 class LineBuffer:
@@ -71,6 +81,7 @@ class StdioSession:
         self._after_list = after_list
         self._cancellable: dict[rpc.RequestId, ToolCall] = {}
         self._running: set[ToolCall] = set()
+        self._running_bytes = 0
         self._changed = threading.Condition()
 
     def handle_line(self, line: bytes | None) -> None:
@@ -88,10 +99,15 @@ class StdioSession:
         except rpc.ProtocolError as error:
             self._write(rpc.encode_protocol_error(error))
 
-    def drain(self, seconds: float) -> bool:
-        """Wait for the running calls; False if some still run."""
+    def drain(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
+        """Wait for the running calls as long as one ends every so many seconds; False if some still run."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._running, seconds)
+            last, count = time.monotonic(), len(self._running)
+            while self._running and not is_over() and time.monotonic() < last + seconds:
+                self._changed.wait(min(seconds, _LOOK))
+                if len(self._running) != count:
+                    last, count = time.monotonic(), len(self._running)
+            return not self._running
 
     def stop(self) -> None:
         """Ask the running calls to end early. They still answer."""
@@ -123,11 +139,18 @@ class StdioSession:
     def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
         if id in self._cancellable:
             raise message.error("A request with this id is still running", rpc.INVALID_REQUEST)
-        call = ToolCall(self._dispatcher, message, modern, lambda sent, _: self._write(sent), self._on_call_end)
+
+        def send(sent: bytes, last: bool) -> None:
+            if last:
+                self._release_id(call)  # before the answer: the client may use the id again as soon as it reads it
+            self._write(sent)
+
+        call = ToolCall(self._dispatcher, message, modern, send, self._on_call_end)
         with self._changed:
-            if not self._changed.wait_for(lambda: len(self._running) < MAX_CALLS, MAX_WAIT):
-                raise message.error(f"{MAX_CALLS} calls are running; wait until some have ended", rpc.LIMITED)
+            if not self._changed.wait_for(lambda: self._has_room(call.size), MAX_WAIT):
+                raise message.error("Too many or too large calls are running; wait until some have ended", rpc.LIMITED)
             self._running.add(call)
+            self._running_bytes += call.size
         self._cancellable[id] = call
         try:
             call.start(self._caller)
@@ -135,9 +158,19 @@ class StdioSession:
             self._on_call_end(call)
             raise
 
-    def _on_call_end(self, call: ToolCall) -> None:
+    def _has_room(self, size: int) -> bool:
+        if len(self._running) >= MAX_CALLS:
+            return False
+        return not self._running or size <= SMALL or self._running_bytes + size <= MAX_CALL_BYTES
+
+    def _release_id(self, call: ToolCall) -> None:
         if call.id is not None and self._cancellable.get(call.id) is call:
             self._cancellable.pop(call.id, None)
+
+    def _on_call_end(self, call: ToolCall) -> None:
+        self._release_id(call)
         with self._changed:
-            self._running.discard(call)
+            if call in self._running:
+                self._running.remove(call)
+                self._running_bytes -= call.size
             self._changed.notify_all()

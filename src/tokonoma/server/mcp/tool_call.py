@@ -14,13 +14,22 @@ from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
 from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import modern_fields
-from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token
+from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token, takes_structured
 
 BURST = 8.0
 PER_SECOND = 10.0
 
+MAX_TEXT_COPY = 64 * 1024
+"""Bytes of structured content that are repeated as text. A larger one would fill an agent's context twice."""
+
 SendMessage = Callable[[bytes, bool], None]
 """A message, and whether it is the answer: the last one of its request. Called from any thread."""
+
+
+_SUMMARY = (
+    "The result has {size} bytes and is in structuredContent; it is not repeated here. If you see only this text, ask"
+    " for less: a smaller limit or max_chars, a page at a time, or in a batch with `fields`."
+)
 
 
 class ProgressLimiter:
@@ -59,6 +68,7 @@ class ToolCall:
     ) -> None:
         self._message = message
         self.id = message.id
+        self.size = message.size
         self._dispatcher = dispatcher
         self.modern = modern
         self._progress_token = read_progress_token(message)
@@ -68,10 +78,12 @@ class ToolCall:
         self._sending = threading.Lock()  # progress is never sent after the answer
         self._answered = threading.Lock()  # acquired once, never released
         self._cancel_token: CancelToken | None = None
+        self._takes_structured: bool | None = None
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
 
     def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
         """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
+        self._takes_structured = self.modern or takes_structured(caller.protocol_version)
         try:
             request = _parse_request(self._message, caller, self.modern)
             request.trace_parent = request.trace_parent or parse_trace_parent(trace)
@@ -125,9 +137,16 @@ class ToolCall:
         if result.refusal is not None:
             return rpc.encode_protocol_error(rpc.to_protocol_error(self._message, result.refusal))
         value: dict[str, Any] = {"content": result.content, "isError": result.is_error}
-        if result.structured is not None:
-            structured = result.structured
-            value["structuredContent"] = orjson.Fragment(structured) if type(structured) is bytes else structured
+        structured = result.structured
+        if structured is not None and self._takes_structured is not False:
+            value["structuredContent"] = orjson.Fragment(structured) if isinstance(structured, bytes) else structured
+        if isinstance(structured, bytes):
+            text = result.text
+            if len(structured) > MAX_TEXT_COPY and self._takes_structured:
+                text = _SUMMARY.format(size=len(structured))
+            elif len(structured) > MAX_TEXT_COPY:
+                value.pop("structuredContent", None)  # for a client that may not know it: once, as text
+            value["content"] = [{"type": "text", "text": text}, *result.content]
         if self.modern:
             value.update(modern_fields(self._dispatcher))
             value["_meta"].update(result.meta)

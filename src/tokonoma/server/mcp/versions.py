@@ -12,6 +12,9 @@ from tokonoma.server.mcp.message import HEADER_MISMATCH, UNSUPPORTED_VERSION, Me
 LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)
 
+STRUCTURED_SINCE = "2025-06-18"
+"""The first version with structured content. Versions are dates, and so are compared as text."""
+
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_CLIENT = "io.modelcontextprotocol/clientInfo"
@@ -36,6 +39,16 @@ def claims_modern(message: Message, headers: Mapping[bytes, bytes]) -> bool:
         return True
     version = _decode(headers.get(b"mcp-protocol-version"))
     return version is not None and version not in LEGACY
+
+
+def agree_version(asked: str) -> str:
+    """Return the version of the handshake era that a session uses."""
+    return asked if asked in LEGACY else LEGACY[-1]
+
+
+def takes_structured(version: str | None) -> bool | None:
+    """Whether a client knows structured content; None if it has not told its version."""
+    return None if version not in LEGACY and version not in MODERN else version >= STRUCTURED_SINCE
 
 
 def check_envelope(message: Message) -> None:
