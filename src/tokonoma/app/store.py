@@ -1,21 +1,25 @@
 """Opening the store: the server's own tables are migrated, with a backup before a migration that changes rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
 from tokonoma.core.clock import now
+from tokonoma.core.errors import Refusal
+from tokonoma.core.log import log
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.files import tables as file_tables
 from tokonoma.jobs import leases
 from tokonoma.journal import chain as strand
+from tokonoma.journal.heads import HeadsFile
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
 from tokonoma.store.backup import create_backup
 from tokonoma.store.database import Database, open_database
-from tokonoma.store.migrate import migrate
+from tokonoma.store.migrate import migrate, read_applied
 
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
@@ -34,15 +38,53 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = open_database(url, durable=durable)
+    if database.kind == "sqlite" and not database.has_checksums():
+        database = _add_checksums(database, home, lambda: open_database(url, durable=durable))
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
     return database
 
 
-def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
-    def back_up(reason: str) -> None:
-        folder = home / "backups"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+def find_heads_file(home: Path, database: Database) -> Path:
+    """Where the heads of the journal's chains are noted: beside the database, or in the home."""
+    return Path(f"{database.location}-heads") if database.kind == "sqlite" else home / "journal.heads"
 
-    migrate(database, name, steps, back_up)
+
+def open_heads(home: Path, database: Database) -> HeadsFile:
+    return HeadsFile(find_heads_file(home, database), database.reading)
+
+
+def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
+    migrate(database, name, steps, partial(_back_up, database, home))
+
+
+def _back_up(database: Database, home: Path, reason: str) -> None:
+    folder = home / "backups"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+
+
+def _add_checksums(database: Database, home: Path, reopen: Callable[[], Database]) -> Database:
+    """Give a file from before there were checksums its own, once. Without them the server works as it did before."""
+    from tokonoma.store.sqlite.convert import add_checksums, is_alone
+
+    path = Path(database.location)
+    database.close()
+    if not is_alone(path):
+        log("warning", "store.no_checksums", path=str(path), reason="in use by other processes, or no extension")
+        return reopen()
+    database = reopen()
+    log("info", "store.adding_checksums", path=str(path), bytes=database.size())
+    with database.reading() as rows:
+        is_new = not read_applied(database, rows)
+    try:
+        if not is_new:
+            _back_up(database, home, "checksums")
+        database.close()
+        done = add_checksums(path)
+    except Refusal as error:
+        log("warning", "store.no_checksums", path=str(path), reason=error.reason)
+    else:
+        log("info", "store.checksums", path=str(path), added=done)
+    database.close()
+    return reopen()
