@@ -15,7 +15,9 @@ from tokonoma.journal.heads import read_heads
 
 def fill(talk: Lines, first: int) -> None:
     for number in range(first, first + 12):
-        talk.call("memory", "save", title=f"memo {number}", content=f"word{number} tea and 茶 " * (1 + number % 4 * 300))
+        talk.call(
+            "memory", "save", title=f"memo {number}", content=f"word{number} tea and 茶 " * (1 + number % 4 * 300)
+        )
         talk.call("items", "create_item", type="issue", title=f"item {number}", content=f"about {number} " * 40)
         talk.call("claims", "upsert", text=f"claim {number} holds", provenance={"note": "test"})
         talk.call("memory", "search", query=f"word{number}")
@@ -48,7 +50,8 @@ def main(home: str, end: str) -> None:
     Lines(app).call("memory", "list")
     wait_for(is_noted)
     if end == "stay":
-        print("ready", flush=True)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
         sys.stdin.read()  # until it is killed
     app.close()
 

@@ -15,10 +15,14 @@ from tokonoma.app import App
 from tokonoma.app.store import find_heads_file
 from tokonoma.cli.doctor.database import check_heads, check_integrity, check_journal
 from tokonoma.core.errors import Refusal
+from tokonoma.journal.chain import TABLES
+from tokonoma.journal.heads import read_heads
+from tokonoma.store.database import format_sqlite_url, open_database
+from tokonoma.store.migrate import migrate
 
 HERE = Path(__file__).parent
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
-TURNS = range(200 if SOAK else 2)
+SHARE = 1.0 if SOAK else 0.01
 MAIN, LOG, SHARED, HEADS = "tokonoma.db", "tokonoma.db-wal", "tokonoma.db-shm", "tokonoma.db-heads"
 
 
@@ -95,9 +99,10 @@ def whole(filled, tmp_path_factory):
     return found
 
 
-def damage(filled, whole, folder: Path, name: str, change, seeds) -> Counter[str]:
+def damage(filled, whole, folder: Path, name: str, change, times: int) -> Counter[str]:
+    """Damage copies of the home until `times` of them were changed by it, or as often in vain."""
     told: Counter[str] = Counter()
-    for seed in seeds:
+    for seed in range(10 * times):
         home = folder / "home"
         shutil.copytree(filled, home)
         content = bytearray((home / name).read_bytes())
@@ -105,25 +110,71 @@ def damage(filled, whole, folder: Path, name: str, change, seeds) -> Counter[str
         (home / name).write_bytes(content)
         told[look(home, whole)] += 1
         shutil.rmtree(home)
-    print(name, change.__name__, dict(told))  # -s shows who noticed
+        if told.total() - told["same"] == times:
+            break
+    sys.stderr.write(f"{name} {change.__name__} {dict(told)}\n")  # -s shows who noticed
     return told
 
 
-KINDS = [
-    pytest.param(LOG, flip, TURNS[: len(TURNS) // 2], id="log-flips"),
-    pytest.param(LOG, cut, TURNS[: len(TURNS) // 4], id="log-cuts"),
-    pytest.param(LOG, blank, TURNS[: len(TURNS) // 4], id="log-zeroes"),
-    pytest.param(MAIN, flip, TURNS, id="file-flips"),
-    pytest.param(MAIN, cut, TURNS[: len(TURNS) // 4], id="file-cuts"),
-    pytest.param(MAIN, blank, TURNS[: len(TURNS) // 2], id="file-zeroes"),
-    pytest.param(SHARED, flip, TURNS[: len(TURNS) // 10], id="shared-flips"),
-    pytest.param(HEADS, flip, TURNS[: len(TURNS) * 3 // 20], id="heads-flips"),
-]
+KINDS = {
+    "log-flips": (LOG, flip, 100),
+    "log-cuts": (LOG, cut, 50),
+    "log-zeroes": (LOG, blank, 50),
+    "file-flips": (MAIN, flip, 200),
+    "file-cuts": (MAIN, cut, 60),
+    "file-zeroes": (MAIN, blank, 110),
+    "heads-flips": (HEADS, flip, 30),
+}
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("name", "change", "seeds"), KINDS)
-def test_no_damage_changes_anything_unnoticed(filled, whole, tmp_path, name, change, seeds):
-    """600 damages in a soak, a handful otherwise."""
-    told = damage(filled, whole, tmp_path, name, change, seeds or range(1))
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_damage_changes_anything_unnoticed(filled, whole, tmp_path, kind):
+    """600 damages that change something in a soak, a handful otherwise."""
+    name, change, full = KINDS[kind]
+    times = max(1, int(full * SHARE))
+    told = damage(filled, whole, tmp_path, name, change, times)
     assert told["MISSED"] == 0, told
+    assert told.total() - told["same"] == times
+
+
+def test_what_every_start_builds_anew_may_be_damaged(filled, whole, tmp_path):
+    assert damage(filled, whole, tmp_path, SHARED, flip, 1) == {"same": 10}
+
+
+def start_noting(url: str, heads: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "noting.py"), url, str(heads)], stdout=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.soak
+def test_killed_processes_raise_no_alarm(tmp_path):
+    """400 kills in a soak, 4 otherwise; every time one of two processes that write to the same files."""
+    chance, heads = random.Random(400), tmp_path / "x.db-heads"
+    url = format_sqlite_url(tmp_path / "x.db")
+    database = open_database(url)
+    migrate(database, "journal", TABLES, lambda reason: None)
+    with database.writing() as tx:
+        tx.run("create table line (id {identity}, text {text} not null)")
+    processes = [start_noting(url, heads), start_noting(url, heads)]
+    for _ in range(400 if SOAK else 4):
+        victim = processes.pop(0)
+        for _ in range(chance.randrange(1, 40)):
+            assert victim.stdout.readline()
+        victim.kill()
+        victim.communicate()
+        findings = [*check_heads(database, heads), *check_integrity(database), *check_journal(database)]
+        assert [finding for finding in findings if finding.state != "ok"] == []
+        assert read_heads(heads).entries
+        processes.append(start_noting(url, heads))
+        if chance.random() < 0.1:  # or the checks take longer than the killing
+            with database.writing() as tx:
+                tx.run("delete from line")
+    for each in processes:
+        each.kill()
+        each.communicate()
+    database.close()
+    database = open_database(url)  # the log is read anew
+    assert [each.state for each in (*check_heads(database, heads), *check_integrity(database))] == ["ok", "ok"]
+    database.close()

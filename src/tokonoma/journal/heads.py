@@ -9,6 +9,7 @@ Every process appends to the same file and opens it anew each time. A full file 
 before. Each line has a checksum; a process killed while it writes leaves at most one line that does not match.
 """
 
+import math
 import os
 import threading
 import time
@@ -59,7 +60,7 @@ class HeadsFile:
         self._path, self._reading = path, reading
         self._lock = threading.Lock()
         self._waiting: list[NotedEntry] = []
-        self._written_at = 0.0
+        self._written_at = -math.inf
         self._timer: threading.Timer | None = None
         self._failed = False
         self._gap = self._find_gap()  # looked for at the start; it can only be closed after that

@@ -18,7 +18,7 @@ from tokonoma.store.dialect import SQLITE, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.checksums import MARK
 from tokonoma.store.sqlite.connection import SqliteConnection, create_file, translate_errors
-from tokonoma.store.sqlite.pages import find_lost_pages
+from tokonoma.store.sqlite.pages import explain_problem, find_lost_pages
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
 CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
@@ -144,8 +144,8 @@ class SqliteDatabase:
         problems: list[str] = []
         try:
             with self.reading() as tx:
-                found = [str(row[0]) for row in tx.rows("pragma integrity_check")]
-                problems += [each for each in found if each != "ok"]
+                found = [line for row in tx.rows("pragma integrity_check") for line in str(row[0]).splitlines()]
+                problems += [explain_problem(each) for each in found if each != "ok" and not each.startswith("***")]
                 for table, number, parent, _key in tx.rows("pragma foreign_key_check"):
                     problems.append(f"row {number} of {table} refers to a row of {parent} that is not there")
             with (

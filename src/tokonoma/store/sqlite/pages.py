@@ -13,6 +13,11 @@ _TRIES = 20
 _PAUSE = 0.05  # seconds
 
 
+def explain_problem(line: str) -> str:
+    """A line of SQLite's own check, which names a wrong checksum by its number only."""
+    return line.replace(f"unable to get the page. error code={apsw.SQLITE_IOERR_DATA}", "does not match its checksum")
+
+
 def find_lost_pages(reader: apsw.Connection, mover: apsw.Connection, path: Path) -> list[str]:
     """Pages of large values that hold nothing, and a file that ends within a page; in words.
 
