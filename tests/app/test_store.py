@@ -9,7 +9,8 @@ from talk import Lines
 
 from tokonoma.app import App
 from tokonoma.app.store import find_heads_file
-from tokonoma.store.sqlite import checksums
+from tokonoma.store.database import store_error
+from tokonoma.store.sqlite import checksums, convert
 
 
 def opened(home):
@@ -68,6 +69,19 @@ def test_an_older_home_that_is_in_use_works_as_before(old_home, capsys):
     assert app.database.has_checksums()
     assert contents(app) == ["from before"]
     app.close()
+
+
+def test_a_full_disk_leaves_an_older_home_as_it_was(old_home, monkeypatch):
+    def fail(path):
+        raise store_error("disk_full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(convert, "add_checksums", fail)
+        app = opened(old_home)
+        assert contents(app) == ["from before"]
+        assert not app.database.has_checksums()
+        app.close()
+    assert list((old_home / "backups").iterdir()) == []
 
 
 def test_without_the_extension_the_server_works(tmp_path, monkeypatch):

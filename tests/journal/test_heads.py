@@ -10,6 +10,7 @@ from tokonoma.journal import heads
 from tokonoma.journal.chain import TABLES
 from tokonoma.journal.heads import HeadsFile, read_heads, remove_heads
 from tokonoma.journal.writer import JournalWriter
+from tokonoma.store.database import store_error
 from tokonoma.store.migrate import migrate
 
 
@@ -136,3 +137,14 @@ def test_a_file_that_cannot_be_written_fails_no_call(store, tmp_path):
     write(keep, 1, 2)
     keep.close()
     assert len(stored(store)) == 4
+
+
+def test_a_journal_that_cannot_be_read_stops_no_server(store, path):
+    keep = keeper(store, path)
+    write(keep, 1)
+    keep.close()
+
+    def refuse():
+        raise store_error("corrupt", "here")
+
+    assert HeadsFile(path, refuse).get_gap() is None

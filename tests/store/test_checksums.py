@@ -60,7 +60,9 @@ def find_overflow_page(path: Path) -> int:
     link = apsw.Connection(str(path))
     found = link.execute("select max(pageno) from dbstat where pagetype = 'overflow' and name = 'word'").fetchall()
     link.close()
-    return found[0][0]
+    number = found[0][0]
+    assert isinstance(number, int)
+    return number
 
 
 def test_a_changed_letter_is_an_error_that_shows_no_data(path):

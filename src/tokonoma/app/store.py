@@ -1,7 +1,7 @@
 """Opening the store: the server's own tables are migrated, with a backup before a migration that changes rows."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
@@ -55,36 +55,40 @@ def open_heads(home: Path, database: Database) -> HeadsFile:
 
 
 def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
-    migrate(database, name, steps, partial(_back_up, database, home))
+    def back_up(reason: str) -> None:
+        _back_up(database, home, reason)
+
+    migrate(database, name, steps, back_up)
 
 
-def _back_up(database: Database, home: Path, reason: str) -> None:
+def _back_up(database: Database, home: Path, reason: str) -> Path:
     folder = home / "backups"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+    return create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
 
 
 def _add_checksums(database: Database, home: Path, reopen: Callable[[], Database]) -> Database:
     """Give a file from before there were checksums its own, once. Without them the server works as it did before."""
     from tokonoma.store.sqlite.convert import add_checksums, is_alone
 
-    path = Path(database.location)
+    path, backup = Path(database.location), None
+    reason = "other processes have it open, or the driver has no checksums"
     database.close()
-    if not is_alone(path):
-        log("warning", "store.no_checksums", path=str(path), reason="in use by other processes, or no extension")
-        return reopen()
-    database = reopen()
-    log("info", "store.adding_checksums", path=str(path), bytes=database.size())
-    with database.reading() as rows:
-        is_new = not read_applied(database, rows)
     try:
-        if not is_new:
-            _back_up(database, home, "checksums")
-        database.close()
-        done = add_checksums(path)
-    except Refusal as error:
-        log("warning", "store.no_checksums", path=str(path), reason=error.reason)
-    else:
-        log("info", "store.checksums", path=str(path), added=done)
-    database.close()
+        if is_alone(path):
+            log("info", "store.adding_checksums", path=str(path))
+            with closing(reopen()) as database:
+                backup = None if _is_new(database) else _back_up(database, home, "checksums")
+            if add_checksums(path):
+                return reopen()
+    except (Refusal, OSError) as error:
+        reason = error.reason if isinstance(error, Refusal) else type(error).__name__
+    if backup is not None:
+        backup.unlink()  # nothing was changed, and the next start tries again
+    log("warning", "store.no_checksums", path=str(path), reason=reason)
     return reopen()
+
+
+def _is_new(database: Database) -> bool:
+    with database.reading() as rows:
+        return not read_applied(database, rows)

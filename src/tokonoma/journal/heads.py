@@ -22,12 +22,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from tokonoma.core.desk import Rows
+from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.journal.gap import Gap, NotedEntry, find_gap
 
 _PAUSE = 0.2  # seconds between two writes
 _MAX_SIZE = 64 * 1024  # bytes of one file, about 300 entries
 _MAX_WRITES = 50  # entries of one commit; the numbers in a chain show how many more there were
+_MAX_KEPT = 100  # missing entries that a new file begins with
 _WRITES = ("committed", "sent")
 
 
@@ -63,7 +65,11 @@ class HeadsFile:
         self._written_at = -math.inf
         self._timer: threading.Timer | None = None
         self._failed = False
-        self._gap = self._find_gap()  # looked for at the start; it can only be closed after that
+        self._gap: Gap | None = None  # looked for at the start; it can only be closed after that
+        try:
+            self._gap = self._find_gap()
+        except Refusal as error:  # the server answers what it can; reads and the doctor meet the same error
+            log("warning", "journal.heads", path=str(path), reason=error.reason)
         if self._gap is not None:
             log("warning", "journal.behind", says=self._gap.describe())
 
@@ -108,7 +114,7 @@ class HeadsFile:
         entries, self._waiting = self._waiting, []
         try:
             if self._make_room() and self._gap is not None:
-                entries = [*self._gap.entries, *entries]  # or it would be forgotten with the old file
+                entries = [*self._gap.entries[-_MAX_KEPT:], *entries]  # or it would be forgotten with the old file
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 os.write(handle, b"".join(map(_format_line, entries)))
