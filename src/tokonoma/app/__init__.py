@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokonoma.auth.authenticate import Authenticator
     from tokonoma.core.desk import Statements
     from tokonoma.jobs.runner import JobRunner
+    from tokonoma.journal.gap import Gap
     from tokonoma.journal.prune import PruneStep
     from tokonoma.journal.writer import JournalWriter
     from tokonoma.pipeline.desk import DeskParts
@@ -219,14 +220,15 @@ class App:
         return Reclassifier(self.database, self.policies, self.jobs.start)
 
     def _open_journal(self) -> "JournalWriter":
+        from tokonoma.app.store import open_heads
         from tokonoma.journal.writer import JournalWriter
 
-        return JournalWriter(self.database.writing, self.policies.get_version)
+        return JournalWriter(self.database.writing, self.policies.get_version, open_heads(self.home, self.database))
 
     def _open_server_info(self) -> "ProcessInfo":
         from tokonoma.app.server_info import ProcessInfo
 
-        parts = (self._database, self._search, self._policies)
+        parts = (self._database, self._search, self._policies, self._journal)
         return ProcessInfo(self.home, self.settings, self.registry, *parts, self.started_at)
 
     def _open_authenticator(self) -> "Authenticator":
@@ -269,6 +271,10 @@ class App:
     def prune_journal(self, before: int) -> "Iterator[PruneStep]":
         """Remove the journal's entries from before a time, a group at a time."""
         return self.journal.prune(_owner_call("journal.prune"), before)
+
+    def accept_gap(self, gap: "Gap") -> None:
+        """Go on without what the database has lost."""
+        self.journal.accept_gap(_owner_call("accept"), gap)
 
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""

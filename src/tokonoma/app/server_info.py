@@ -14,6 +14,7 @@ from tokonoma.core.desk import Classification, Rows
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.journal import verify
+from tokonoma.journal.writer import JournalWriter
 from tokonoma.pipeline.row_filter import expand_visible
 from tokonoma.policy.current import CurrentPolicy, format_progress
 from tokonoma.search.index import count_by_module
@@ -35,10 +36,12 @@ class ProcessInfo:
         database: Callable[[], Database],
         searching: Callable[[], SearchEngine],
         policing: Callable[[], CurrentPolicy],
+        journaling: Callable[[], JournalWriter],
         started_at: int,
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
         self._database, self._searching, self._policing = database, searching, policing
+        self._journaling = journaling
         self.started_at = started_at
 
     def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
@@ -104,8 +107,11 @@ class ProcessInfo:
         try:
             with self._database().reading() as rows:
                 rows.row("select 1")
+            gap = self._journaling().get_gap()
         except Refusal as error:
             return {"ok": False, "says": error.message}
+        if gap is not None:  # which calls is for the owner alone
+            return {"ok": False, "says": f"{gap.summarize()}. `tokonoma doctor` lists them and says what to do."}
         return {"ok": True, "says": self._database().kind}
 
     def _search(self) -> dict[str, Any]:

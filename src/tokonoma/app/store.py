@@ -1,21 +1,25 @@
 """Opening the store: the server's own tables are migrated, with a backup before a migration that changes rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
 from tokonoma.core.clock import now
+from tokonoma.core.errors import Refusal
+from tokonoma.core.log import log
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.files import tables as file_tables
 from tokonoma.jobs import leases
 from tokonoma.journal import chain as strand
+from tokonoma.journal.heads import HeadsFile
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
 from tokonoma.store.backup import create_backup
 from tokonoma.store.database import Database, open_database
-from tokonoma.store.migrate import migrate
+from tokonoma.store.migrate import migrate, read_applied
 
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
@@ -34,15 +38,57 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = open_database(url, durable=durable)
+    if database.kind == "sqlite" and not database.has_checksums():
+        database = _add_checksums(database, home, lambda: open_database(url, durable=durable))
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
     return database
 
 
+def find_heads_file(home: Path, database: Database) -> Path:
+    """Where the heads of the journal's chains are noted: beside the database, or in the home."""
+    return Path(f"{database.location}-heads") if database.kind == "sqlite" else home / "journal.heads"
+
+
+def open_heads(home: Path, database: Database) -> HeadsFile:
+    return HeadsFile(find_heads_file(home, database), database.reading)
+
+
 def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Migration]) -> None:
     def back_up(reason: str) -> None:
-        folder = home / "backups"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup")
+        _back_up(database, home, reason)
 
     migrate(database, name, steps, back_up)
+
+
+def _back_up(database: Database, home: Path, reason: str) -> Path:
+    folder = home / "backups"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
+
+
+def _add_checksums(database: Database, home: Path, reopen: Callable[[], Database]) -> Database:
+    """Give a file from before there were checksums its own, once. Without them the server works as it did before."""
+    from tokonoma.store.sqlite.convert import add_checksums, is_alone
+
+    path, backup = Path(database.location), None
+    reason = "other processes have it open, or the driver has no checksums"
+    database.close()
+    try:
+        if is_alone(path):
+            log("info", "store.adding_checksums", path=str(path))
+            with closing(reopen()) as database:
+                backup = None if _is_new(database) else _back_up(database, home, "checksums")
+            if add_checksums(path):
+                return reopen()
+    except (Refusal, OSError) as error:
+        reason = error.reason if isinstance(error, Refusal) else type(error).__name__
+    if backup is not None:
+        backup.unlink()  # nothing was changed, and the next start tries again
+    log("warning", "store.no_checksums", path=str(path), reason=reason)
+    return reopen()
+
+
+def _is_new(database: Database) -> bool:
+    with database.reading() as rows:
+        return not read_applied(database, rows)

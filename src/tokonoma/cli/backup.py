@@ -9,13 +9,14 @@ import click
 
 from tokonoma import catalogue
 from tokonoma.app import App
-from tokonoma.app.store import TABLES
+from tokonoma.app.store import TABLES, find_heads_file
 from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
 from tokonoma.cli.output import confirm, print_json, print_note
 from tokonoma.cli.where import database_exists, redact_database_url, require_database
 from tokonoma.core import clock
 from tokonoma.core.module import Migration
+from tokonoma.journal.heads import remove_heads
 from tokonoma.store.archive import BackupContents
 from tokonoma.store.backup import create_backup, restore_backup, verify_backup
 from tokonoma.store.database import open_database
@@ -109,6 +110,7 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
     database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
     try:
         safety = restore_backup(database, file, known, safety=_ensure_backup_folder(app)).safety
+        remove_heads(find_heads_file(app.home, database))  # they were those of the data before
     finally:
         database.close()
     if is_new and safety is not None:

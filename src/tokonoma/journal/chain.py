@@ -35,6 +35,9 @@ TABLES = (
             "create index journal_principal on journal (principal, at)",
         ),
     ),
+    # Nothing to change, but programs from before it must not write here: they know neither the checksums of pages nor
+    # entries of kind `gap`.
+    Migration("002_damage", ()),
 )
 
 
@@ -42,7 +45,7 @@ class JournalEntry(NamedTuple):
     """Who called what, when, how it ended, how long it took and how large it was. Never a body."""
 
     at: int  # milliseconds since the epoch
-    kind: str  # call | open | close | prune
+    kind: str  # call | open | close | prune | gap
     request_id: str = ""
     trace_id: str = ""
     parent: str | None = None
@@ -57,7 +60,9 @@ class JournalEntry(NamedTuple):
     policy: str = ""
     bytes_in: int = 0
     bytes_out: int = 0
-    anchors: str | None = None  # JSON; open and close: where other chains stood; prune: where chains were cut
+    anchors: str | None = (
+        None  # JSON; open and close: where other chains stood; prune: where chains were cut; gap: what was lost
+    )
 
 
 COLUMNS = JournalEntry._fields
@@ -111,6 +116,7 @@ class Chain:
         self.id = uuid7()
         self.is_open = False
         self._committed = self._next = (0, b"")  # number of the next entry, and hash of the last one
+        self._added: list[dict[str, Any]] = []
 
     def add(self, statements: Statements, *entries: JournalEntry) -> None:
         if self._next[0] == 0:
@@ -121,17 +127,22 @@ class Chain:
             head = digest(head, self.id, seq, entry)
             rows.append({**entry._asdict(), "strand": self.id, "seq": seq, "hash": head})
             self._next = seq + 1, head
+        self._added += rows
         if len(rows) == 1:
             statements.run(_INSERT, **rows[0])
         else:
             statements.run_many(_INSERT, rows)
 
-    def commit(self) -> None:
+    def commit(self) -> list[dict[str, Any]]:
+        """The entries that count from now on."""
         self._committed = self._next
         self.is_open = True
+        added, self._added = self._added, []
+        return added
 
     def roll_back(self) -> None:
         self._next = self._committed
+        self._added = []
 
 
 def read_anchors(rows: Rows, own: str) -> str:

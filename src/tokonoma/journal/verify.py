@@ -77,7 +77,7 @@ def verify(rows: Rows) -> Verification:
         elif digest(previous, chain, seq, values) != stored:
             problems.append(f"chain {chain}: entry {seq} was changed")
         expected, previous, entries = seq + 1, stored, entries + 1
-        if values[-1] and values[_KIND] != "prune":
+        if values[-1] and values[_KIND] in ("open", "close"):
             anchors += [(chain, values[_AT] < pruned_before, *each) for each in json.loads(values[-1])]
     for by, due, other, seq, head in anchors:
         cut, cut_head = heads.get(other, (-1, ""))

@@ -13,6 +13,8 @@ from tokonoma.core.desk import Statements
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.journal.chain import Chain, JournalEntry, build_entry, read_anchors
+from tokonoma.journal.gap import Gap
+from tokonoma.journal.heads import HeadsFile
 from tokonoma.journal.prune import PruneStep, prune_step
 from tokonoma.journal.refusals import RefusalRecorder
 
@@ -24,10 +26,11 @@ OpenWrite = Callable[[CancelToken | None], AbstractContextManager[Statements]]
 
 
 class JournalWriter:
-    """One per process. `open_write` opens a transaction; `policy` returns the current policy version."""
+    """One per process. `open_write` opens a transaction; `policy` returns the current policy version; `heads` is where
+    committed entries are noted outside the database."""
 
-    def __init__(self, open_write: OpenWrite, policy: Callable[[], str]) -> None:
-        self._open_write, self._policy = open_write, policy
+    def __init__(self, open_write: OpenWrite, policy: Callable[[], str], heads: HeadsFile | None = None) -> None:
+        self._open_write, self._policy, self._heads = open_write, policy, heads
         self._free_chains: list[Chain] = []  # as many as there were writers at the same time (on SQLite, one)
         self._queue: deque[JournalEntry] = deque()
         self._lock = threading.Lock()  # taken directly by every call: through the condition it costs three times that
@@ -59,7 +62,7 @@ class JournalWriter:
         reusable = True
         try:
             yield chain
-            chain.commit()
+            self._note_commit(chain)
         except BaseException as error:
             chain.roll_back()
             # If the connection broke at the commit, the end of this chain is unknown: it is not used again.
@@ -68,6 +71,11 @@ class JournalWriter:
         finally:
             if reusable:
                 self._free_chains.append(chain)
+
+    def _note_commit(self, chain: Chain) -> None:
+        added = chain.commit()
+        if added and self._heads is not None:
+            self._heads.note(added)
 
     def prune(self, call: Call, before: int) -> Generator[PruneStep]:
         """Remove the entries from before a time, in groups. Each group leaves a checkpoint and an entry of the call."""
@@ -80,6 +88,16 @@ class JournalWriter:
                     chain.add(statements, checkpoint, build_entry(call, self._policy(), "committed"))
             after = step.after
             yield step
+
+    def get_gap(self) -> Gap | None:
+        """What this database had recorded and has lost."""
+        return None if self._heads is None else self._heads.get_gap()
+
+    def accept_gap(self, call: Call, gap: Gap) -> None:
+        """Record that the owner goes on without what was lost."""
+        with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
+            entry = JournalEntry(now(), "gap", anchors=gap.to_json())
+            chain.add(statements, entry, build_entry(call, self._policy(), "committed"))
 
     def record(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Queue an entry for the next group."""
@@ -122,8 +140,11 @@ class JournalWriter:
             for chain in filter(lambda each: each.is_open, self._free_chains):
                 with self._open_write(None) as statements:
                     chain.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, chain.id)))
+                self._note_commit(chain)
         except Refusal as error:
             log("error", "journal", waiting=len(self._queue), reason=error.reason)
+        if self._heads is not None:
+            self._heads.flush()
 
     def _run(self) -> None:
         while not self._closing:

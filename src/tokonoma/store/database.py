@@ -57,6 +57,7 @@ class Database(Protocol):
         ...
 
     def find_problems(self) -> list[str]: ...  # in words; empty if nothing is wrong
+    def has_checksums(self) -> bool: ...  # whether every page that is read is compared with its checksum
     def size(self) -> int: ...  # bytes on disk
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from tokonoma.app import App
 from tokonoma.app.search import build_model_config, build_provider_access
+from tokonoma.app.store import find_heads_file
 from tokonoma.auth import api_keys
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
@@ -21,6 +22,8 @@ from tokonoma.embed import queue
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
 from tokonoma.embed.models import build_embedder
+from tokonoma.journal.gap import find_gap
+from tokonoma.journal.heads import read_heads
 from tokonoma.journal.verify import verify
 from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.index import count_by_module, count_outdated
@@ -30,6 +33,11 @@ from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
 _RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
+_DAMAGED = f"{_RESTORE} If you have none, `tokonoma accept` goes on with the data as it is."
+_ADD_CHECKSUMS = {
+    "sqlite": "Stop all servers, then start one: it adds them. The SQLite driver must be the one from PyPI.",
+    "postgresql": "Stop the PostgreSQL server and run `pg_checksums --enable` on its data.",
+}
 
 
 def check_database(app: App) -> Iterator[Finding]:
@@ -49,6 +57,7 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("integrity", lambda: check_integrity(database))
         yield from run_check("tables", lambda: check_tables(database, load_known_tables(app)))
         yield from run_check("journal", lambda: check_journal(database))
+        yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
         yield from run_check("keys", lambda: check_keys(database))
         yield from run_check("records", lambda: check_records(database))
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
@@ -60,11 +69,14 @@ def check_integrity(database: Database) -> Iterator[Finding]:
     problems = database.find_problems()
     if problems:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
-        yield Finding("integrity", "fail", "; ".join(problems[:3]) + more, _RESTORE)
+        yield Finding("integrity", "fail", "; ".join(problems[:3]) + more, _DAMAGED)
+    elif not database.has_checksums():
+        says = "no problem was found, but pages have no checksums: a changed bit would not be noticed"
+        yield Finding("integrity", "warn", says, _ADD_CHECKSUMS[database.kind])
     elif database.kind == "sqlite":
-        yield Finding("integrity", "ok", "all pages and indexes are intact")
+        yield Finding("integrity", "ok", "all pages, their checksums and all indexes are intact")
     else:
-        yield Finding("integrity", "ok", "all indexes and checksums are intact")
+        yield Finding("integrity", "ok", "all indexes are intact, and the server has found no wrong checksum")
 
 
 def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
@@ -94,6 +106,20 @@ def check_journal(database: Database) -> Iterator[Finding]:
         yield Finding("journal", "fail", f"{len(result.problems)} breaks in the chain: {first}", _RESTORE)
     else:
         yield Finding("journal", "ok", f"{result.entries} entries in {result.chains} strands, unbroken")
+
+
+def check_heads(database: Database, path: Path) -> Iterator[Finding]:
+    """Compare what was noted outside the database with the journal."""
+    noted = read_heads(path)
+    with database.reading() as rows:
+        gap = find_gap(rows, noted.entries) if _has_table(database, rows, "journal") else None
+    if gap is not None:
+        yield Finding("heads", "fail", gap.describe(), _DAMAGED)
+    elif noted.damaged:
+        says = f"{noted.damaged} lines of {path} cannot be read; the database has all calls that the others name"
+        yield Finding("heads", "warn", says, "Check the disk. The file is written anew as calls come in.")
+    elif noted.entries:
+        yield Finding("heads", "ok", f"the database has every call that {path.name} names")
 
 
 def check_keys(database: Database) -> Iterator[Finding]:

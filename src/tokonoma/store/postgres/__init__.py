@@ -125,6 +125,10 @@ class PostgresDatabase:
             problems.append(f"the server has seen {damaged[0]} damaged pages in this database: restore a backup")
         return problems
 
+    def has_checksums(self) -> bool:
+        with self.reading() as tx:
+            return tx.rows("show data_checksums") == [("on",)]
+
     def size(self) -> int:
         with self.reading() as tx:
             row = tx.row(_SIZE)

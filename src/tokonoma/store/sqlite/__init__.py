@@ -4,7 +4,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 
 import apsw
@@ -16,7 +16,9 @@ from tokonoma.core.log import log
 from tokonoma.store.database import SpanFactory, trace_block
 from tokonoma.store.dialect import SQLITE, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
-from tokonoma.store.sqlite.connection import SqliteConnection, create_file
+from tokonoma.store.sqlite.checksums import MARK
+from tokonoma.store.sqlite.connection import SqliteConnection, create_file, translate_errors
+from tokonoma.store.sqlite.pages import explain_problem, find_lost_pages
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
 CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
@@ -112,15 +114,17 @@ class SqliteDatabase:
         self._span = span
         self.writer = SqliteWriter(SqliteConnection(path, durable=durable))
         self._readers = ReaderPool(self.open_reader)
-        self._checkpointer = Checkpointer(
-            lambda: SqliteConnection(path, durable=durable, wait=MAX_PAUSE), self.writer.lock
-        )
+        self._checkpointer = Checkpointer(self._open_mover, self.writer.lock)
         self.writer.connection.raw.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
     def open_reader(self) -> SqliteConnection:
         """A new connection that can only read. The caller closes it."""
         return SqliteConnection(self.path, durable=self._durable, reads=True)
+
+    def _open_mover(self) -> SqliteConnection:
+        """A connection that moves commits from the log into the file."""
+        return SqliteConnection(self.path, durable=self._durable, wait=MAX_PAUSE)
 
     def _on_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         # The commit is done: nothing may fail here, not even a thread that cannot start during shutdown.
@@ -140,13 +144,27 @@ class SqliteDatabase:
         problems: list[str] = []
         try:
             with self.reading() as tx:
-                found = [str(row[0]) for row in tx.rows("pragma integrity_check")]
-                problems += [each for each in found if each != "ok"]
+                found = [line for row in tx.rows("pragma integrity_check") for line in str(row[0]).splitlines()]
+                problems += [explain_problem(each) for each in found if each != "ok" and not each.startswith("***")]
                 for table, number, parent, _key in tx.rows("pragma foreign_key_check"):
                     problems.append(f"row {number} of {table} refers to a row of {parent} that is not there")
+            with (
+                closing(self.open_reader()) as reader,
+                closing(self._open_mover()) as mover,
+                translate_errors(self.path),
+            ):
+                problems += find_lost_pages(reader.raw, mover.raw, self.path)
         except Unavailable as refusal:
             problems.append(refusal.message)
         return problems
+
+    def _find_lost_pages(self) -> list[str]:
+        with translate_errors(self.path), closing(self.open_reader()) as reader, closing(self._open_mover()) as mover:
+            return find_lost_pages(reader.raw, mover.raw, self.path)
+
+    def has_checksums(self) -> bool:
+        with self.reading() as tx:
+            return tx.rows("pragma checksum_verification") == [("1",)] and tx.rows("pragma application_id") == [(MARK,)]
 
     def size(self) -> int:
         total = 0

@@ -9,9 +9,10 @@ import hashlib
 import os
 import re
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
@@ -22,7 +23,9 @@ from tokonoma.store.archive import BackupContents, damaged_backup, not_a_backup
 from tokonoma.store.dialect import SQLITE
 from tokonoma.store.migrate import MIGRATION_TABLE, group_migrations, quote_name
 from tokonoma.store.sqlite import SqliteDatabase
+from tokonoma.store.sqlite.checksums import find_vfs, has_room, prepare_new_file, set_verification
 from tokonoma.store.sqlite.connection import translate_errors
+from tokonoma.store.sqlite.convert import add_checksums
 
 _PAGES = 1_024  # copied at a time
 _SEAL_SIZE = 128
@@ -37,6 +40,10 @@ def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -
         translate_errors(target),
         _open_file(target, apsw.SQLITE_OPEN_READWRITE) as copy,
     ):
+        if not sound:
+            set_verification(reader.raw, on=False)
+        if has_room(reader.raw):
+            prepare_new_file(copy)  # or pages that are written before the first one would get no checksum
         reader.execute("begin")
         # The first read takes the snapshot: later commits do not restart the copy.
         reader.execute("select count(*) from sqlite_schema").fetchall()
@@ -51,16 +58,36 @@ def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -
 
 def load_sqlite(database: SqliteDatabase, source: Path) -> None:
     """Copy over the live database in one transaction: other processes may have it open."""
-    with _open_file(source, apsw.SQLITE_OPEN_READONLY) as copy:
+    with _open_like(database, source) as copy:
         database.writer.acquire(None)
         try:
             live = database.writer.connection.raw
             if _fetch_rows(copy, "pragma page_size") != _fetch_rows(live, "pragma page_size"):
                 raise Invalid(f"{source} has another page size than the live database.", reason="page_size")
+            set_verification(live, on=False)  # the pages that are replaced may be damaged
             with translate_errors(database.path):
                 _copy_pages(copy, live)
         finally:
+            set_verification(database.writer.connection.raw, on=True)
             database.writer.release()
+
+
+@contextmanager
+def _open_like(database: SqliteDatabase, source: Path) -> Generator[apsw.Connection]:
+    """A backup; one from before there were checksums as a copy with checksums, if the database has them."""
+    with ExitStack() as stack:
+        copy = stack.enter_context(_open_file(source, apsw.SQLITE_OPEN_READONLY))
+        if has_room(database.writer.connection.raw) and not has_room(copy):
+            folder = stack.enter_context(TemporaryDirectory(prefix=".restore-", dir=database.path.parent))
+            target = Path(folder) / "tokonoma.db"
+            target.touch(0o600)
+            with translate_errors(target):
+                with _open_file(target, apsw.SQLITE_OPEN_READWRITE) as made:
+                    _copy_pages(copy, made)
+                    _fetch_rows(made, "pragma journal_mode = wal")
+                add_checksums(target)
+            copy = stack.enter_context(_open_file(target, apsw.SQLITE_OPEN_READONLY))
+        yield copy
 
 
 def verify_sqlite(path: Path) -> BackupContents | None:
@@ -119,7 +146,9 @@ def _read_seal_time(connection: apsw.Connection, path: Path) -> int | None:
 
 @contextmanager
 def _open_file(path: Path, flags: int) -> Generator[apsw.Connection]:
-    with closing(apsw.Connection(str(path), flags=flags)) as connection:
+    # Checksums of pages are written, but not compared: another program may have made the copy, and a seal says more.
+    vfs = find_vfs() if flags == apsw.SQLITE_OPEN_READWRITE else None
+    with closing(apsw.Connection(str(path), flags=flags, vfs=vfs)) as connection:
         connection.set_busy_timeout(15_000)
         yield connection
 

@@ -14,6 +14,7 @@ from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store.database import ErrorReason, store_error
 from tokonoma.store.fair_lock import MAX_WAIT
+from tokonoma.store.sqlite.checksums import check_verified, find_vfs, first_page_error, prepare_new_file
 
 # An interrupt just before a statement starts has no effect. The progress handler closes that gap; it runs rarely,
 # because each time it has to wait for the interpreter.
@@ -58,7 +59,9 @@ class SqliteConnection:
         self._waiting_since = 0.0
         with translate_errors(path):
             # Never SQLITE_OPEN_CREATE: a deleted file is an error, and must not be created again.
-            self.raw = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
+            self.raw = apsw.Connection(
+                str(path), apsw.SQLITE_OPEN_READWRITE, vfs=find_vfs(), statementcachesize=_STATEMENTS
+            )
             cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
@@ -67,13 +70,16 @@ class SqliteConnection:
             self.raw.set_progress_handler(self._is_cancelled, _STEPS)
             try:
                 self._configure(durable, reads)
-            except BaseException:
+            except BaseException as error:
                 self.close()
+                if is_damage(error):
+                    raise first_page_error(path) from error
                 raise
 
     def _configure(self, durable: bool, reads: bool) -> None:
         if self.pragma("journal_mode") != "wal":
             self._switch_to_wal()
+        check_verified(self.raw, self.path)
         self.pragma("synchronous", "full" if durable else "off")
         self.pragma("wal_autocheckpoint", 0)  # a thread of its own does that: see checkpoint.py
         self.pragma("journal_size_limit", 64 * 1024 * 1024)
@@ -89,6 +95,7 @@ class SqliteConnection:
         tries = 0
         while True:
             try:
+                prepare_new_file(self.raw)
                 mode = self.pragma("journal_mode", "wal")
                 break
             except apsw.BusyError:
@@ -138,11 +145,7 @@ class SqliteConnection:
 
 def _to_refusal(error: Exception, path: Path) -> Exception:
     if isinstance(error, apsw.NotADBError):
-        return Unavailable(
-            f"{path} is not a SQLite database, or its first page is damaged. It was not changed. Move it away, start"
-            " Tokonoma to create a new one, and restore your data with `tokonoma restore BACKUP`.",
-            reason="corrupt",
-        )
+        return first_page_error(path)
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
         return _cannot_open_error(path)
     reason: ErrorReason | None = None
@@ -151,7 +154,16 @@ def _to_refusal(error: Exception, path: Path) -> Exception:
     for kind, found in _REASONS.items():
         if isinstance(error, kind):
             reason = found
+    if is_damage(error):
+        reason = "corrupt"
     return error if reason is None else store_error(reason, str(path))
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite finds a page broken, or not matching its checksum."""
+    if isinstance(error, apsw.IOError):
+        return extended_code(error) == apsw.SQLITE_IOERR_DATA
+    return isinstance(error, apsw.CorruptError)
 
 
 def extended_code(error: apsw.Error) -> int:
