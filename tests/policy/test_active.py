@@ -1,5 +1,7 @@
 """What the policy makes of a document; and two policies at once, of which a caller sees only what both let it see."""
 
+from typing import Any
+
 import pytest
 
 from tokonoma.core.call import OWNER
@@ -55,8 +57,9 @@ def test_a_kind_that_one_of_them_masks_is_masked(here, other, coming):
     ],
     ids=["text", "title", "thread", "namespace", "fact", "key of a fact"],
 )
-def test_a_find_anywhere_in_a_document_decides_its_class(place):
-    document = Document(**{"address": "tokonoma://memory/1", "namespace": "/", "text": "plain", **place})
+def test_a_find_anywhere_in_a_document_decides_its_class(place: dict[str, Any]):
+    values: dict[str, Any] = {"address": "tokonoma://memory/1", "namespace": "/", "text": "plain", **place}
+    document = Document(**values)
     scan = ActivePolicy().scan_document(document)
     assert scan.kinds == "email"
     assert scan.classify("internal") == "pii"
