@@ -6,7 +6,7 @@ import pytest
 from journal.test_heads import call, keeper, write
 
 from tokonoma.core.clock import format_time, now
-from tokonoma.journal import heads
+from tokonoma.journal import heads, prune
 from tokonoma.journal.chain import TABLES
 from tokonoma.journal.heads import read_heads
 from tokonoma.journal.verify import verify
@@ -94,8 +94,10 @@ def test_an_entry_that_was_replaced_is_missing(store, path):
     assert [each.request_id for each in gap.entries] == ["r1"]
 
 
-def test_pruned_entries_are_not_missing(store, path):
-    for number in range(4):  # chains that are ended, and whose cuts nobody needs to know
+@pytest.mark.parametrize("newest", [5_200, 0])
+def test_pruned_entries_are_not_missing(store, path, monkeypatch, newest):
+    monkeypatch.setattr(prune, "_NEWEST", newest)  # 0: nobody needs to know where chains that are gone were cut
+    for number in range(4):
         keep = keeper(store, path)
         write(keep, number)
         keep.close()

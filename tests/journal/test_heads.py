@@ -1,6 +1,7 @@
 """What is noted of the journal outside the database: after the commit, in bounds, and readable after a kill."""
 
 import stat
+from contextlib import contextmanager
 
 import pytest
 
@@ -67,6 +68,26 @@ def test_writes_and_ends_of_chains_are_noted_after_their_commit(store, path):
     first = read_heads(path).entries[0]
     assert (first.tool, first.outcome, first.at > 0) == ("memory.save", "committed", True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_was_rolled_back_is_never_noted(store, path):
+    fails = [True]
+
+    @contextmanager
+    def writing(token):
+        with store.writing(token) as statements:
+            yield statements
+            if fails:
+                raise Conflict("at the commit")
+
+    keep = JournalWriter(writing, lambda: "open-1", HeadsFile(path, store.reading))
+    with pytest.raises(Conflict), keep.write(call(1)):
+        pass
+    fails.clear()
+    write(keep, 2)
+    keep.close()
+    assert noted(path) == ["r2", "close"]
+    assert keeper(store, path).get_gap() is None
 
 
 def test_many_commits_are_written_together(store, path, monkeypatch):
