@@ -65,8 +65,8 @@ def test_the_guard_freezes_what_leaves():
 
 def test_the_guard_refuses_what_the_policy_denies():
     class Refusing(ActivePolicy):
-        def allows(self, who, entry):
-            return False
+        def check_allowed(self, who, entry):
+            raise Denied("not here")
 
     ends = []
     run_call(

@@ -184,7 +184,8 @@ class McpEndpoint:
             return HttpError(401, refusal.message, self._www_authenticate(caller), code=code)
         if isinstance(refusal, Limited):
             return HttpError(429, refusal.message, *_retry_after(refusal.details), code=code)
-        return HttpError(503 if isinstance(refusal, Unready | Unavailable) else 403, refusal.message, code=code)
+        status = 503 if isinstance(refusal, Unready | Unavailable) else 403
+        return HttpError(status, refusal.message, *_retry_after(refusal.details), code=code)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
         challenge = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'
