@@ -59,6 +59,7 @@ class FrozenClock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.at = clock.now()
+        monkeypatch.setattr(clock, "_last", (0, 0))  # afterwards the time of before the test holds again
         monkeypatch.setattr(clock, "read_nanoseconds", lambda: self.at * 1_000_000)
 
     def advance(self, milliseconds: float) -> None:

@@ -23,7 +23,7 @@ CALLERS = 6
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[PostgresServer]:
     """A server of these tests alone: it is stopped and started again."""
-    made = PostgresServer(tmp_path_factory.mktemp("away"))
+    made = PostgresServer(tmp_path_factory.mktemp("away"), synchronous_commit="on")
     yield made
     made.stop()
 
@@ -31,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[PostgresServer
 @pytest.fixture
 def app(server: PostgresServer, tmp_path: Path) -> Generator[App]:
     name = server.take()
-    made = App({"home": str(tmp_path / "home"), "database_url": server.url(name), "durable": False}, {})
+    made = App({"home": str(tmp_path / "home"), "database_url": server.url(name)}, {})
     made.warm()
     yield made
     made.close()
@@ -140,7 +140,7 @@ def test_while_the_server_is_away_nobody_waits_for_a_connection(server: Postgres
     def connect() -> psycopg.Connection:
         tried.append(threading.current_thread().name)
         if not gate.is_set():
-            raise pool.store_error("connect")
+            raise pool.store_error("database")
         return psycopg.connect(server.url("postgres"), autocommit=True)
 
     made = pool.PostgresPool(connect)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
-from tokonoma.core.clock import now
+from tokonoma.core.clock import MOST_BEHIND, continue_from, now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
 from tokonoma.files import tables as file_tables
@@ -36,6 +36,10 @@ def open_store(home: Path, url: str, *, durable: bool) -> Database:
     database = open_database(url, durable=durable)
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
+    with database.reading() as rows:
+        newest = rows.row("select max(at) from journal where at <= :most", most=now() + MOST_BEHIND)
+    if newest is not None and newest[0] is not None:
+        continue_from(newest[0])  # what has expired stays expired, also if the machine's clock was set back meanwhile
     return database
 
 

@@ -119,6 +119,7 @@ class ServerInfo(Protocol):
     def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
     def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
     def sizes(self) -> Mapping[str, int]: ...  # bytes and rows of what is stored
+    def vectors(self) -> Sequence[Mapping[str, Any]]: ...  # by embedding model: made, waiting, failed
 
     # The newest journal entries of this principal, and the cursor of the next page.
     def recent_entries(

@@ -17,18 +17,7 @@ SpanFactory = Callable[[str], AbstractContextManager[None]]
 BlockT = TypeVar("BlockT")
 
 ErrorReason = Literal[
-    "busy",
-    "disk_full",
-    "closed",
-    "read_only",
-    "corrupt",
-    "disk",
-    "database",
-    "connect",
-    "exists",
-    "linked",
-    "text",
-    "number",
+    "busy", "disk_full", "closed", "read_only", "corrupt", "disk", "database", "exists", "linked", "text", "number"
 ]
 _ERRORS: Mapping[ErrorReason, str] = {
     "busy": "The database was busy with other writers for too long; nothing was changed. Try again.",
@@ -41,15 +30,13 @@ _ERRORS: Mapping[ErrorReason, str] = {
     "disk": "The disk under {location} failed to read or write; nothing was changed. Check the disk, then run"
     " `tokonoma doctor`.",
     "database": "The database does not answer; nothing was changed. Try again.",
-    "connect": "The database refused the connection, or does not answer. Check that the server is running, that the"
-    " database exists, and that user and password of the database URL are correct; `tokonoma where` shows the address.",
     "exists": "A record with this key already exists; nothing was changed.",
     "linked": "Another record refers to this one, or the referenced record does not exist; nothing was changed.",
     "text": "A text contains a character that the database cannot store (NUL, or a lone surrogate). Remove it and try"
     " again.",
     "number": "A number is too large: integers must fit into 64 bits.",
 }
-_RETRY_AFTER: Mapping[str, int] = {"busy": 1, "database": 1, "connect": 1, "disk_full": 30}
+_RETRY_AFTER: Mapping[str, int] = {"busy": 1, "database": 1, "disk_full": 30}
 """Seconds after which it may work again. A server that is back is noticed within a second."""
 
 # All others are Unavailable.
@@ -167,8 +154,7 @@ class TransactionBlock:
 def store_error(reason: ErrorReason, location: str = "") -> Refusal:
     """An error in the same words for both databases. A driver's own text never leaves the store."""
     later = {"retry_after": _RETRY_AFTER[reason]} if reason in _RETRY_AFTER else {}
-    word = "database" if reason == "connect" else reason
-    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=word, **later)
+    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason, **later)
 
 
 def raise_refusal(refusal: BaseException, error: BaseException) -> NoReturn:

@@ -21,12 +21,20 @@ class HealthPart(TypedDict):
     says: str
 
 
+class VectorStatus(TypedDict):
+    model: str
+    made: int
+    waiting: int
+    failed: int
+
+
 class ServerStatus(TypedDict):
     version: str
     started_at: str
     modules: list[ModuleStatus]
     health: dict[str, HealthPart]
     sizes: dict[str, int]
+    vectors: list[VectorStatus]
 
 
 class ServerPlaces(TypedDict):
@@ -57,7 +65,7 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Return version, modules, health of each part, and sizes of the stored data."""
+    """Return version, modules, health of each part, sizes of the stored data, and the vectors made by each model."""
     server = desk.server
     return {
         "version": server.version,
@@ -68,6 +76,7 @@ def status(desk: Desk) -> ServerStatus:
         ],
         "health": {name: HealthPart(ok=part["ok"], says=part["says"]) for name, part in server.health().items()},
         "sizes": dict(server.sizes()),
+        "vectors": [VectorStatus(**each) for each in server.vectors()],
     }
 
 

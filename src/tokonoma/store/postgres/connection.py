@@ -11,7 +11,7 @@ from psycopg.types.string import StrDumper
 
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Row
-from tokonoma.core.errors import Unready
+from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store.database import ErrorReason, store_error
 
 Connection = psycopg.Connection[Row]
@@ -85,7 +85,14 @@ class PostgresAddress:
         try:
             connection: Connection = psycopg.connect(**self.options)
         except psycopg.Error as error:
-            raise store_error("connect") from error  # the driver has no error code here, only a text
+            # The driver has no error code here, only a text. Where the database is, callers need not know.
+            raise Unavailable(
+                "The database refused the connection, or does not answer. Check that the server is running, that the"
+                " database exists, and that user and password of the database URL are correct; `tokonoma where` shows"
+                " the address.",
+                reason="database",
+                retry_after=1,
+            ) from error
         configure_connection(connection)
         return connection
 
