@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-import psycopg
 import pytest
 from store.server import PostgresServer
 from talk import Http, Json, Lines, told_by
 
 from tokonoma.app import App
-from tokonoma.store.postgres import pool
 
 SOAK = bool(os.environ.get("TOKONOMA_SOAK"))
 ROUNDS = 5 if SOAK else 1
@@ -130,31 +128,6 @@ def test_a_server_that_stops_answering_is_given_up_and_found_again(app: App, ser
     until(lambda: load.done["save"] > CALLERS)
     load.close()
     assert_unavailable(load.errors, server)
-
-
-def test_while_the_server_is_away_nobody_waits_for_a_connection(server: PostgresServer) -> None:
-    """The thread that looks for the server is the only one that tries to connect."""
-    tried: list[str] = []
-    gate = threading.Event()
-
-    def connect() -> psycopg.Connection:
-        tried.append(threading.current_thread().name)
-        if not gate.is_set():
-            raise pool.store_error("database")
-        return psycopg.connect(server.url("postgres"), autocommit=True)
-
-    made = pool.PostgresPool(connect)
-    for _ in range(100):
-        with pytest.raises(pool.Unavailable):
-            made.take()
-    assert tried.count("MainThread") == 1
-    gate.set()
-    until(lambda: "tokonoma-reconnect" in tried and not made._is_away)
-    connection = made.take()
-    assert connection.execute("select 1").fetchone() == (1,)
-    assert tried.count("MainThread") == 1
-    made.put(connection)
-    made.close()
 
 
 def test_a_full_disk_is_unavailable_with_a_time_to_try_again(app: App) -> None:

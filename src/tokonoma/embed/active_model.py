@@ -18,6 +18,7 @@ from tokonoma.embed.models import ModelConfig
 from tokonoma.store.database import Database
 
 ADVICE = "Change the settings, or the model of the database with `tokonoma reindex --embedding`."
+_RESTORE = " Restore that model, or set another name in embed_model and run `tokonoma reindex --embedding`."
 GetEmbedder = Callable[[ModelConfig], Embedder | None]
 """The embedder of a configuration; Unready if this process cannot have it, None for the provider `none`."""
 
@@ -64,10 +65,11 @@ def explain_difference(config: ModelConfig, active: StoredModel) -> str:
     return f"The vectors of this database are made by {active.name}; the settings of this process name {config.name}."
 
 
-def check_answers(embedder: Embedder, active: StoredModel) -> None:
+def check_answers(embedder: Embedder, config: ModelConfig, active: StoredModel) -> None:
     """Fails with UnusableAnswer unless the model that answers is the one whose vectors are stored."""
+    probe = embedder.embed([PROBE], "document")[0]
     check_model(
-        embedder.embed([PROBE], "document")[0], active, " Restore that model, or set another name in embed_model."
+        probe, active, _RESTORE if active.name == config.name else f" {explain_difference(config, active)} {ADVICE}"
     )
 
 
@@ -80,7 +82,7 @@ def switch_model(
     with database.reading() as rows:
         known = next((each for each in store.list_models(rows) if each.name == config.name), None)
     if known is not None:
-        check_model(anchor, known, " Restore that model, or set another name in embed_model.")
+        check_model(anchor, known, _RESTORE)
     with database.writing() as statements:
         active = find_active(store, statements)
         if (active and active.id) != (before and before.id):

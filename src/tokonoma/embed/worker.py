@@ -164,7 +164,7 @@ class EmbedWorker:
                 active = find_active(self._store, rows)
             assert active is not None
         embedder = load_active(self._get_embedder, self._config, active)
-        check_answers(embedder, active)
+        check_answers(embedder, self._config, active)
         closing = lambda: self._jobs.closing  # noqa: E731
         return active, BatchRunner(self._database, embedder, self._store, self._timing.lease, closing)
 

@@ -39,7 +39,7 @@ class PostgresPool:
         self._idle: deque[tuple[float, Connection]] = deque()  # the one that was used last is lent first
         self._is_away = False
         self._closed = threading.Event()
-        self._watch = StatementWatch(connect, self._mark_away, self._closed)
+        self._watch = StatementWatch(connect, self._mark_away, lambda: self.drop_idle(_MAX_IDLE), self._closed)
 
     def take(self) -> Connection:
         """An open connection; Unavailable if there is none and the server is away."""
@@ -62,21 +62,21 @@ class PostgresPool:
 
     def put(self, connection: Connection) -> None:
         self._watch.remove(connection)
-        at = time.monotonic()
         with self._lock:
             is_kept = not connection.closed and not self._closed.is_set()
             if is_kept:
-                self._idle.append((at, connection))
-            old = [self._idle.popleft()[1] for since, _ in list(self._idle) if since < at - _MAX_IDLE]
-        for each in old if is_kept else [*old, connection]:
-            each.close()
+                self._idle.append((time.monotonic(), connection))
+        if not is_kept:
+            connection.close()
 
-    def drop_idle(self) -> None:
-        """One of the idle connections was dead: the others probably are too."""
+    def drop_idle(self, seconds: float = 0.0) -> None:
+        """Close the connections that nobody has used for so long. All of them, if one was dead: the others probably are
+        too."""
+        old: list[Connection] = []
         with self._lock:
-            idle = [each for _, each in self._idle]
-            self._idle.clear()
-        for each in idle:
+            while self._idle and self._idle[0][0] <= time.monotonic() - seconds:
+                old.append(self._idle.popleft()[1])
+        for each in old:
             each.close()
 
     def close(self) -> None:
@@ -108,12 +108,16 @@ class PostgresPool:
 
 
 class StatementWatch:
-    """The connections that are lent. Its thread runs while there are any."""
+    """The connections that are lent. Its thread looks at them while there are any; else it tidies up now and then."""
 
     def __init__(
-        self, connect: Callable[[], Connection], mark_away: Callable[[], None], closed: threading.Event
+        self,
+        connect: Callable[[], Connection],
+        mark_away: Callable[[], None],
+        tidy: Callable[[], None],
+        closed: threading.Event,
     ) -> None:
-        self._connect, self._mark_away, self._closed = connect, mark_away, closed
+        self._connect, self._mark_away, self._tidy, self._closed = connect, mark_away, tidy, closed
         self._lent: dict[Connection, float] = {}  # and since when
         self._lock = threading.Lock()
         self._wanted = threading.Event()
@@ -141,7 +145,8 @@ class StatementWatch:
             with self._lock:
                 if not self._lent:
                     self._wanted.clear()
-            self._wanted.wait()
+            while not self._wanted.wait(_MAX_IDLE):
+                self._tidy()
             at = time.monotonic()
             if at >= self._alive_until and self._list_long(at) and not self._server_answers():
                 self._mark_away()
