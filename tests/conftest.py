@@ -1,7 +1,6 @@
 """Databases for every test that stores: `database` runs a test on both. Nothing is written outside pytest's folders."""
 
 import os
-import random
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,8 @@ settings.load_profile("soak" if SOAK else "quick")
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The server of this test process; started by the first test that asks, stopped at the end."""
-    from psycopg_pool import base
     from store.server import PostgresServer
 
-    # Its threads draw from the process's own source of chance, which Hypothesis watches over.
-    base.random = random.Random().random  # type: ignore[attr-defined]
     server = PostgresServer(tmp_path_factory.mktemp("postgres"))
     yield server
     server.stop()
@@ -63,6 +59,7 @@ class FrozenClock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.at = clock.now()
+        monkeypatch.setattr(clock, "_last", (0, 0))  # afterwards the time of before the test holds again
         monkeypatch.setattr(clock, "read_nanoseconds", lambda: self.at * 1_000_000)
 
     def advance(self, milliseconds: float) -> None:

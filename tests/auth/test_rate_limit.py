@@ -28,6 +28,19 @@ def test_a_bucket_empties_says_when_to_come_back_and_refills(counting):
     assert rates.take("a").remaining == 2
 
 
+def test_a_clock_that_is_set_back_blocks_nobody(counting):
+    at = 10_000_000
+    limiter = RateLimiter(counting.writing, 3, 60.0, lambda: at)
+    for _ in range(4):
+        limiter.take("a")
+    at -= 3_600_000
+    again = RateLimiter(counting.writing, 3, 60.0, lambda: at)  # a new process
+    refused = again.take("a")
+    assert (refused.allowed, refused.wait) == (False, 20)
+    at += 20_000
+    assert again.take("a").allowed
+
+
 def test_two_processes_count_together(counting):
     one, two = (RateLimiter(counting.writing, 10, 60.0, lambda: 5_000) for _ in range(2))
     taken = [rates.take("a").allowed for _ in range(10) for rates in (one, two)]

@@ -78,16 +78,44 @@ def test_what_waits_and_what_is_stuck(database: Database, server: EmbeddingServe
     house = EmbedFixture(database, [server.url])
     house.save("a", "a note")
     found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
-    assert found["vectors"] == ("ok", "1 records are waiting to be embedded")
+    assert found["vectors"] == ("ok", "none yet; 1 records are waiting to be embedded")
     server.mood = "picky"
     house.save("b", "poison")
     house.work()
     found = {name: (state, says) for name, state, says in said(meaning.check_vectors(database, told))}
     assert found["vectors"][0] == "warn"
+    assert found["vectors"][1].startswith("openai:m: 1 made, 0 waiting, 1 failed; ")
     assert "rejected the texts" in found["vectors"][1]
     assert found.get("pgvector", ("ok",))[0] == "ok"
-    other = settings(provider="openai", model="other", url=server.url)
-    assert ("vectors", "ok", "those of openai:m are used until those of openai:other are complete") in said(
-        meaning.check_vectors(database, other)
-    )
     house.close()
+
+
+def test_settings_that_name_another_model_than_the_store_s(database: Database, server: EmbeddingServer) -> None:
+    house = EmbedFixture(database, [server.url])
+    house.save("a", "a note")
+    house.work()
+    other = settings(provider="openai", model="other", url=server.url)
+    first, *_ = meaning.check_vectors(database, other)
+    assert (first.state, "That of the database is used" in first.says) == ("warn", True)
+    assert "made by openai:m; the settings of this process name openai:other" in first.says
+    assert "tokonoma reindex --embedding" in first.do
+    first, *_ = meaning.check_vectors(database, settings())  # built-in, and no address to ask the other at
+    assert (first.state, "by words alone" in first.says) == ("warn", True)
+    assert "tokonoma reindex --embedding" in first.do
+    assert said(meaning.check_vectors(database, settings(provider="none"))) == [
+        ("vectors", "ok", "those of openai:m are not used here: embed_provider is none")
+    ]
+    house.close()
+
+
+@pytest.mark.parametrize(
+    ("behind", "state", "words"),
+    [(0, "ok", "not behind"), (3_600_000, "warn", "3600 s behind"), (400 * 86_400_000, "warn", "400 days behind")],
+)
+def test_a_clock_that_is_behind_the_journal(run, value, frozen_clock, behind, state, words) -> None:
+    value("call", "memory", "list")
+    frozen_clock.advance(-behind)
+    findings = json.loads(run("doctor", "--json").stdout)["findings"]
+    (found,) = [each for each in findings if each["name"] == "clock"]
+    assert (found["state"], words in found["says"]) == (state, True)
+    assert ("expired" in found["do"]) is bool(behind)

@@ -5,6 +5,7 @@ import signal
 from dataclasses import replace
 
 import pytest
+from embed.server import EmbeddingServer
 
 from tokonoma.app import App
 from tokonoma.modules.memory import MODULE
@@ -38,6 +39,23 @@ def test_a_lost_index_comes_back(run, value, home):
     assert "memory: 120 records" in result.stdout
     assert found(value) == 100
     assert "memory: 120 records" in run("reindex", "--module", "memory", "--from-start").stdout
+
+
+def test_the_embedding_model_is_changed_by_a_command(run, value):
+    value("call", "memory", "save", '{"content": "tea"}')
+    server = EmbeddingServer()
+    other = {"TOKONOMA_EMBED_PROVIDER": "openai", "TOKONOMA_EMBED_MODEL": "m", "TOKONOMA_EMBED_URL": server.url}
+    assert run("reindex", "--wait").exit_code == 0
+    (before,) = value("call", "system", "status", **other)["vectors"]
+    assert (before["model"], before["made"]) == ("builtin:tokonoma-ja-en-2", 1)  # settings alone change nothing
+    told = run("reindex", "--embedding", "--wait", **other)
+    assert told.exit_code == 0, told.output
+    assert told.stdout == "The embedding model of this database is openai:m (16 numbers per vector).\n"
+    after = value("call", "system", "status", **other)["vectors"][-1]
+    assert after == {"model": "openai:m", "made": 1, "waiting": 0, "failed": 0}
+    server.close()
+    told = run("reindex", "--embedding", TOKONOMA_EMBED_PROVIDER="none")
+    assert (told.exit_code, "embed_provider" in told.stderr) == (1, True)
 
 
 def test_an_unknown_module_is_named(run, value):

@@ -6,6 +6,8 @@ import stat
 
 import pytest
 
+from tokonoma.cli import vectors
+
 
 @pytest.fixture
 def vault(tmp_path):
@@ -34,7 +36,7 @@ def memos(value):
 def test_import_sums_up_on_stdout(run, vault):
     first = run("import", str(vault))
     assert first.exit_code == 0, first.output
-    assert first.stderr == ""
+    assert first.stderr == "Vectors still to be made: 2. A running server makes them, or the next search.\n"
     assert first.stdout == (
         f"Imported from {vault} (obsidian) into /:\n"
         "  memos      2 saved, 0 changed, 0 unchanged\n"
@@ -234,3 +236,31 @@ def test_on_postgres(run, value, environ, postgres_at, vault, tmp_path):
     home = {"TOKONOMA_HOME": str(tmp_path / "other"), "TOKONOMA_DATABASE_URL": None}
     assert run("import", "-", stdin=out.stdout, **home).exit_code == 0
     assert run("export", "-", **home).stdout.splitlines()[1:] == out.stdout.splitlines()[1:]
+
+
+def test_import_waits_for_the_vectors_if_asked(run, value, vault):
+    told = run("import", str(vault), "--wait")
+    assert (told.exit_code, told.stderr) == (0, "")
+    (vectors,) = value("call", "system", "status")["vectors"]
+    assert (vectors["made"], vectors["waiting"]) == (2, 0)
+    assert value("import", str(vault), "--json")["vectors_waiting"] == 0
+
+
+def test_waiting_without_a_model_says_what_to_set(run, vault):
+    told = run("import", str(vault), "--wait", TOKONOMA_EMBED_PROVIDER="none")
+    assert told.exit_code == 1
+    assert "embed_provider" in told.stderr
+
+
+def test_waiting_can_be_interrupted_and_nothing_is_lost(run, value, vault, monkeypatch):
+    def interrupt(_app):
+        raise KeyboardInterrupt
+
+    real = vectors.count_waiting
+    answers = iter([interrupt, real])
+    monkeypatch.setattr(vectors, "count_waiting", lambda app: next(answers)(app))
+    told = run("import", str(vault), "--wait")
+    assert told.exit_code == 130
+    assert "everything is saved" in told.stderr
+    monkeypatch.undo()
+    assert len(value("call", "memory", "list")["items"]) == 2

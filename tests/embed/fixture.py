@@ -7,6 +7,7 @@ from tokonoma.core.desk import Document, Record, Rows
 from tokonoma.core.module import Migration
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
+from tokonoma.embed.active_model import find_active, switch_model
 from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import EmbedWorker, WorkerTiming
@@ -56,12 +57,12 @@ class EmbedFixture:
         self.database, self.jobs = database, JobRunner()
         self.recipe = ModelConfig("openai" if urls else "none", model)
         reached = ProviderAccess(parse_endpoints(tuple(urls), tuple(keys)), **access)
-        self.embedders = EmbedderCache(self.recipe, reached)
+        self.embedders = EmbedderCache(reached)
         self.queries = QueryEmbedder(self.embedders.get)
         self.vectors = VectorSearch(
             database, queue, build_text_reader(record), self.queries.embed_query if urls else None
         )
-        self.worker = EmbedWorker(database, self.embedders.get_current, self.recipe, self.vectors, self.jobs, pace)
+        self.worker = EmbedWorker(database, self.embedders.get, self.recipe, self.vectors, self.jobs, pace)
         self.index = SearchIndex(database.kind, self.vectors, self._enqueue)
 
     def _enqueue(self, statements: Any, document_id: int) -> None:
@@ -104,6 +105,14 @@ class EmbedFixture:
         """Until there is nothing to do; in this thread."""
         while self.worker.run_batch():
             pass
+
+    def switch(self) -> None:
+        """As `tokonoma reindex --embedding` does it."""
+        embedder = self.embedders.get(self.recipe)
+        assert embedder is not None
+        with self.database.reading() as rows:
+            before = find_active(self.vectors, rows)
+        switch_model(self.database, self.vectors, embedder, self.recipe, before)
 
     def near(
         self, asked: str | int, filter: IndexFilter = EVERYTHING, metric: Metric = "cosine", limit: int = 10

@@ -79,10 +79,10 @@ def test_it_tries_again_and_then_says_that_the_provider_is_away(server: Embeddin
 
 def test_retry_after_is_heard(server: EmbeddingServer) -> None:
     asked = embedder(server.url)
-    server.mood, server.retry_after = "busy", "1234"
+    server.mood, server.retry_after = "busy", "34"
     with pytest.raises(ProviderUnavailable) as caught:
         asked.embed(["a"], "document")
-    assert caught.value.retry_after == 1234
+    assert caught.value.retry_after == 34
     assert len(server.requests) == 1
     server.retry_after = "0"
     with pytest.raises(ProviderUnavailable):
@@ -93,15 +93,25 @@ def test_retry_after_is_heard(server: EmbeddingServer) -> None:
 
 @pytest.mark.parametrize(
     ("told", "seconds"),
-    [(None, None), ("3", 3.0), ("-1", 0.0), ("9e9", 3600.0), ("nan", None), ("soon", None), ("", None)],
+    [
+        (None, None),
+        ("3", 3.0),
+        ("-1", 0.0),
+        ("9e9", 60.0),
+        ("999999999", 60.0),
+        ("inf", 60.0),
+        ("nan", None),
+        ("soon", None),
+        ("", None),
+    ],
 )
 def test_retry_after_as_numbers(told: str | None, seconds: float | None) -> None:
     assert _parse_retry_after(told) == seconds
 
 
 def test_retry_after_as_a_date() -> None:
-    later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 100))
-    assert _parse_retry_after(later) == pytest.approx(100, abs=5)
+    later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 40))
+    assert _parse_retry_after(later) == pytest.approx(40, abs=5)
 
 
 @pytest.mark.parametrize("mood", ["ragged", "nan", "zero", "short", "twice", "words", "empty"])

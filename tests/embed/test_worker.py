@@ -199,6 +199,7 @@ def test_who_drops_notes_does_not_meet_the_worker_that_asks_for_them(houses: Ope
         first.save(name, f"note {name}")
     first.work()
     house = houses([server.url], model="another")
+    house.switch()
     house.worker.run_batch()  # the model is known, and everything asked for
     with house.database.writing() as statements:
         statements.run("delete from embedding")

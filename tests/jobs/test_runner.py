@@ -165,6 +165,17 @@ def test_of_two_processes_one_runs_a_job_with_a_lease(database):
     assert two.take("refresh", 30.0)
 
 
+def test_a_lease_of_a_clock_that_was_set_back_ends_like_any_other(database):
+    migrate(database, "jobs", leases.TABLES, lambda reason: None)
+    at = 10_000_000
+    killed, other = (Leases(database.writing, lambda: at) for _ in range(2))
+    assert killed.take("job", 30.0)
+    at -= 3_600_000
+    assert not other.take("job", 30.0)  # who holds it may still be there
+    at += 30_001
+    assert other.take("job", 30.0)
+
+
 def test_a_job_with_a_lease_waits_for_its_turn(database):
     migrate(database, "jobs", leases.TABLES, lambda reason: None)
     other = Leases(database.writing)

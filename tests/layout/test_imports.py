@@ -21,7 +21,6 @@ ALLOWED = {
     "platformdirs": {"config"},
     "prometheus_client": {"telemetry"},
     "psycopg": {"store"},
-    "psycopg_pool": {"store"},
     "pydantic": {"catalogue", "gateway", "modules"},
     "re2": {"modules", "policy"},
     "rich": {"cli"},
@@ -63,6 +62,6 @@ def test_the_list_holds_nothing_that_is_not_used():
     assert {(package, room) for package, rooms in ALLOWED.items() for room in rooms} - used == set()
 
 
-@pytest.mark.parametrize("package", ["apsw", "psycopg", "psycopg_pool"])
+@pytest.mark.parametrize("package", ["apsw", "psycopg"])
 def test_only_the_store_knows_database_drivers(package):
     assert {room for _, room, name in IMPORTS if name == package} == {"store"}

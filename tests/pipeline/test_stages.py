@@ -91,8 +91,8 @@ def test_the_guard_masks_documents_beside_the_value():
 
 def test_the_guard_refuses_what_the_policy_denies():
     class Refusing(ActivePolicy):
-        def allows(self, who, entry):
-            return False
+        def check_allowed(self, who, entry):
+            raise Denied("not here")
 
     ends = []
     run_call(

@@ -142,3 +142,56 @@ def test_closing_waits_for_what_is_queued():
         pool.submit(lambda number=number: done.append(number))
     pool.close(30)
     assert sorted(done) == list(range(100))
+
+
+def test_writers_that_wait_leave_workers_to_readers(pool):
+    gate, written, read = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def write():
+        gate.wait()
+        written.release()
+
+    for _ in range(20):
+        pool.submit(write, writes=True)
+    for _ in range(50):
+        pool.submit(read.release)
+    for _ in range(50):
+        assert read.acquire(timeout=30)
+    assert not written.acquire(blocking=False)
+    gate.set()
+    for _ in range(20):
+        assert written.acquire(timeout=30)
+
+
+def test_a_pool_of_one_worker_writes_too():
+    pool, done = WorkerPool(1), threading.Semaphore(0)
+    pool.submit(done.release, writes=True)
+    assert done.acquire(timeout=30)
+    pool.close(10)
+
+
+def test_closing_waits_for_writers_that_are_queued():
+    pool, done = WorkerPool(3), []
+    for number in range(50):
+        pool.submit(lambda number=number: done.append(number), writes=True)
+    pool.close(30)
+    assert sorted(done) == list(range(50))
+
+
+def test_a_lost_writer_leaves_its_place_to_the_next_one():
+    pool, gate, threads, done = WorkerPool(3), threading.Event(), [], threading.Semaphore(0)
+    begun = threading.Semaphore(0)
+
+    def hang():
+        threads.append(threading.current_thread())
+        begun.release()
+        gate.wait()
+
+    pool.submit(hang, writes=True)
+    assert begun.acquire(timeout=30)
+    pool.submit(done.release, writes=True)  # only one may write at a time
+    assert not done.acquire(blocking=False)
+    assert pool.replace(threads[0])
+    assert done.acquire(timeout=30)
+    gate.set()
+    pool.close(10)

@@ -51,14 +51,37 @@ class PostgresServer:
         if root:
             os.chown(self._data, _NOBODY, _NOBODY)
         self._call("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "-U", "postgres")
-        chosen = [word for name, value in (_SETTINGS | settings).items() for word in ("-c", f"{name}={value}")]
+        self._settings = [word for name, value in (_SETTINGS | settings).items() for word in ("-c", f"{name}={value}")]
+        self._free: list[str] = []
+        self.start()
+
+    def start(self) -> None:
         self._process = subprocess.Popen(
-            self._words("postgres", "-k", str(self._sockets), "-h", "", *chosen),
+            self._words("postgres", "-k", str(self._sockets), "-h", "", *self._settings),
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )
         self._admin = self._connected()
-        self._free: list[str] = []
+
+    def crash(self) -> None:
+        """End it at once, as a power cut would; `start` brings it back."""
+        self._admin.close()
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """Stop all of its processes: connections stay open, and nothing is answered until `thaw`."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: int) -> None:
+        main = self._process.pid
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        for pid in (main, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def _words(self, program: str, *words: str) -> list[str]:
         return [*self._prefix, str(_binaries() / program), "-D", str(self._data), *words]

@@ -1,12 +1,23 @@
 """The search engine: the shared index, its vectors, and the worker that makes them."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tokonoma.config.settings import Settings
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Record, Rows, Statements
+from tokonoma.core.embedding import StoredModel
+from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
 from tokonoma.embed import queue
+from tokonoma.embed.active_model import (
+    ADVICE,
+    explain_difference,
+    find_active,
+    is_update,
+    load_active,
+    switch_model,
+)
 from tokonoma.embed.builtin import MODEL_NAME
 from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
@@ -15,6 +26,15 @@ from tokonoma.jobs.runner import JobRunner
 from tokonoma.search.index import SearchIndex
 from tokonoma.search.vectors.search import VectorSearch, build_text_reader
 from tokonoma.store.database import Database
+
+
+class VectorCounts(NamedTuple):
+    """Documents by the state of their vectors of one model; `failed`: the model has refused their text."""
+
+    model: str
+    made: int
+    waiting: int
+    failed: int
 
 
 class SearchEngine:
@@ -34,21 +54,21 @@ class SearchEngine:
         self._database = database
         config = build_model_config(settings)
         embeds = config.provider != "none"
-        self._embedders = EmbedderCache(config, build_provider_access(settings))
+        self._embedders = EmbedderCache(build_provider_access(settings))
         embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
         self.vectors = VectorSearch(database, queue, build_text_reader(read_record), embed)
-        self.worker = EmbedWorker(database, self._embedders.get_current, config, self.vectors, jobs) if embeds else None
+        self.worker = EmbedWorker(database, self._embedders.get, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)
-        self.model = config.name
-        self._is_builtin = config.provider == "builtin"
-        self._is_deferred = self._is_builtin  # embedding waits for the first search, or until there is much to do
+        self._config = config
+        # Embedding waits for the first search, or until there is much to do.
+        self._is_deferred = config.provider == "builtin"
         self._saved_count = 0
 
     def find(self, call: Call, query: Query, where: SearchFilter, labels: tuple[Classification, ...]) -> Hits:
         """Inside the caller's scope."""
         uses_vectors = query.mode != "text" and (query.text.strip() or query.pivot)
-        if self._is_builtin and self.worker is not None and uses_vectors:
+        if self.worker is not None and uses_vectors:
             if query.wait_for_embedding:
                 self.worker.catch_up()  # what was just saved is found by its vector, too
             else:
@@ -59,10 +79,60 @@ class SearchEngine:
             return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
 
     def resume(self, *, serves: bool = False) -> None:
-        """Continue with what the last process left in the queue."""
+        """Continue with what the last process left in the queue. A server looks at the queue from now on: it also does
+        what other processes leave there, and notices a change of the model."""
         self._is_deferred = self._is_deferred and not serves
         if self.worker is not None:
+            if serves:
+                self.worker.wake()
             self.worker.resume(SHORT_QUEUE if self._is_deferred else 1)
+
+    def switch_model(self) -> StoredModel:
+        """Make the model of the settings the one of this database; all vectors are then made again, by any process."""
+        embedder = self._embedders.get(self._config)
+        if embedder is None:
+            message = "No embedding model is set. Set embed_provider and embed_model first."
+            raise Unready(message, reason="embedder")
+        with self._database.reading() as rows:
+            before = find_active(self.vectors, rows)
+        if before is None or before.name != self._config.name:
+            switch_model(self._database, self.vectors, embedder, self._config, before)
+        with self._database.reading() as rows:
+            active = find_active(self.vectors, rows)
+        assert active is not None
+        return active
+
+    def count_vectors(self, rows: Rows) -> list[VectorCounts]:
+        """By model, the one in use last. Without a model yet: those that wait for one."""
+        waiting, failed = queue.count_waiting(rows), queue.count_failed(rows)
+        found = [
+            VectorCounts(model.name, made, unqueued + waiting - failed, failed)
+            if model.current
+            else VectorCounts(model.name, made, 0, 0)
+            for model, made, unqueued in sorted(self.vectors.count_by_model(rows), key=lambda each: each[0].current)
+        ]
+        return found or [VectorCounts("", 0, waiting - failed, failed)]
+
+    def describe(self) -> tuple[bool, str]:
+        """Whether search works as the settings say, and how it works."""
+        if self.worker is None:
+            return True, "by words alone: no embedding provider is set"
+        with self._database.reading() as rows:
+            active = find_active(self.vectors, rows)
+        if active is None:
+            name, other = self._config.name, ""
+        else:
+            name, other = active.name, "" if active.name == self._config.name else self._explain(active)
+            try:
+                load_active(self._embedders.get, self._config, active)
+            except Refusal as error:
+                return False, f"by words alone: {error.message}"
+        if self.worker.problem:
+            return False, f"by words; {name} is waited for: {self.worker.problem}"
+        return True, f"by words and by meaning ({name})" + other
+
+    def _explain(self, active: StoredModel) -> str:
+        return "" if is_update(self._config, active) else f". {explain_difference(self._config, active)} {ADVICE}"
 
     def close(self) -> None:
         self._embedders.close()

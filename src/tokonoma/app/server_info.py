@@ -97,6 +97,13 @@ class ProcessInfo:
         counts = {f"records_{module}": count for module, count in rows.rows(sql, **params) if module in visible}
         return {"journal_entries": entries, **counts}
 
+    def vectors(self) -> Sequence[Mapping[str, Any]]:
+        try:
+            with self._database().reading() as rows:
+                return [each._asdict() for each in self._searching().count_vectors(rows)]
+        except Refusal:
+            return ()
+
     def recent_entries(
         self, principal: Principal, limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
@@ -116,13 +123,11 @@ class ProcessInfo:
 
     def _search(self) -> dict[str, Any]:
         """By words it always works; by meaning with an embedding provider, once that has answered."""
-        searching = self._searching()
-        worker = searching.worker
-        if worker is None:
-            return {"ok": True, "says": "by words alone: no embedding provider is set"}
-        if worker.problem:
-            return {"ok": False, "says": f"by words; {searching.model} is waited for: {worker.problem}"}
-        return {"ok": True, "says": f"by words and by meaning ({searching.model})"}
+        try:
+            ok, says = self._searching().describe()
+        except Refusal as error:
+            return {"ok": False, "says": error.message}
+        return {"ok": ok, "says": says}
 
     def _policy(self) -> dict[str, Any]:
         """Which one is in force, and how far the records have followed it."""

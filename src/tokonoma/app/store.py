@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
-from tokonoma.core.clock import now
+from tokonoma.core.clock import MOST_BEHIND, continue_from, now
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.core.module import Migration
@@ -42,6 +42,10 @@ def open_store(home: Path, url: str, *, durable: bool) -> Database:
         database = _add_checksums(database, home, lambda: open_database(url, durable=durable))
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
+    with database.reading() as rows:
+        newest = rows.row("select max(at) from journal where at <= :most", most=now() + MOST_BEHIND)
+    if newest is not None and newest[0] is not None:
+        continue_from(newest[0])  # what has expired stays expired, also if the machine's clock was set back meanwhile
     return database
 
 

@@ -69,7 +69,10 @@ class RateLimiter:
                 row = tx.row(_READ, name=name)
                 tx.run(_FORGET, at=at - 86_400_000)
             assert row is not None
-            full_at = max(row[0], at)
+            # More than a whole bucket ahead: another clock has written it, and nobody must wait for that one's time.
+            full_at = min(max(row[0], at), at + round(self._calls * self._step))
+            if full_at < row[0]:
+                tx.run(_UPDATE, name=name, full_at=full_at)
             taken = max(0, min(self._portion, self._calls - self._count_used(full_at, at)))
             if taken:
                 full_at += round(taken * self._step)

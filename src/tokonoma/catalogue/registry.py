@@ -105,6 +105,13 @@ class Registry:
             raise _unknown_name("tool", f"tool in {module}", tool, [each.name for each in entries])
         return entry
 
+    def writes(self, module: str, tool: str) -> bool:
+        """Whether the tool of this name may write; False if there is none."""
+        known = self._known
+        names = known.names.get(module, {}) if module else known.by_full_name
+        entry = names.get(_normalize_name(tool))
+        return entry is not None and entry.effect != "read"
+
     def find_meta_tool(self, name: str) -> ToolInfo:
         """One of the gateway's own tools."""
         return self._known.names[GATEWAY][_normalize_name(name)]

@@ -15,6 +15,7 @@ from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.modules import require_module
 from tokonoma.cli.output import confirm_removal, print_note
+from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
@@ -25,13 +26,25 @@ from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
 @command("reindex", "database_url")
 @click.option("--module", "only", metavar="NAME", help="Only the records of this module.")
 @click.option("--from-start", is_flag=True, help="Start again from the beginning instead of resuming.")
+@click.option("--embedding", is_flag=True, help="Only change the embedding model, to the one of the settings.")
+@click.option("--wait", is_flag=True, help="Wait until all vectors are made.")
 @pass_app
-def reindex_command(app: App, only: str | None, from_start: bool) -> None:
+def reindex_command(app: App, only: str | None, from_start: bool, embedding: bool, wait: bool) -> None:
     """Rebuild the search index from the stored records. Servers can keep running, and searches find the same as before.
 
-    Ctrl-C interrupts it; the next run resumes there.
+    Ctrl-C interrupts it; the next run resumes there. `--embedding` makes the model of the settings the one of this
+    database: all vectors are made again in the background, and searches use the old ones until then.
     """
     require_database(app, "index")
+    if embedding:
+        model = app.search.switch_model()
+        click.echo(f"The embedding model of this database is {model.name} ({model.dimension} numbers per vector).")
+    else:
+        _rebuild(app, only, from_start)
+    report_vectors(app, wait)
+
+
+def _rebuild(app: App, only: str | None, from_start: bool) -> None:
     infos = app.registry.visible_modules(OWNER) if only is None else [require_module(app, only)]
     modules = [app.registry.get_module(info.name) for info in infos]
     if from_start:

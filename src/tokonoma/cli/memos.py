@@ -16,6 +16,7 @@ from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import require_database
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
@@ -124,15 +125,18 @@ def _read_relation_pages(app: App, params: dict[str, Any]) -> Iterator[list[tupl
 @click.option("--namespace", default="/", show_default=True, help="Import into this namespace.")
 @click.option("--source-name", "name", help="Name that identifies this source; default for a folder: its name.")
 @click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
+@click.option(
+    "--wait", is_flag=True, help="Wait until all vectors are made, so that search by meaning finds everything."
+)
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
 def import_memos(
-    app: App, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, as_json: bool
+    app: App, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, wait: bool, as_json: bool
 ) -> None:
     """Import memos from SOURCE: an export of this program, or a file or folder of another program.
 
     A source can be imported again: only what has changed there is changed here. The exit code is 1 if something could
-    not be imported.
+    not be imported. Memos are found by their words at once, and by their meaning when their vectors are made.
     """
     namespace = resolve_namespace(namespace, OWNER)
     progress = ProgressPrinter()
@@ -153,10 +157,11 @@ def import_memos(
             stopped = error.message if isinstance(error, Refusal) else "Interrupted."
         progress.finish()
     about = {"source": source, "format": found, "namespace": namespace, "dry_run": dry_run}
-    if as_json:
-        print_json(_build_summary(about, importer.tally, stopped))
-    else:
+    if not as_json:
         click.echo(_format_report(about, importer.tally))
+    waiting = 0 if dry_run else report_vectors(app, wait and not stopped)
+    if as_json:
+        print_json(_build_summary(about, importer.tally, stopped) | {"vectors_waiting": waiting})
     if stopped:
         raise Invalid(f"{stopped} The import is incomplete; run it again to continue.")
     sys.exit(1 if importer.tally.skipped.total else 0)

@@ -1,4 +1,10 @@
-"""Time: whole milliseconds since the epoch, formatted as RFC 3339 in UTC."""
+"""Time: whole milliseconds since the epoch, formatted as RFC 3339 in UTC.
+
+The server's time never goes back. When the machine's clock is set back, the server's time goes on at half the speed
+until the clock has caught up: what has expired stays expired, and what waits for a time waits at most twice as long. A
+new process goes on from the newest time in the journal. A clock that is more than a week behind is believed: more
+likely the time before it was wrong.
+"""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -10,9 +16,28 @@ read_nanoseconds = time.time_ns
 """The one source of the time. Tests replace it here, and every part of the server follows."""
 
 
+MOST_BEHIND = 7 * 86_400_000
+"""Milliseconds that the machine's clock may be behind the server's time."""
+
+_last = (0, 0)  # the newest time that was given, in nanoseconds, and the monotonic clock at that moment
+
+
 def now() -> int:
     """Milliseconds since the epoch."""
-    return read_nanoseconds() // 1_000_000
+    global _last
+    wall, (last, tick) = read_nanoseconds(), _last
+    at = time.monotonic_ns()
+    if last > wall >= last - MOST_BEHIND * 1_000_000:
+        wall = last + (at - tick) // 2
+    _last = (wall, at)
+    return wall // 1_000_000
+
+
+def continue_from(milliseconds: int) -> None:
+    """Give no earlier time than this one, which the store has seen, unless the clock is too far behind it."""
+    global _last
+    if now() < milliseconds <= read_nanoseconds() // 1_000_000 + MOST_BEHIND:
+        _last = (milliseconds * 1_000_000, time.monotonic_ns())
 
 
 def format_time(milliseconds: int) -> str:

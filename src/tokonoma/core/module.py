@@ -118,6 +118,7 @@ class ServerInfo(Protocol):
 
     def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
     def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
+    def vectors(self) -> Sequence[Mapping[str, Any]]: ...  # by embedding model: made, waiting, failed
 
     # Bytes and rows of what is stored, for the owner; for any other principal what it can see of these classifications.
     def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]: ...

@@ -5,9 +5,10 @@ it is halved until the texts that fail are found, or until it shows that the pro
 """
 
 import re
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +18,7 @@ from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.embed import queue
+from tokonoma.embed.active_model import ModelSwitched
 from tokonoma.embed.embedder import Embedder, UnusableAnswer, VectorStore
 from tokonoma.embed.queue import QueueClaim
 from tokonoma.store.database import Database
@@ -29,7 +31,7 @@ Result = TypeVar("Result")
 
 _FIRST, _MOST = 8, 512  # documents of a batch: few at first, more as long as the provider is quick
 _QUICK, _SLOW = 1.0, 5.0  # seconds of a batch
-_LATER, _LATEST = 30_000, 6 * 3_600_000  # milliseconds until a text that fails is tried again
+_LATER = 30_000  # milliseconds until a text that fails is tried again; doubled after each further failure
 _ENOUGH = 3  # texts that fail alone before any succeeds: no more are tried
 
 MAX_CHUNKS = 64
@@ -64,9 +66,12 @@ class BatchRunner:
                 return 0
         begin = time.monotonic()
         with self._database.writing() as statements:
+            if not self._store.lock_active(statements, model.id, alone=True):
+                raise ModelSwitched
             claims = queue.claim(statements, now() + self._lease, self._size)
         try:
-            finished = self._process_claims(model, claims)
+            with self._renew_meanwhile(claims):
+                finished = self._process_claims(model, claims)
         except BaseException:
             with suppress(Refusal):  # the database may be what failed; the lease ends by itself
                 self._release(claims)
@@ -78,9 +83,27 @@ class BatchRunner:
             self._size = min(self._size * 2, _MOST)
         return finished
 
+    @contextmanager
+    def _renew_meanwhile(self, claims: list[QueueClaim]) -> Generator[None]:
+        """Leases are short, so that another process soon goes on if this one is killed; a provider may take longer."""
+        ended = threading.Event()
+
+        def renew() -> None:
+            while not ended.wait(self._lease / 3000):
+                with suppress(Refusal), self._database.writing() as statements:
+                    queue.renew(statements, claims, now() + self._lease)
+
+        thread = threading.Thread(target=renew, name="tokonoma-claims", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
     def _process_claims(self, model: StoredModel, claims: list[QueueClaim]) -> int:
         items = self._read_items(claims)
-        finished, renew_at = 0, now() + self._lease // 3
+        finished = 0
         while items:
             if self._closing():
                 self._release([item.claim for item in items])
@@ -88,10 +111,6 @@ class BatchRunner:
             group = _take_group(items, self._embedder.batch_size)
             del items[: len(group)]
             finished += self._process_group(model, group)
-            if items and now() > renew_at:
-                with self._database.writing() as statements:
-                    queue.renew(statements, [item.claim for item in items], now() + self._lease)
-                renew_at = now() + self._lease // 3
         return finished
 
     def _read_items(self, claims: list[QueueClaim]) -> list[_BatchItem]:
@@ -113,6 +132,8 @@ class BatchRunner:
         sent = [item for item in group if item.pieces]
         good, bad = bisect_failures(sent, lambda part: self._embed_group(model, part))
         with self._database.writing() as statements:
+            if not self._store.lock_active(statements, model.id):
+                raise ModelSwitched
             # A document that is being changed comes again with its new text, or is deleted.
             free = queue.lock_claims(statements, [item.claim for item in group])
             existing = self._store.lock_against_delete(statements, [claim.document_id for claim in free])
@@ -142,7 +163,7 @@ class BatchRunner:
 
     def _postpone(self, statements: queue.Statements, claim: QueueClaim, problem: str, *, guilty: bool) -> None:
         """A text that failed while others did not waits long (`guilty`); else it only goes behind the others."""
-        wait = min(_LATER * 2 ** min(claim.tries, 20), _LATEST) if guilty else 0
+        wait = min(_LATER * 2 ** min(claim.tries, 20), queue.LATEST_DUE) if guilty else 0
         tries = claim.tries + 1 if guilty else claim.tries
         queue.postpone(statements, claim, now() + wait, tries, problem)
         if guilty:

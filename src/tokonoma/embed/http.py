@@ -210,7 +210,7 @@ def _parse_rows(text: bytes, count: int, where: str) -> list[Any]:
 
 
 def _parse_retry_after(value: str | None) -> float | None:
-    """Seconds, from a number or from a date; at most an hour."""
+    """Seconds, from a number or from a date; at most a minute, whatever the endpoint asks for."""
     if value is None:
         return None
     try:
@@ -220,4 +220,4 @@ def _parse_retry_after(value: str | None) -> float | None:
             seconds = parsedate_to_datetime(value).timestamp() - now() / 1000
         except ValueError:
             return None
-    return min(max(seconds, 0.0), 3600.0) if seconds == seconds else None
+    return min(max(seconds, 0.0), _MOST_REST) if seconds == seconds else None

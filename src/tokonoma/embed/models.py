@@ -87,8 +87,7 @@ class EmbedderCache:
     """The embedders of a process, one per configuration, all closed at the end. A model that is no longer configured is
     reached by the present settings: a query never goes to an address that was removed from them."""
 
-    def __init__(self, config: ModelConfig, access: ProviderAccess) -> None:
-        self.config = config
+    def __init__(self, access: ProviderAccess) -> None:
         self._access = access
         self._embedders: dict[ModelConfig, Embedder | None] = {}
         self._lock = threading.Lock()
@@ -99,11 +98,6 @@ class EmbedderCache:
             if config not in self._embedders:
                 self._embedders[config] = build_embedder(config, self._access)
             return self._embedders[config]
-
-    def get_current(self) -> Embedder:
-        embedder = self.get(self.config)
-        assert embedder is not None, "no worker is started for the provider `none`"
-        return embedder
 
     def close(self) -> None:
         with self._lock:

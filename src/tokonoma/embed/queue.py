@@ -33,8 +33,15 @@ _INSERT = """insert into embedding_queue (document_id, ticket, rank, due, lease,
 values (:document_id, :ticket, :rank, :due, 0, 0, '') on conflict (document_id) do """
 _ENQUEUE = f"""{_INSERT} update set ticket = excluded.ticket, rank = excluded.rank, due = excluded.due, lease = 0,
     tries = 0, problem = ''"""
-_NEXT = """select document_id, ticket, tries from embedding_queue where due <= :now and lease <= :now
-order by rank, due limit :limit {for_update_free}"""
+# A text that was never refused is due at any time: `due` only orders it. Times that lie further ahead than they can
+# were written by another clock, and nothing waits for that one's time.
+LATEST_DUE, LONGEST_LEASE = 6 * 3_600_000, 120_000
+"""Milliseconds that a text which fails waits at most, and for which a worker holds one at most without renewing it."""
+
+_DUE = f"(tries = 0 or due <= :now or due > :now + {LATEST_DUE})"
+_FREE_LEASE = f"(lease <= :now or lease > :now + {LONGEST_LEASE})"
+_NEXT = f"""select document_id, ticket, tries from embedding_queue where {_DUE} and {_FREE_LEASE}
+order by rank, due limit :limit {{for_update_free}}"""  # noqa: S608 - our own words
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
 _POSTPONE = """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
@@ -98,13 +105,18 @@ def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, pr
 
 def has_ready(rows: Rows, least: int = 1, *, claimed: bool = False) -> bool:
     """Whether so much can be claimed, or is already `claimed`. Called before anything is written."""
-    free = "" if claimed else "and lease <= :now"
-    sql = f"select 1 from embedding_queue where due <= :now {free} limit 1 offset :before"  # noqa: S608
+    free = "" if claimed else f"and {_FREE_LEASE}"
+    sql = f"select 1 from embedding_queue where {_DUE} {free} limit 1 offset :before"  # noqa: S608
     return rows.row(sql, now=now(), before=least - 1) is not None
 
 
 def count_waiting(rows: Rows) -> int:
     return rows.rows("select count(*) from embedding_queue")[0][0]
+
+
+def count_failed(rows: Rows) -> int:
+    """Those of them that the model has refused; they are tried again much later."""
+    return rows.rows("select count(*) from embedding_queue where tries > 0")[0][0]
 
 
 def get_problem(rows: Rows, document_id: int) -> str | None:

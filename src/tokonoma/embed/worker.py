@@ -1,10 +1,8 @@
 """The worker that empties the queue: one job per process, started when there is something to do."""
 
-import json
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Protocol
 
@@ -13,8 +11,19 @@ from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.embed import queue
+from tokonoma.embed.active_model import (
+    GetEmbedder,
+    ModelNotUsable,
+    ModelSwitched,
+    check_answers,
+    find_active,
+    is_update,
+    load_active,
+    parse_config,
+    switch_model,
+)
 from tokonoma.embed.batches import BatchRunner
-from tokonoma.embed.embedder import PROBE, Embedder, ProviderUnavailable, VectorStore, check_model
+from tokonoma.embed.embedder import ProviderUnavailable, VectorStore
 from tokonoma.embed.models import ModelConfig
 from tokonoma.store.database import Database
 
@@ -30,10 +39,12 @@ _MAX_WAIT = 0.3  # seconds that a search waits at most
 class WorkerTiming:
     """Seconds."""
 
-    idle: float = 5.0  # between two looks at a queue that other processes may write to
+    idle: float = 2.0  # between two looks at a queue that other processes may write to
     first: float = 1.0  # after the provider's first failure; twice as long after each further one
     most: float = 60.0
-    lease: float = 90.0  # of a document: longer than the provider may take for one batch
+    lease: float = (
+        6.0  # of a document; renewed while its vector is being made. After a kill another process waits for it
+    )
 
 
 class JobStarter(Protocol):
@@ -45,12 +56,13 @@ class JobStarter(Protocol):
 
 
 class EmbedWorker:
-    """`get_embedder` is called when there is work, not before; it may fail."""
+    """`get_embedder` is called when there is work, not before; it may fail. `config` is the model of the settings: the
+    one of the store is used, if it is another."""
 
     def __init__(
         self,
         database: Database,
-        get_embedder: Callable[[], Embedder],
+        get_embedder: GetEmbedder,
         config: ModelConfig,
         store: VectorStore,
         jobs: JobStarter,
@@ -73,10 +85,9 @@ class EmbedWorker:
         self._jobs.start(Job("embed", self.run_step, timing.first, timing.most, choose_pause=self._choose_pause))
 
     def resume(self, least: int = 1) -> None:
-        """At the start of a server: continue where the last process ended, if at least so many documents wait, or begin
-        with a new model."""
+        """Continue where the last process ended, if at least so many documents wait, or begin with a new model."""
         with self._database.reading() as rows:
-            if self._has_model_changed(rows) or queue.has_ready(rows, least):
+            if self._is_filling(find_active(self._store, rows)) or queue.has_ready(rows, least):
                 self.wake()
 
     def catch_up(self) -> None:
@@ -85,8 +96,13 @@ class EmbedWorker:
             return
         try:
             with self._database.reading() as rows:
-                due = queue.has_ready(rows, claimed=True) or self._has_model_changed(rows)
-                short = due and not queue.has_ready(rows, SHORT_QUEUE + 1, claimed=True)
+                active = find_active(self._store, rows)
+                due = queue.has_ready(rows, claimed=True) or self._is_filling(active)
+                config = self._config if active is None else parse_config(active)
+                # Only a model in this process is quick enough to wait for.
+                short = (
+                    due and config.provider == "builtin" and not queue.has_ready(rows, SHORT_QUEUE + 1, claimed=True)
+                )
             if short and self._work_lock.acquire(timeout=_MAX_WAIT):
                 try:
                     until, more = time.monotonic() + _MAX_WAIT, True
@@ -102,10 +118,9 @@ class EmbedWorker:
             self._record_failure(error)
             self.wake()
 
-    def _has_model_changed(self, rows: queue.Rows) -> bool:
-        models = self._store.list_models(rows)
-        mine = next((each for each in models if each.name == self._config.name), None)
-        return bool(models) and (mine is None or not mine.current or mine.backfilled_to is not None)
+    def _is_filling(self, active: StoredModel | None) -> bool:
+        """Whether documents are still to be put into the queue of the store's model."""
+        return active is not None and (active.backfilled_to is not None or is_update(self._config, active))
 
     def run_batch(self) -> bool:
         """Work on one batch. False: there is nothing more to do."""
@@ -113,12 +128,20 @@ class EmbedWorker:
             return self._run_batch()
 
     def _run_batch(self) -> bool:
-        if self._model is None:
-            self._model, self._batches = self._open_model()
+        with self._database.reading() as rows:
+            active = find_active(self._store, rows)
+            if not queue.has_ready(rows) and not self._is_filling(active) and self._model is None:
+                return False  # nothing to load a model for
+        if self._model is None or active is None or active.id != self._model.id:
+            self._model, self._batches = self._open_model(active)
             self._filled = self._model.backfilled_to
         assert self._batches is not None
-        filling = self._filled is not None and self._enqueue_missing(self._model, self._filled)
-        finished = self._batches.run_batch(self._model)
+        try:
+            filling = self._filled is not None and self._enqueue_missing(self._model, self._filled)
+            finished = self._batches.run_batch(self._model)
+        except ModelSwitched:
+            self._model = None
+            return True
         self._log_progress(finished)
         self._store.maintain(self._model.id)
         return finished > 0 or filling or self._store.retire(self._model.id)
@@ -130,31 +153,28 @@ class EmbedWorker:
             with self._database.reading() as rows:
                 log("info", "embed.progress", finished=self._finished, waiting=queue.count_waiting(rows))
 
-    def _open_model(self) -> tuple[StoredModel, BatchRunner]:
-        """The model, after a check that it is the one whose vectors are stored under its name."""
-        embedder = self._get_embedder()
-        anchor = embedder.embed([PROBE], "document")[0]
-        with self._database.reading() as rows:
-            known = self._find_model(rows)
-        if known is not None:
-            check_model(anchor, known, " Restore that model, or set another name in embed_model.")
-        if known is None or not known.current:
-            with self._database.writing() as statements:
-                self._store.adopt(statements, embedder.model, json.dumps(asdict(self._config)), anchor)
-            log("info", "embed.model", model=embedder.model, dimension=anchor.shape[0])
+    def _open_model(self, active: StoredModel | None) -> tuple[StoredModel, BatchRunner]:
+        """The store's model, after a check that it is the one whose vectors are stored under its name. A store without
+        a model takes the one of the settings."""
+        if active is None or is_update(self._config, active):
+            embedder = self._get_embedder(self._config)
+            assert embedder is not None, "no worker is started for the provider `none`"
+            switch_model(self._database, self._store, embedder, self._config, active)
             with self._database.reading() as rows:
-                known = self._find_model(rows)
-        assert known is not None
-        return known, BatchRunner(self._database, embedder, self._store, self._timing.lease, lambda: self._jobs.closing)
-
-    def _find_model(self, rows: queue.Rows) -> StoredModel | None:
-        return next((each for each in self._store.list_models(rows) if each.name == self._config.name), None)
+                active = find_active(self._store, rows)
+            assert active is not None
+        embedder = load_active(self._get_embedder, self._config, active)
+        check_answers(embedder, self._config, active)
+        closing = lambda: self._jobs.closing  # noqa: E731
+        return active, BatchRunner(self._database, embedder, self._store, self._timing.lease, closing)
 
     def _enqueue_missing(self, model: StoredModel, after: int) -> bool:
         """Put documents without a vector of this model into the queue."""
-        with self._database.reading() as rows:
-            found = self._store.list_missing(rows, model.id, after, _BACKFILL)
         with self._database.writing() as statements:
+            # Looked for while no other worker stores vectors: what one has just finished is not done again.
+            if not self._store.lock_active(statements, model.id, alone=True):
+                raise ModelSwitched
+            found = self._store.list_missing(statements, model.id, after, _BACKFILL)
             locked = self._store.lock_for_change(statements, found)
             ours = list(takewhile(locked.__contains__, found))  # the rest when the next one is no longer being changed
             if found and not ours:
@@ -188,4 +208,6 @@ class EmbedWorker:
     def _choose_pause(self, error: Exception) -> float | None:
         if isinstance(error, ProviderUnavailable) and error.retry_after is not None:
             return error.retry_after
+        if isinstance(error, ModelNotUsable):  # the store may get another model at any time
+            return self._timing.idle
         return self._timing.most if isinstance(error, Unready) else None

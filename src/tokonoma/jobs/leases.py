@@ -20,6 +20,8 @@ TABLES = (
 _NEW = "insert into job_lease (name, holder, until) values (:name, '', 0) on conflict (name) do nothing"
 _TAKE = """update job_lease set holder = :me, until = :until
 where name = :name and (holder = :me or until < :now)"""
+# Further ahead than a lease can be: it was written by another clock, and nobody must wait for that one's time.
+_SHORTEN = "update job_lease set until = :until where name = :name and until > :until"
 _RELEASE = "update job_lease set until = 0 where holder = :me and name = :name"
 
 
@@ -36,9 +38,11 @@ class Leases:
     def take(self, name: str, seconds: float) -> bool:
         """Take or renew; False while another process holds it."""
         at = self._clock()
+        until = at + int(seconds * 1000)
         with self._writing() as statements:
             statements.run(_NEW, name=name)
-            taken = statements.run(_TAKE, name=name, me=self._me, until=at + int(seconds * 1000), now=at) == 1
+            statements.run(_SHORTEN, name=name, until=until)
+            taken = statements.run(_TAKE, name=name, me=self._me, until=until, now=at) == 1
         if taken:
             self._held.add(name)
         return taken

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.concurrency import CancelToken, Deferred
@@ -19,7 +19,12 @@ from tokonoma.core.desk import AsyncTx, Classification, Desk, Document, Record, 
 from tokonoma.core.query import Hits, Query, SearchFilter
 
 T = TypeVar("T")
-Submit = Callable[[Callable[[], object]], None]
+
+
+class Submit(Protocol):
+    """Puts a function on the worker pool."""
+
+    def __call__(self, work: Callable[[], object], *, writes: bool = False) -> None: ...
 
 
 class AsyncTools:
@@ -169,7 +174,7 @@ class _TransactionWorker:
             while (step := self._steps.get()) is not None:
                 step()
 
-        self._submit(hold)
+        self._submit(hold, writes=True)
         try:
             return await asyncio.shield(entered)
         except asyncio.CancelledError:

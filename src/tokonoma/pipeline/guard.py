@@ -12,7 +12,6 @@ import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.content import ContentBlock, ResourceContent, RichResult
-from tokonoma.core.errors import Denied
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy, PolicyView
 
@@ -25,8 +24,7 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
 
     def stage(call: Call) -> Iterator[None]:
         current, entry = policy(), call.chosen_tool
-        if not current.allows(call.principal, entry):
-            raise Denied(f"The policy does not allow {entry.path} here.", policy_version=current.version)
+        current.check_allowed(call.principal, entry)
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
         call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
         if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:

@@ -12,7 +12,7 @@ from tokonoma.core.module import ToolInfo
 from tokonoma.pipeline.desk import CallDesk, DeskParts
 
 if TYPE_CHECKING:
-    from tokonoma.pipeline.async_tools import AsyncTools
+    from tokonoma.pipeline.async_tools import AsyncTools, Submit
 
 
 class ToolInvoker:
@@ -22,7 +22,7 @@ class ToolInvoker:
         self,
         load: Callable[[ToolInfo], LoadedTool],
         parts: DeskParts,
-        submit: Callable[[Callable[[], object]], None],
+        submit: "Submit",
         record_sent: Callable[[Call], None],
     ) -> None:
         self._load, self._parts, self._submit, self._record_sent = load, parts, submit, record_sent

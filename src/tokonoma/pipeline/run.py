@@ -26,15 +26,21 @@ _ABANDONED = "The call ran past its time limit and does not stop. It may still t
 
 
 class CallRunner:
-    """Puts calls on the worker pool. `build` makes the stages and the invoker when the first call needs them."""
+    """Puts calls on the worker pool. `build` makes the stages and the invoker when the first call needs them; `writes`
+    says whether a tool, by its module and name, may write."""
 
-    def __init__(self, pool: WorkerPool, build: Callable[[], tuple[Sequence[Stage], Invoke]]) -> None:
-        self._pool, self._build = pool, build
+    def __init__(
+        self,
+        pool: WorkerPool,
+        build: Callable[[], tuple[Sequence[Stage], Invoke]],
+        writes: Callable[[str, str], bool] = lambda module, tool: True,
+    ) -> None:
+        self._pool, self._build, self._writes = pool, build, writes
         self._lock = threading.Lock()
         self._built: tuple[Sequence[Stage], Invoke] | None = None
 
     def submit(self, call: Call, done: Done) -> None:
-        self._pool.submit(partial(self._run, call, done))
+        self._pool.submit(partial(self._run, call, done), writes=self._writes(call.module, call.tool))
 
     def warm(self) -> None:
         """Build the stages ahead of the first call."""

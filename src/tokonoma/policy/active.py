@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_address
-from tokonoma.core.errors import Conflict, Denied, Refusal
+from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
 from tokonoma.policy import rules as decisions
@@ -54,9 +54,8 @@ class ActivePolicy:
 
     # What a caller may see
 
-    def allows(self, who: Principal, entry: ToolInfo) -> bool:
-        del who, entry
-        return True
+    def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
+        """Raise if no policy lets this caller use the tool at all."""
 
     def view_for(self, who: Principal) -> PolicyView:
         view = self._views.get(who.name)
@@ -181,14 +180,22 @@ class ActivePolicy:
 
 
 class ClosedPolicy(ActivePolicy):
-    """In force if no policy can be read: no record is readable, and nothing is stored."""
+    """In force if no policy can be read: no record is readable, and nothing is stored. `problem` is why."""
+
+    def __init__(self, problem: Refusal | None = None) -> None:
+        super().__init__()
+        self.problem = problem
 
     @property
     def version(self) -> str:
         return "none"
 
-    def allows(self, who: Principal, entry: ToolInfo) -> bool:
-        return entry.module in RECORDLESS_MODULES or (who.kind == "owner" and entry.path in REPAIR_TOOLS)
+    def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
+        if entry.module in RECORDLESS_MODULES or (who.kind == "owner" and entry.path in REPAIR_TOOLS):
+            return
+        if isinstance(self.problem, Unavailable):  # the database is away: that is the answer, not that it is forbidden
+            raise type(self.problem)(self.problem.message, reason=self.problem.reason, **self.problem.details)
+        raise Denied(f"The policy does not allow {entry.path} here.", policy_version=self.version)
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
         return PolicyView((), (), ())

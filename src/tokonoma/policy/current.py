@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from tokonoma.core.desk import Classification, Document, Rows, Statements
-from tokonoma.core.errors import Denied, Refusal, Unready
+from tokonoma.core.errors import Denied, Refusal, Unavailable, Unready
 from tokonoma.core.log import log
 from tokonoma.core.policy import DocumentScan, Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.policy import versions as store
@@ -57,9 +57,11 @@ class CurrentPolicy:
                         self._wake_reclassify()
                     self._active = self._build(rows, head)
             except Refusal as error:
-                if not isinstance(self._active, ClosedPolicy):
-                    self._active = ClosedPolicy()
-                log("error", "policy", reason=error.reason or error.kind)
+                if not isinstance(self._active, ClosedPolicy) or self._active.problem is None:  # not with every try
+                    log("error", "policy", reason=error.reason or error.kind)
+                self._active = ClosedPolicy(error)
+                if isinstance(error, Unavailable):  # asked again by the next call: the database may be back
+                    return self._active
             at = time.monotonic()
             self._cached_until = at + _CACHE_SECONDS if at >= self._uncached_until else 0.0
         return self._active

@@ -29,6 +29,7 @@ class CallDeskPolicy:
     ) -> None:
         self._current, self._reclassify, self._unfiltered, self._call = current, reclassify, unfiltered, call
         self._policy = current.get_active()
+        self._policy.check_allowed(call.principal, call.chosen_tool)
         self.decide, self.redact = self._policy.decide, self._policy.redact
         self.prepare, self.progress, self.current_version = current.prepare, current.progress, current.current_version
 

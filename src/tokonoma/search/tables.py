@@ -164,5 +164,9 @@ VECTOR_TABLES = (
     Migration("001_embedding", (_MODEL,), sqlite=_SQLITE, postgresql=_POSTGRESQL),
     # The language of the embedded text. Piece -1 is the title by itself.
     Migration("002_language", ("alter table embedding add column language {text} not null default ''",)),
+    # Two processes that choose a first model at the same moment: one of them follows the other.
+    Migration(
+        "003_one_model", ("create unique index embedding_model_active on embedding_model (current) where current = 1",)
+    ),
 )
 """Beside those of the index, which they refer to."""

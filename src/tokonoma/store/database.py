@@ -29,13 +29,16 @@ _ERRORS: Mapping[ErrorReason, str] = {
     " `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`.",
     "disk": "The disk under {location} failed to read or write; nothing was changed. Check the disk, then run"
     " `tokonoma doctor`.",
-    "database": "The connection to the database at {location} was lost; nothing was changed. Try again.",
+    "database": "The database does not answer; nothing was changed. Try again.",
     "exists": "A record with this key already exists; nothing was changed.",
     "linked": "Another record refers to this one, or the referenced record does not exist; nothing was changed.",
     "text": "A text contains a character that the database cannot store (NUL, or a lone surrogate). Remove it and try"
     " again.",
     "number": "A number is too large: integers must fit into 64 bits.",
 }
+_RETRY_AFTER: Mapping[str, int] = {"busy": 1, "database": 1, "disk_full": 30}
+"""Seconds after which it may work again. A server that is back is noticed within a second."""
+
 # All others are Unavailable.
 _KINDS: Mapping[str, type[Refusal]] = {"exists": Conflict, "linked": Conflict, "text": Invalid, "number": Invalid}
 
@@ -150,7 +153,8 @@ class TransactionBlock:
 
 def store_error(reason: ErrorReason, location: str = "") -> Refusal:
     """An error in the same words for both databases. A driver's own text never leaves the store."""
-    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason)
+    later = {"retry_after": _RETRY_AFTER[reason]} if reason in _RETRY_AFTER else {}
+    return _KINDS.get(reason, Unavailable)(_ERRORS[reason].format(location=location), reason=reason, **later)
 
 
 def raise_refusal(refusal: BaseException, error: BaseException) -> NoReturn:

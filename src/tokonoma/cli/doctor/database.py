@@ -14,24 +14,28 @@ from tokonoma.cli.backup import load_known_tables
 from tokonoma.cli.doctor.machine import Finding, run_check
 from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
+from tokonoma.core import clock
 from tokonoma.core.desk import Rows
+from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.module import Migration
 from tokonoma.core.network import is_loopback
 from tokonoma.embed import queue
+from tokonoma.embed.active_model import ADVICE, explain_difference, is_update, parse_config
 from tokonoma.embed.builtin import BuiltinEmbedder
 from tokonoma.embed.embedder import PROBE
-from tokonoma.embed.models import build_embedder
+from tokonoma.embed.models import ModelConfig, build_embedder
 from tokonoma.journal.gap import find_gap
 from tokonoma.journal.heads import read_heads
 from tokonoma.journal.verify import verify
 from tokonoma.modules.manual.sounds import EXTRA, is_installed
 from tokonoma.search.index import count_by_module, count_outdated
-from tokonoma.search.vectors.store import PgvectorExtension, find_extension, list_models
+from tokonoma.search.vectors.store import PgvectorExtension, count_by_model, find_extension
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
+_SAME_TIME = 2_000  # milliseconds that clocks of several machines may differ
 _RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
 _DAMAGED = f"{_RESTORE} If you have none, `tokonoma accept` goes on with the data as it is."
 _ADD_CHECKSUMS = {
@@ -58,6 +62,7 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("tables", lambda: check_tables(database, load_known_tables(app)))
         yield from run_check("journal", lambda: check_journal(database))
         yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
+        yield from run_check("clock", lambda: check_clock(database))
         yield from run_check("keys", lambda: check_keys(database))
         yield from run_check("records", lambda: check_records(database))
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
@@ -208,25 +213,68 @@ def check_readings() -> Iterator[Finding]:
 
 
 def check_vectors(database: Database, settings: Settings) -> Iterator[Finding]:
+    """Which model makes the vectors of this database, whether this process can use it, and what is still to be made."""
     config = build_model_config(settings)
-    if config.provider == "none":
-        return
     with database.reading() as rows:
         if not _has_table(database, rows, "embedding_queue"):
             return
-        waiting = queue.count_waiting(rows)
+        waiting, failed = queue.count_waiting(rows), queue.count_failed(rows)
         stuck = rows.rows("select problem, count(*) from embedding_queue where problem <> '' group by problem limit 3")
-        models = list_models(rows)
-    current = next((each for each in models if each.current), None)
-    if current is not None and current.name != config.name:
-        yield Finding("vectors", "ok", f"those of {current.name} are used until those of {config.name} are complete")
-    says = f"{waiting} records are waiting to be embedded" if waiting else "every record is embedded"
-    if stuck:
-        yield Finding("vectors", "warn", f"{says}; {'; '.join(row[0] for row in stuck)}")
-    else:
-        yield Finding("vectors", "ok", says)
+        models = count_by_model(rows)
+    active = next((model for model, _, _ in models if model.current), None)
+    if config.provider == "none":
+        if active is not None:
+            yield Finding("vectors", "ok", f"those of {active.name} are not used here: embed_provider is none")
+        return
+    if active is not None and active.name != config.name and not is_update(config, active):
+        yield _compare_models(config, active, settings)
+    for model, made, unqueued in models:
+        if not model.current:
+            yield Finding("vectors", "ok", f"{model.name}: {made} made; used until those of the new model are complete")
+            continue
+        says = f"{model.name}: {made} made, {waiting - failed + unqueued} waiting, {failed} failed"
+        yield Finding("vectors", "warn" if stuck else "ok", "; ".join([says, *(row[0] for row in stuck)]))
+    if active is None:
+        yield Finding("vectors", "ok", f"none yet; {waiting} records are waiting to be embedded")
     if database.kind == "postgresql":
         yield from _check_pgvector(database)
+
+
+def _compare_models(config: ModelConfig, active: StoredModel, settings: Settings) -> Finding:
+    says = explain_difference(config, active)
+    try:
+        embedder = build_embedder(parse_config(active), build_provider_access(settings))
+    except Refusal as error:
+        return Finding("vectors", "warn", f"{says} Search here is by words alone: {error.message}", ADVICE)
+    if embedder is not None:
+        embedder.close()
+    return Finding("vectors", "warn", f"{says} That of the database is used.", ADVICE)
+
+
+def check_clock(database: Database) -> Iterator[Finding]:
+    """The server's time never goes back: see core/clock.py."""
+    with database.reading() as rows:
+        if not _has_table(database, rows, "journal"):
+            return
+        row = rows.row("select max(at) from journal")
+    ahead = 0 if row is None or row[0] is None else row[0] - clock.read_nanoseconds() // 1_000_000
+    newest = "" if row is None or row[0] is None else clock.format_time(row[0])
+    if ahead <= _SAME_TIME:
+        yield Finding("clock", "ok", "not behind the newest entry of the journal")
+    elif ahead <= clock.MOST_BEHIND:
+        says = f"is {ahead // 1000} s behind the newest entry of the journal ({newest})."
+        remedy = (
+            "Check the machine's clock. Servers go on from the later time at half speed until the clock has caught up:"
+            " what has expired stays expired."
+        )
+        yield Finding("clock", "warn", says, remedy)
+    else:
+        says = f"is {ahead // 86_400_000} days behind the newest entry of the journal ({newest})."
+        remedy = (
+            "If the clock is wrong now, set it: keys and memos that have expired are valid again until then. If it was"
+            " wrong when that entry was written, nothing needs to be done."
+        )
+        yield Finding("clock", "warn", says, remedy)
 
 
 def _check_pgvector(database: Database) -> Iterator[Finding]:

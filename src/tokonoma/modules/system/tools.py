@@ -21,12 +21,20 @@ class HealthPart(TypedDict):
     says: str
 
 
+class VectorStatus(TypedDict):
+    model: str
+    made: int
+    waiting: int
+    failed: int
+
+
 class ServerStatus(TypedDict):
     version: str
     started_at: str
     modules: list[ModuleStatus]
     health: dict[str, HealthPart]
     sizes: dict[str, int]
+    vectors: list[VectorStatus]
 
 
 class ServerPlaces(TypedDict):
@@ -57,8 +65,8 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Return version, modules, health of each part, and sizes of the stored data. A key sees only the counts of its own
-    calls and of the records that it can see."""
+    """Return version, modules, health of each part, sizes of the stored data, and the vectors made by each model. A key
+    sees only the counts of its own calls and of the records that it can see."""
     server = desk.server
     return {
         "version": server.version,
@@ -69,6 +77,7 @@ def status(desk: Desk) -> ServerStatus:
         ],
         "health": {name: HealthPart(ok=part["ok"], says=part["says"]) for name, part in server.health().items()},
         "sizes": dict(server.sizes(desk.principal, desk.call.granted_view.classifications)),
+        "vectors": [VectorStatus(**each) for each in server.vectors()],
     }
 
 

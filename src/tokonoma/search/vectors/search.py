@@ -120,6 +120,8 @@ class VectorSearch:
 
     list_models = staticmethod(store.list_models)
     adopt = staticmethod(store.adopt)
+    lock_active = staticmethod(store.lock_active)
+    count_by_model = staticmethod(store.count_by_model)
     list_missing = staticmethod(store.list_missing)
     lock_for_change = staticmethod(store.lock_for_change)
     lock_against_delete = staticmethod(store.lock_against_delete)

@@ -24,6 +24,10 @@ values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
 _MISSING = """select d.id from document d where d.id > :after
 and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model) order by d.id limit :limit"""
+_UNQUEUED = """select count(*) from document d where d.id > :after
+and not exists (select 1 from embedding e where e.document_id = d.id and e.model = :model)
+and not exists (select 1 from embedding_queue q where q.document_id = d.id)"""
+_ACTIVE = "select 1 from embedding_model where id = :model and current = 1"
 _LOCK = "select id from document where id in ({numbers}) "
 TITLE_PIECE = -1  # the number of the piece that is the title by itself
 
@@ -55,6 +59,26 @@ def adopt(statements: Statements, name: str, config: str, anchor: "Floats") -> N
     """Make this the current model: new vectors are of this model, and every document is to have one."""
     statements.run("update embedding_model set current = 0 where current = 1")
     statements.run(_ADOPT, name=name, recipe=config, dimension=anchor.shape[0], anchor=anchor.tobytes())
+
+
+def lock_active(statements: Statements, model: int, *, alone: bool = False) -> bool:
+    """False if another model has become the current one; else none does before the transaction ends. `alone`: nor does
+    another worker take documents out of the queue, whose locks would be in the way of the one that is embedding them.
+    """
+    lock = "{for_update}" if alone else "{for_share}"
+    return statements.row(f"{_ACTIVE} {lock}", model=model) is not None
+
+
+def count_by_model(rows: Rows) -> list[tuple[StoredModel, int, int]]:
+    """Each model with the documents that have its vectors, and those that are still to be put into its queue."""
+    made = dict(rows.rows("select model, count(*) from embedding where piece = 0 group by model"))
+    models = list_models(rows)
+    unqueued = {
+        each.id: rows.rows(_UNQUEUED, model=each.id, after=each.backfilled_to)[0][0]
+        for each in models
+        if each.current and each.backfilled_to is not None
+    }
+    return [(each, made.get(each.id, 0), unqueued.get(each.id, 0)) for each in models]
 
 
 def list_missing(rows: Rows, model: int, after: int, limit: int) -> list[int]:

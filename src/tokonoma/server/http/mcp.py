@@ -193,7 +193,7 @@ class McpEndpoint:
         if isinstance(refusal, Limited):
             return HttpError(429, refusal.message, *_retry_after(refusal.details), code=code)
         if isinstance(refusal, Unready | Unavailable):
-            return HttpError(503, refusal.message, code=code)
+            return HttpError(503, refusal.message, *_retry_after(refusal.details), code=code)
         return HttpError(403, refusal.message, code=code, refusal=reason)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:

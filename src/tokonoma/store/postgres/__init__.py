@@ -7,25 +7,26 @@ from pathlib import Path
 from typing import LiteralString
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.store.database import SpanFactory, store_error, trace_block
+from tokonoma.store.database import SpanFactory, trace_block
 from tokonoma.store.dialect import POSTGRESQL, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.postgres.connection import (
     Connection,
     PostgresAddress,
     check_server,
-    configure_connection,
     is_lost,
     to_refusal,
 )
+from tokonoma.store.postgres.pool import PostgresPool
 from tokonoma.store.postgres.transaction import PostgresReading, PostgresWriting
 
 CONNECTIONS = 8
-_ANSWER = 10.0  # seconds that a new connection may take
+RESERVED = 2
+"""Connections that writers leave to readers: however many writers wait for each other, reads go on."""
+
 _SIZE = (
     "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"
     " where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'"
@@ -38,14 +39,22 @@ _DAMAGED = "select coalesce(checksum_failures, 0) from pg_stat_database where da
 
 
 class ConnectionLender:
-    """A fair queue before the driver's pool; waiting can be cancelled. `writing` marks threads in a writing block."""
+    """Fair queues before the pool; waiting can be cancelled. `writing` marks threads in a writing block."""
 
-    def __init__(self, pool: ConnectionPool[Connection], location: str, begin_write: LiteralString) -> None:
-        self.location = location
+    def __init__(self, pool: PostgresPool, begin_write: LiteralString) -> None:
         self.begin_write: LiteralString = begin_write
         self.writing = threading.local()
         self._pool = pool
         self._gate = FairLock(CONNECTIONS)
+        self._write_gate = FairLock(CONNECTIONS - RESERVED)
+
+    def begin_write_transaction(self, cancel_token: CancelToken | None) -> Connection:
+        self._write_gate.acquire(cancel_token)
+        try:
+            return self.begin_transaction(self.begin_write, cancel_token)
+        except BaseException:
+            self._write_gate.release()
+            raise
 
     def begin_transaction(self, statement: LiteralString, cancel_token: CancelToken | None) -> Connection:
         """A connection with an open transaction. A connection that died while idle is replaced."""
@@ -56,32 +65,29 @@ class ConnectionLender:
             except psycopg.Error as error:
                 if not is_lost(error):
                     raise
-                self._pool.check()  # the others are probably dead too
+                self._pool.drop_idle()  # the others are probably dead too
             return self._begin(statement)
         except BaseException as error:
             self._gate.release()
             if isinstance(error, psycopg.Error):
-                raise to_refusal(error, self.location, cancel_token, "write") from error
+                raise to_refusal(error, cancel_token, "write") from error
             raise
 
     def _begin(self, statement: LiteralString) -> Connection:
-        try:
-            connection = self._pool.getconn(timeout=_ANSWER)
-        except PoolClosed as error:
-            raise store_error("closed") from error
-        except PoolTimeout as error:
-            raise store_error("database", self.location) from error
+        connection = self._pool.take()
         try:
             connection.execute(statement, prepare=False)
         except BaseException:
             connection.close()
-            self._pool.putconn(connection)
+            self._pool.put(connection)
             raise
         return connection
 
-    def release(self, connection: Connection) -> None:
-        self._pool.putconn(connection)
+    def release(self, connection: Connection, *, wrote: bool) -> None:
+        self._pool.put(connection)
         self._gate.release()
+        if wrote:
+            self._write_gate.release()
 
 
 class PostgresDatabase:
@@ -92,20 +98,10 @@ class PostgresDatabase:
         self.address = PostgresAddress(url)
         self.location = self.address.display
         self._span = span
-        # The first connection is opened outside the pool, because the pool does not report why one fails.
         with self.address.connect() as connection:
-            acknowledges_early = check_server(connection, self.location)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            kwargs=self.address.options,
-            min_size=0,
-            max_size=CONNECTIONS,
-            open=True,
-            configure=configure_connection,
-            reconnect_timeout=30.0,
-            num_workers=1,
-            name="tokonoma",
-        )
-        self._lender = ConnectionLender(self._pool, self.location, _begin_write(durable, acknowledges_early))
+            acknowledges_early = check_server(connection)
+        self._pool = PostgresPool(self.address.connect)
+        self._lender = ConnectionLender(self._pool, _begin_write(durable, acknowledges_early))
         atexit.register(self.close)
 
     def reading(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Rows]:
@@ -148,7 +144,7 @@ class PostgresDatabase:
     def close(self) -> None:
         """Quick, and safe to repeat."""
         atexit.unregister(self.close)
-        self._pool.close(timeout=1.0)
+        self._pool.close()
 
 
 def _begin_write(durable: bool, acknowledges_early: bool) -> LiteralString:

@@ -166,4 +166,4 @@ def _connect(database: PostgresDatabase) -> Generator[Connection]:
         try:
             yield connection
         except Error as error:
-            raise_refusal(to_refusal(error, database.location, None, "write"), error)
+            raise_refusal(to_refusal(error, None, "write"), error)

@@ -22,7 +22,7 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _OLDEST = 140_000
 _DEFAULTS = {
-    "connect_timeout": "10",
+    "connect_timeout": "3",
     "fallback_application_name": "tokonoma",
     # A dead peer is noticed within a minute.
     "keepalives_idle": "30",
@@ -85,31 +85,31 @@ class PostgresAddress:
         try:
             connection: Connection = psycopg.connect(**self.options)
         except psycopg.Error as error:
-            # The driver has no error code here, only a text.
+            # The driver has no error code here, only a text. Where the database is, callers need not know.
             raise Unavailable(
-                f"The database at {self.display} refused the connection. Check that the server is running, that the"
-                " database exists, and that user and password of the database URL are correct.",
+                "The database refused the connection, or does not answer. Check that the server is running, that the"
+                " database exists, and that user and password of the database URL are correct; `tokonoma where` shows"
+                " the address.",
                 reason="database",
+                retry_after=1,
             ) from error
         configure_connection(connection)
         return connection
 
 
-def check_server(connection: Connection, location: str) -> bool:
+def check_server(connection: Connection) -> bool:
     """Refuse an unsuitable server; returns whether a suitable one acknowledges commits before it writes them."""
     version = connection.info.server_version
     if version < _OLDEST:
-        message = f"{location} is PostgreSQL {version // 10_000}; 14 or newer is needed."
+        message = f"The database server is PostgreSQL {version // 10_000}; 14 or newer is needed."
         raise Unready(message, reason="database_version")
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise Unready(
-            f"The database at {location} has the encoding {encoding}; create one with UTF8.", reason="encoding"
-        )
+        raise Unready(f"The database has the encoding {encoding}; create one with UTF8.", reason="encoding")
     found = connection.execute("select current_schema()::text, current_setting('synchronous_commit')").fetchone()
     assert found is not None
     if found[0] is None:
-        raise Unready(f"No schema of the search path exists at {location}. Create one first.", reason="schema")
+        raise Unready("No schema of the search path exists in the database. Create one first.", reason="schema")
     return found[1] == "off"
 
 
@@ -122,12 +122,13 @@ _STATES: dict[str, ErrorReason] = {
     "40001": "busy",  # serialization failure
     "40P01": "busy",  # deadlock
     "55P03": "busy",  # lock timeout
-    "53300": "busy",  # too many connections
     "53100": "disk_full",
     "22003": "number",
     "22021": "text",
     "22P05": "text",
 }
+_CLASSES: dict[str, ErrorReason] = {"53": "busy", "58": "disk"}  # too little memory or connections; files of the server
+_NAME = "the PostgreSQL server"  # in messages: where it is, callers need not know
 
 
 def is_lost(error: Exception) -> bool:
@@ -138,13 +139,14 @@ def is_lost(error: Exception) -> bool:
     return state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
-def to_refusal(error: Exception, location: str, token: CancelToken | None, use: Literal["read", "write"]) -> Exception:
+def to_refusal(error: Exception, token: CancelToken | None, use: Literal["read", "write"]) -> Exception:
     """What a driver's error means for the caller."""
     if isinstance(error, UnicodeEncodeError):
         return store_error("text")
     state = (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
     if is_lost(error) or state == "57014":
-        return token.to_error() if token is not None and token.reason else store_error("database", location)
+        return token.to_error() if token is not None and token.reason else store_error("database")
     if state == "25006" and use == "read":
         return RuntimeError("a reading block cannot write")
-    return store_error(_STATES[state], location) if state in _STATES else error
+    reason = _STATES.get(state) or _CLASSES.get(state[:2])
+    return error if reason is None else store_error(reason, _NAME)

@@ -43,7 +43,7 @@ class StatementCanceller:
         wait = _FIRST
         while not self._done.is_set():
             with suppress(psycopg.Error, OSError):
-                self._connection.cancel_safe(timeout=5.0)
+                self._connection.cancel_safe(timeout=2.0)
             if self._done.wait(wait):
                 return
             wait = min(wait * 2, _LONGEST)
@@ -67,8 +67,8 @@ class _PostgresBlock(TransactionBlock):
         self._connection: Connection | None = None
         self._canceller: StatementCanceller | None = None
 
-    def _begin(self, statement: LiteralString) -> Connection:
-        connection = self._connection = self._lender.begin_transaction(statement, self._cancel_token)
+    def _hold(self, connection: Connection) -> Connection:
+        self._connection = connection
         if self._cancel_token is not None:
             self._canceller = StatementCanceller(connection, self._cancel_token)
         return connection
@@ -91,13 +91,13 @@ class _PostgresBlock(TransactionBlock):
         except psycopg.Error:
             connection.close()
         finally:
-            self._lender.release(connection)
+            self._lender.release(connection, wrote=isinstance(self, PostgresWriting))
 
     def _to_refusal(self, error: Exception, use: Literal["read", "write"], *params: Mapping[str, Any]) -> Exception:
         # The driver has no error of its own for NUL.
         if isinstance(error, psycopg.DataError) and any(map(contains_nul, params)):
             return store_error("text")
-        return to_refusal(error, self._lender.location, self._cancel_token, use)
+        return to_refusal(error, self._cancel_token, use)
 
 
 class PostgresReading(_PostgresBlock):
@@ -112,6 +112,9 @@ class PostgresReading(_PostgresBlock):
     def __exit__(self, *_: object) -> None:
         self._leave()
 
+    def _begin(self) -> Connection:
+        return self._hold(self._lender.begin_transaction(_READ, self._cancel_token))
+
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         self._check_cancelled()
         text = POSTGRESQL.translate(sql)
@@ -124,12 +127,12 @@ class PostgresReading(_PostgresBlock):
 
     def _run_first(self, text: str, params: Mapping[str, Any]) -> list[Row]:
         try:
-            return _fetch_rows(self._begin(_READ), text, params)
+            return _fetch_rows(self._begin(), text, params)
         except psycopg.Error as error:
             if not is_lost(error):
                 raise
             self._leave()
-        return _fetch_rows(self._begin(_READ), text, params)
+        return _fetch_rows(self._begin(), text, params)
 
 
 class PostgresWriting(_PostgresBlock):
@@ -143,7 +146,7 @@ class PostgresWriting(_PostgresBlock):
         if getattr(self._lender.writing, "now", False):
             raise RuntimeError("a writing block inside a writing block: pass the first one's statements on instead")
         try:
-            self._begin(self._lender.begin_write)
+            self._hold(self._lender.begin_write_transaction(self._cancel_token))
         except BaseException:
             self._leave()
             raise
@@ -168,12 +171,12 @@ class PostgresWriting(_PostgresBlock):
         except psycopg.Error as error:
             if is_lost(error):
                 raise Unavailable(
-                    f"The connection to the database at {self._lender.location} was lost during the commit: it is not"
-                    " known whether the change was kept. Read before you repeat it.",
+                    "The connection to the database was lost during the commit: it is not known whether the change was"
+                    " kept. Read before you repeat it.",
                     reason="database",
                     outcome="unknown",
                 ) from error
-            raise_refusal(to_refusal(error, self._lender.location, None, "write"), error)
+            raise_refusal(to_refusal(error, None, "write"), error)
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
         connection = self._require_connection()
