@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
@@ -120,8 +121,11 @@ class Connections:
             now = self._now()
             late = [each for group in (self._waiting, self._stalled) for each, due in group.items() if due <= now]
             for connection in late:
-                self.remove(connection)
-                connection.drop(408, "The request's headers did not arrive in time.")
+                if connection in self._stalled and connection.has_read_on():
+                    self.set_stalled(connection, True)
+                else:
+                    self.remove(connection)
+                    connection.drop(408, "The request's headers did not arrive in time.")
 
 
 class LimitedConnection(HttpToolsProtocol):
@@ -137,8 +141,12 @@ class LimitedConnection(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, state, app_state)
         self._all, self._socket = connections, client
+        with suppress(AttributeError, OSError):  # not on every system; or the client has gone already
+            # The system holds back megabytes otherwise, and a client that reads slowly would look as if it did not.
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, HIGH_WATER_LIMIT)
         self._unparsed = 0  # bytes since the parser has last completed headers or a piece of a body
         self._in_headers = self._in_message = self._is_idle = self._is_refused = False
+        self._unsent = 0  # bytes of an answer that its client had not read when last looked
 
     def reserve(self) -> None:
         """Serve probes only, as long as there is no room for more."""
@@ -150,6 +158,11 @@ class LimitedConnection(HttpToolsProtocol):
             await HttpResponse(503, content, [RETRY_AFTER, CLOSE]).send(send)
         else:
             await self.config.loaded_app(scope, receive, send)  # type: ignore[arg-type]
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        # Writing resumes when all is sent: only then does the connection wait again.
+        transport.set_write_buffer_limits(high=HIGH_WATER_LIMIT, low=0)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -197,17 +210,27 @@ class LimitedConnection(HttpToolsProtocol):
 
     def _wait(self) -> None:
         """Wait for the next request, or for the rest of a body that nobody wants."""
+        if self.flow.write_paused:
+            return  # the client is still reading
         limits = self._all.limits
         self._is_idle = not self._in_message and not self.transport.is_closing()
         self._all.start_waiting(self, limits.idle_seconds if self._is_idle else limits.header_seconds)
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._unsent = self.transport.get_write_buffer_size()
         self._all.set_stalled(self, True)
 
     def resume_writing(self) -> None:
         super().resume_writing()
         self._all.set_stalled(self, False)
+        if self.cycle.response_complete:
+            self._wait()
+
+    def has_read_on(self) -> bool:
+        """Whether the client has read more of its answer since the last look, however slowly."""
+        before, self._unsent = self._unsent, self.transport.get_write_buffer_size()
+        return self._unsent < before
 
     def drop(self, status: int, message: str, *headers: tuple[bytes, bytes]) -> None:
         """Close at once, with a response if a request had begun to arrive."""
