@@ -75,7 +75,8 @@ def build_tools_page() -> str:
 
 def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
     gateway = info.name == "gateway"
-    facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
+    facts = [f"`{entry.listed}`", "reads" if entry.keeps_log else EFFECTS[entry.effect]]
+    facts += ["keeps a log of what its caller read or found"] if entry.keeps_log else []
     facts += ["can be repeated safely"] if entry.idempotent and entry.effect != "read" else []
     facts += ["calls another service"] if entry.outside else []
     facts += [f"at most {entry.time_limit:g} s"] if entry.time_limit else []

@@ -77,3 +77,13 @@ def test_extra_tools_are_hidden_unless_they_are_named():
     for name in ("memory.save", "memory.*", "*"):
         assert Reach(extras=frozenset({name})).sees_tool(tool)
     assert not Reach(extras=frozenset({"items.*"})).sees_tool(tool)
+
+
+def test_who_may_only_read_is_told_by_its_mask():
+    def may_write(*mask: str) -> bool:
+        return Reach(mask=frozenset(mask)).may_write("vault")
+
+    assert may_write()
+    assert may_write("*:destroy", "memory:write", "vault.write", "vault@work:write")
+    assert not may_write("*:write")
+    assert not may_write("vault:write")

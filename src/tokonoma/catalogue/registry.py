@@ -11,6 +11,7 @@ from tokonoma.core.desk import Desk, Record, Rows, parse_address
 from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
     from tokonoma.catalogue.schemas import ParamParser
@@ -228,8 +229,9 @@ class Registry:
             )
 
 
-def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
-    """A tool in the shape of MCP's `tools/list`."""
+def to_mcp_tool(entry: ToolInfo, reach: Reach = UNLIMITED) -> Mapping[str, Any]:
+    """A tool in the shape of MCP's `tools/list`, as the holder of this reach meets it."""
+    only_reads = entry.effect == "read" and not (entry.keeps_log and reach.may_write(entry.module))
     return {
         "name": entry.listed,
         "title": entry.title,
@@ -237,9 +239,9 @@ def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
         "inputSchema": entry.input,
         "outputSchema": entry.output,
         "annotations": {
-            "readOnlyHint": entry.effect == "read",
+            "readOnlyHint": only_reads,
             "destructiveHint": entry.effect == "destroy",
-            "idempotentHint": entry.idempotent or entry.effect == "read",
+            "idempotentHint": entry.idempotent or only_reads,
             "openWorldHint": entry.outside,
         },
     }

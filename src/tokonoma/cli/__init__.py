@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tokonoma.config.settings import SETTINGS
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
+from tokonoma.core.printable import escape_controls
 
 if TYPE_CHECKING:
     from tokonoma.app import App
@@ -75,7 +76,7 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
         app = App(flags)
         app.identify(caller)  # a key that does not exist is an error now, not with the first request
     except Refusal as error:
-        print(f"tokonoma: {error.message}", file=sys.stderr)
+        print(f"tokonoma: {escape_controls(error.message)}", file=sys.stderr)
         return 1
     if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         print("tokonoma waits for MCP messages. Clients start it: see `tokonoma install --help`.", file=sys.stderr)

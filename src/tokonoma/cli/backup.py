@@ -12,7 +12,7 @@ from tokonoma.app import App
 from tokonoma.app.store import TABLES
 from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
-from tokonoma.cli.output import confirm, print_json, print_note
+from tokonoma.cli.output import confirm, print_json, print_line, print_note
 from tokonoma.cli.where import database_exists, redact_database_url, require_database
 from tokonoma.core import clock
 from tokonoma.core.module import Migration
@@ -56,7 +56,7 @@ def make(app: App, file: Path | None, as_json: bool) -> None:
     target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
     print_note(f"Saving {redact_database_url(app.database_url())} …")
     contents = create_backup(app.database, target.absolute())
-    click.echo(str(contents.path), err=as_json)
+    print_line(str(contents.path), err=as_json)
     _print_contents(contents, as_json)
 
 

@@ -19,6 +19,7 @@ from tokonoma.cli.output import print_json, print_note
 from tokonoma.core.call import Call, Caller
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Limited, Refusal
+from tokonoma.core.printable import escape_json
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def _parse_object(text: str) -> dict[str, Any]:
 def _print_result(result: ToolResult) -> dict[str, Any]:
     text: str = result.content[0]["text"]
     if result.is_error:
-        print_note(text)
+        print_note(escape_json(text))
         sys.exit(1)
     value: dict[str, Any] = orjson.loads(text)
     print_json(value)

@@ -10,7 +10,7 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.modules import require_module
-from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid
@@ -51,7 +51,7 @@ def create(app: App, name: str, expires: str | None, as_json: bool, **options: s
     if as_json:
         print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
     else:
-        click.echo(key)
+        print_line(key)
     print_note(f"Save it now; only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
     if first:
         print_note("From now on every HTTP caller needs a key, even after this one is revoked. stdio needs none.")

@@ -1,7 +1,6 @@
 """`reindex` and `purge`: rebuild what is derived from the records, and remove for good what was deleted."""
 
 import signal
-import sys
 from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.modules import require_module
-from tokonoma.cli.output import confirm_removal, print_note
+from tokonoma.cli.output import confirm_removal, print_line, print_note, rewrite_line
 from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
@@ -40,7 +39,7 @@ def reindex_command(app: App, only: str | None, from_start: bool) -> None:
         steps = reindex(app.database, app.search.index, modules, app.policy.scan_document, token)
         counts = _run_steps(steps, token)
     for module, count in counts.items():
-        click.echo(f"{module}: {count} records")
+        print_line(f"{module}: {count} records")
     if not counts:
         print_note("No module has records here.")
 
@@ -51,9 +50,7 @@ def _run_steps(steps: Iterable[ReindexProgress], token: CancelToken) -> dict[str
     try:
         for step in steps:
             done[step.module] = step.done
-            if sys.stderr.isatty():
-                end = "\n" if step.finished else ""
-                click.echo(f"\r{step.module}: {step.done} of {step.total}{end}", nl=False, err=True)
+            rewrite_line(f"{step.module}: {step.done} of {step.total}", finished=step.finished)
     except Unavailable as error:
         if not token.reason:
             raise
@@ -97,11 +94,11 @@ def purge(app: App, dry_run: bool, yes: bool) -> None:
     found = {name: call_owner_tool(app, name, "purge", {"days": days, "dry_run": True}) for name in able}
     text = f"{_format_counts(found)} of more than {days} days ago"
     if dry_run or not any(any(counts.values()) for counts in found.values()):
-        click.echo(text)
+        print_line(text)
         return
     if not yes:
         confirm_removal(text)
-    click.echo(f"forgotten: {_format_counts({name: _purge_module(app, name, days) for name in able})}")
+    print_line(f"forgotten: {_format_counts({name: _purge_module(app, name, days) for name in able})}")
 
 
 def _purge_module(app: App, module: str, days: int) -> dict[str, int]:

@@ -15,7 +15,7 @@ from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.cli.where import require_database
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
@@ -156,7 +156,7 @@ def import_memos(
     if as_json:
         print_json(_build_summary(about, importer.tally, stopped))
     else:
-        click.echo(_format_report(about, importer.tally))
+        print_line(_format_report(about, importer.tally))
     if stopped:
         raise Invalid(f"{stopped} The import is incomplete; run it again to continue.")
     sys.exit(1 if importer.tally.skipped.total else 0)

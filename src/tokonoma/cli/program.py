@@ -8,6 +8,7 @@ import click
 
 from tokonoma import __version__
 from tokonoma.cli.command import SettingsGroup, get_flags
+from tokonoma.cli.output import print_line, print_note
 from tokonoma.core.errors import Refusal, find_nearest
 
 # name → where it is, what it does. `--help` shows these without importing any of them.
@@ -66,13 +67,13 @@ class Program(SettingsGroup):
         try:
             return super().invoke(ctx)
         except Refusal as error:
-            click.echo(f"tokonoma: {error.message}", err=True)
+            print_note(f"tokonoma: {error.message}")
             # A wrong value of a flag is a mistake in the command, as an unknown flag is.
             code = 2 if "setting" in error.details and error.message.startswith("flag ") else 1
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click handles these
         except OSError as error:
-            click.echo(f"tokonoma: {error}", err=True)
+            print_line(f"tokonoma: {error}", err=True)
             code = 1
         except Exception as error:
             _report_internal_error(ctx, error)
@@ -83,13 +84,12 @@ class Program(SettingsGroup):
 def _report_internal_error(ctx: click.Context, error: Exception) -> None:
     """Print where the error happened, and how to see more. Its text may contain stored data, so it is left out."""
     if get_flags(ctx).get("log_level") == "debug":
-        traceback.print_exception(error)
+        print_note("".join(traceback.format_exception(error)))
         return
     place = traceback.extract_tb(error.__traceback__)[-1]
-    click.echo(
+    print_note(
         f"tokonoma: internal error ({type(error).__name__} in {place.name}, line {place.lineno}). "
-        "Run the command again with --log-level debug for the details.",
-        err=True,
+        "Run the command again with --log-level debug for the details."
     )
 
 
@@ -108,4 +108,4 @@ def program(ctx: click.Context) -> None:
     Without a command: `stdio` if standard input is a pipe, as for a client that starts it.
     """
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        print_line(ctx.get_help())

@@ -16,7 +16,7 @@ from tokonoma.app import App, read_environment
 from tokonoma.cli.command import command, get_flags, pass_app
 from tokonoma.cli.install import clients
 from tokonoma.cli.install.clients import CLIENTS, KEY, NAME, Json, Machine, McpClient, ServerAddress
-from tokonoma.cli.output import print_note
+from tokonoma.cli.output import print_line, print_note
 from tokonoma.config.home import find_home
 from tokonoma.core.errors import Invalid, Unavailable
 from tokonoma.transfer.files import as_object
@@ -94,7 +94,7 @@ def _install_into_file(client: McpClient, machine: Machine, address: ServerAddre
     text = orjson.dumps(added, option=orjson.OPT_INDENT_2).decode()
     if dry_run:
         print_note(f"This would be added to {file}:")
-        click.echo(text)
+        print_line(text)
         return
     before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
     try:
@@ -118,7 +118,7 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
     add = clients.build_claude_command(address, scope)
     if dry_run:
         print_note("This would be run:")
-        click.echo(shlex.join(add))
+        print_line(shlex.join(add))
         return
     client = CLIENTS["claude-code"]
     file = clients.find_config_file(client, machine, scope)

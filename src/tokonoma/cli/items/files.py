@@ -12,7 +12,7 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.output import format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.transfer.items import ItemFields, ItemFolder, read_pages
@@ -83,7 +83,7 @@ def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
         print_json({**details, "remarks": [asdict(each) for each in remarks]})
     else:
         verb = "Would import" if dry_run else "Imported"
-        click.echo(f"{verb} from {folder}: {', '.join(f'{number} {name}' for name, number in summary.items())}")
+        print_line(f"{verb} from {folder}: {', '.join(f'{number} {name}' for name, number in summary.items())}")
         _print_remarks("Remarks", remarks)
     sys.exit(1 if any(each.lost for each in remarks) else 0)
 
