@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from tokonoma.core.errors import Denied
 from tokonoma.core.printable import escape_controls, escape_json, escape_line
@@ -28,6 +27,8 @@ def print_line(text: str, *, err: bool = False) -> None:
 
 def print_json(value: Any, *, indented: bool = True) -> None:
     """Print JSON: indented at a terminal, one line for programs."""
+    import orjson  # `tokonoma --help` does not need it
+
     option = orjson.OPT_INDENT_2 if indented and sys.stdout.isatty() else 0
     click.echo(escape_json(orjson.dumps(value, option=option).decode()))
 

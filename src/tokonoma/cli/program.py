@@ -23,6 +23,7 @@ COMMANDS = {
     "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or test it with a text."),
     "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Add this server to a client (Claude, Cursor, VS Code)."),
+    "hook": ("tokonoma.cli.hook:hook", "Answer a hook of Claude Code."),
     "where": ("tokonoma.cli.where:where", "Show where data is stored."),
     "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
     "doctor": ("tokonoma.cli.doctor:doctor", "Check the installation and say what to do."),
