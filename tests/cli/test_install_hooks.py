@@ -1,6 +1,8 @@
 """`install claude-code --hooks`: the settings of Claude Code keep everything, and can be as before."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from tokonoma.cli.install.hooks import MATCHER, add_hooks, build_hooks, remove_hooks
 from tokonoma.core.errors import Invalid
 
+FILE = Path("settings.json")
 OTHER = {"type": "command", "command": "echo hello"}
 MINE = build_hooks(["/opt/tokonoma"], [], {})
 GROUPS = st.lists(
@@ -32,29 +35,29 @@ def file(tmp_path):
 
 @given(SETTINGS)
 def test_adding_keeps_everything_and_removing_restores_it(settings):
-    added = add_hooks(settings, MINE, "file")
+    added = add_hooks(settings, MINE, FILE)
     assert {name: value for name, value in added.items() if name != "hooks"} == {
         name: value for name, value in settings.items() if name != "hooks"
     }
     for event, groups in settings.get("hooks", {}).items():
         assert added["hooks"][event][: len(groups)] == groups
-    assert add_hooks(added, MINE, "file") == added
-    assert remove_hooks(added, "file") == settings
-    moved = add_hooks(added, build_hooks(["/elsewhere/tokonoma"], [], {}), "file")
+    assert add_hooks(added, MINE, FILE) == added
+    assert remove_hooks(added, FILE) == settings
+    moved = add_hooks(added, build_hooks(["/elsewhere/tokonoma"], [], {}), FILE)
     assert "/opt/tokonoma" not in json.dumps(moved)
-    assert remove_hooks(moved, "file") == settings
+    assert remove_hooks(moved, FILE) == settings
 
 
 def test_a_hook_of_ours_in_a_group_of_others_is_removed_alone():
     shared = {"matcher": "Bash", "hooks": [OTHER, *MINE["PreToolUse"][0]["hooks"]]}
-    assert remove_hooks({"hooks": {"PreToolUse": [shared]}}, "file") == {
+    assert remove_hooks({"hooks": {"PreToolUse": [shared]}}, FILE) == {
         "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [OTHER]}]}
     }
 
 
 def test_the_file_is_written_with_absolute_paths_and_restored(run, file, home):
     file.parent.mkdir()
-    before = {"model": "opus", "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [OTHER]}]}}
+    before: dict[str, Any] = {"model": "opus", "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [OTHER]}]}}
     file.write_text(json.dumps(before, indent=4))
     assert run("install", "claude-code", "--hooks").exit_code == 0
     written = json.loads(file.read_text())

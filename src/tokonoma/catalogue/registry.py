@@ -78,6 +78,10 @@ class Registry:
                 self.replace_modules(changed)
         return self._known
 
+    def list_names(self) -> list[str]:
+        """The names of all modules, also of those that are switched off."""
+        return [name for name in self._get_known().infos if name != GATEWAY]
+
     def visible_modules(self, principal: Principal) -> list[ModuleInfo]:
         """The modules that this principal sees, without the gateway, each with the tools that it sees."""
         seen: list[ModuleInfo] = []

@@ -10,7 +10,8 @@ import click
 
 from tokonoma.app import App
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.output import confirm_removal, print_json, print_line, print_note
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import confirm_removal, pluralize, print_json, print_line, print_note
 from tokonoma.cli.where import database_exists
 from tokonoma.core import clock
 from tokonoma.core.errors import Conflict
@@ -57,12 +58,12 @@ def verify_journal(app: App, as_json: bool) -> None:
     with app.database.reading() as rows:
         result = verify(rows)
     if as_json:
-        print_json({"strands": result.chains, "entries": result.entries, "problems": list(result.problems)})
+        print_json({"chains": result.chains, "entries": result.entries, "problems": list(result.problems)})
     else:
         for problem in result.problems:
             print_line(problem)
         state = "The journal holds" if not result.problems else "The journal was damaged or changed"
-        print_line(f"{state}: {result.entries} entries in {result.chains} strands.")
+        print_line(f"{state}: {result.entries} entries in {pluralize(result.chains, 'chain')}.")
     sys.exit(1 if result.problems else 0)
 
 
@@ -92,7 +93,10 @@ def prune(app: App, before: str | None, keep_days: int | None, dry_run: bool, ye
         raise Conflict("The journal was damaged or changed: see `tokonoma journal verify`. Nothing was removed.")
     if not yes:
         confirm_removal(f"{count} {entries}")
-    removed = sum(step.entries for step in app.prune_journal(cutoff))
+    removed = 0
+    with report_interrupt(lambda: f"Removed until then: {removed} {entries}. Run it again to continue."):
+        for step in app.prune_journal(cutoff):
+            removed += step.entries
     print_line(f"forgotten: {removed} {entries}")
 
 

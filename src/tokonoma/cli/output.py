@@ -84,9 +84,14 @@ def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
     Console().print(table)
 
 
+def stands_at_terminal() -> bool:
+    """Whether somebody can answer a question."""
+    return sys.stdin.isatty()
+
+
 def confirm(question: str, refusal: str) -> None:
     """Ask at a terminal; elsewhere refuse unless --yes was given."""
-    if not sys.stdin.isatty():
+    if not stands_at_terminal():
         raise Denied(f"{refusal} Use --yes to confirm.", reason="confirm")
     click.confirm(question, abort=True, err=True)
 

@@ -8,7 +8,8 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.output import print_json, print_line, print_note, print_table, print_text, rewrite_line
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text, rewrite_line
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
@@ -47,8 +48,8 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 def check(file: str) -> None:
     """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
     rules = parse_policy(read_text(file))
-    detectors = f"{len(rules.detectors)} own detectors"
-    print_note(f"Valid: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
+    detectors = pluralize(len(rules.detectors), "own detector")
+    print_note(f"Valid: version {rules.version}, {pluralize(len(rules.placements), 'rule')} by place, {detectors}.")
 
 
 @policy.command("apply", settings=("database_url", "policy_signers"))
@@ -123,7 +124,8 @@ def _wait_for_reclassification(app: App) -> None:
         if progress is not None:
             rewrite_line(format_progress(progress))
 
-    app.reclassifier.run_until_done(None, print_progress)
+    with report_interrupt(lambda: "The policy was applied; the next process that runs reclassifies the other records."):
+        app.reclassifier.run_until_done(None, print_progress)
     rewrite_line("", finished=True)
 
 

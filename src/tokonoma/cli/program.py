@@ -8,8 +8,10 @@ import click
 
 from tokonoma import __version__
 from tokonoma.cli.command import SettingsGroup, get_flags
+from tokonoma.cli.interrupt import EXIT_CODE, Interrupted, take_interrupt
 from tokonoma.cli.output import print_line, print_note
 from tokonoma.core.errors import Refusal, find_nearest
+from tokonoma.core.os_errors import describe_os_error
 
 # name → where it is, what it does. `--help` shows these without importing any of them.
 COMMANDS = {
@@ -65,8 +67,12 @@ class Program(SettingsGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
+        take_interrupt()  # of a command before, in the same process
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, Interrupted) as error:
+            print_note(f"Interrupted. {error.report if isinstance(error, Interrupted) else ''}".rstrip())
+            code = EXIT_CODE
         except Refusal as error:
             print_note(f"tokonoma: {error.message}")
             # A wrong value of a flag is a mistake in the command, as an unknown flag is.
@@ -74,7 +80,7 @@ class Program(SettingsGroup):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click handles these
         except OSError as error:
-            print_line(f"tokonoma: {error}", err=True)
+            print_note(f"tokonoma: {describe_os_error(error)}")
             code = 1
         except Exception as error:
             _report_internal_error(ctx, error)

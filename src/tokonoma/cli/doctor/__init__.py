@@ -12,6 +12,7 @@ from tokonoma.cli.doctor.machine import Finding, run_check
 from tokonoma.cli.output import print_json, print_line, print_marked
 from tokonoma.cli.where import find_sqlite_file
 from tokonoma.config.home import find_home
+from tokonoma.config.settings import check_module_names
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
 
@@ -37,6 +38,7 @@ def run_checks(ctx: click.Context) -> list[Finding]:
     findings = run_check("python", machine.check_python) + run_check("sqlite", machine.check_sqlite)
     try:
         app = App(flags)
+        check_module_names(app.settings, app.registry.list_names())
         file = find_sqlite_file(app)
     except Refusal as error:
         place = find_home(flags.get("home"), read_environment()) / "tokonoma.toml"
