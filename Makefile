@@ -3,21 +3,25 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8722
 BIN := $(VENV)/bin
+COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance bench eval soak catalogue reference clean
+.PHONY: help serve install test check conformance bench eval soak sbom lock catalogue reference clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/.program: pyproject.toml
+# Every package in the version and with the hash of the lock file; then the program itself, built with what was installed.
+$(VENV)/.program: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e '.[postgres]'
+	$(BIN)/python -m pip install -q --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q src $(VENV)/lib
 	@touch $@
 
-$(VENV)/.develop: $(VENV)/.program
-	$(BIN)/python -m pip install -q -e '.[postgres,otel,dev]'
+$(VENV)/.develop: $(VENV)/.program requirements-dev.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.lock
 	@touch $@
 
 install: $(VENV)/.program ## the program at .venv/bin/tokonoma
@@ -47,6 +51,15 @@ bench: $(VENV)/.develop ## cold start, memory, calls, durable writes and search,
 eval: $(VENV)/.develop ## search quality on the sets beside the project, through the real tools
 	$(BIN)/python -m bench.quality --modes words,vectors,both
 	$(BIN)/python -m bench.library
+
+sbom: $(VENV)/.develop ## the software bill of materials (CycloneDX) at build/tokonoma.cdx.json
+	$(BIN)/python scripts/make_sbom.py build/tokonoma.cdx.json
+	@echo "written: build/tokonoma.cdx.json"
+
+lock: $(VENV)/.develop ## write the lock files again (UPGRADE=--upgrade takes the newest versions)
+	$(BIN)/python -m pip install -q uv
+	$(COMPILE) --extra postgres --extra otel --extra dev -o requirements-dev.lock
+	$(COMPILE) --extra postgres -c requirements-dev.lock -o requirements.lock
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue

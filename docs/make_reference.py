@@ -75,7 +75,8 @@ def build_tools_page() -> str:
 
 def _format_tool(info: ModuleInfo, entry: ToolInfo) -> str:
     gateway = info.name == "gateway"
-    facts = [f"`{entry.listed}`", EFFECTS[entry.effect]]
+    facts = [f"`{entry.listed}`", "reads" if entry.keeps_log else EFFECTS[entry.effect]]
+    facts += ["keeps a log of what its caller read or found"] if entry.keeps_log else []
     facts += ["can be repeated safely"] if entry.idempotent and entry.effect != "read" else []
     facts += ["calls another service"] if entry.outside else []
     facts += [f"at most {entry.time_limit:g} s"] if entry.time_limit else []
@@ -122,6 +123,7 @@ def build_settings_page() -> str:
 A setting is taken from the first of these that has it: a flag of the command, `TOKONOMA_*` in the environment,
 `tokonoma.toml` in the home, the default. `tokonoma config show --origin` shows which. The home itself is
 `TOKONOMA_HOME`, or the platform's folder for user data. In the environment lists are separated by commas.
+An unknown name is an error.
 
 {chr(10).join(rows)}
 """
@@ -202,7 +204,8 @@ def _list_wire_codes() -> Iterator[tuple[str, int]]:
 def build_cli_page() -> str:
     parts = [
         "# Command line\n",
-        "Values go to stdout, notes to stderr. The exit code is 0, 1 for an error, or 2 for a mistake in the command.",
+        "Values go to stdout, notes to stderr. The exit code is 0, 1 for an error, 2 for a mistake in the command, or",
+        "130 after Ctrl-C.",
         "`tokonoma COMMAND --help` prints the same as this page.\n",
         "Every [setting](settings.md) is a flag of every command, before or after its name: `database_url` is",
         "`--database-url`. `--home` is the folder with all data.\n",

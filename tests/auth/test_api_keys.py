@@ -69,7 +69,7 @@ def test_a_revoked_key_is_nobody_at_once_and_its_name_is_free(store):
     assert who(store, create(store, name="laptop")).name == "key:laptop"
     with store.reading() as rows:
         assert [each.state for each in keys.list_keys(rows)].count("active") == 1
-        assert keys.keys_exist(rows)
+        assert keys.is_key_required(rows)
 
 
 def test_an_expired_key_is_nobody(store):
@@ -109,3 +109,42 @@ def test_names_are_unique_defaults_lie_inside_the_root_and_nobody_revokes_nothin
         create(store, name="other", root="/team", default="/elsewhere")
     with pytest.raises(Missing), store.writing() as statements:
         keys.revoke_key(statements, "nobody")
+
+
+def test_a_key_is_required_from_the_first_one_until_access_is_opened(store):
+    def required() -> bool:
+        with store.reading() as rows:
+            return keys.is_key_required(rows)
+
+    assert not required()
+    old = create(store, name="laptop")
+    assert required()
+    with pytest.raises(Conflict, match="in use: laptop"), store.writing() as statements:
+        keys.open_access(statements)
+    assert required()
+    with store.writing() as statements:
+        keys.revoke_key(statements, "laptop")
+    assert required()
+    with store.writing() as statements:
+        assert keys.open_access(statements)
+    assert not required()
+    with pytest.raises(Unauthenticated):
+        who(store, old)
+    with store.writing() as statements:
+        assert not keys.open_access(statements)
+    create(store, name="another")
+    assert required()
+
+
+def test_an_older_store_with_revoked_keys_stays_closed(database):
+    """Its migration is of a time when the rows themselves said that a key is required."""
+    migrate(database, "auth", keys.TABLES[:2], lambda reason: None)
+    with database.writing() as statements:
+        statements.run(
+            """insert into api_key (id, name, hash, root, start, mask, created_at, revoked_at)
+            values ('a', 'a', :hash, '/', '/', '[]', 1, 2)""",
+            hash=b"x",
+        )
+    migrate(database, "auth", keys.TABLES, lambda reason: None)
+    with database.reading() as rows:
+        assert keys.is_key_required(rows)

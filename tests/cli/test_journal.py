@@ -54,7 +54,7 @@ def test_an_unbroken_chain(run, value):
     value("call", "system", "where")
     told = value("journal", "verify", "--json")
     assert told["problems"] == []
-    assert told["strands"] == 2
+    assert told["chains"] == 2
     assert "The journal holds" in run("journal", "verify").stdout
 
 

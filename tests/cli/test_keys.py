@@ -97,6 +97,44 @@ def test_a_name_is_taken_once(run):
     assert "already a key called 'one'" in result.stderr
 
 
+def test_before_the_last_key_goes_it_is_said_what_follows(run):
+    for name in ("one", "two"):
+        run("keys", "create", name)
+    assert "last key" not in run("keys", "revoke", "two").stderr
+    said = run("keys", "revoke", "one").stderr
+    assert said.index("'one' is the last key. Without it, every HTTP caller is refused.") < said.index("Revoked 'one'")
+    assert "tokonoma keys open" in said
+
+
+def test_at_a_terminal_the_last_key_is_revoked_only_after_a_question(run, value, monkeypatch):
+    run("keys", "create", "one")
+    monkeypatch.setattr("tokonoma.cli.keys.stands_at_terminal", lambda: True)
+    assert run("keys", "revoke", "one", stdin="n\n").exit_code == 1
+    assert [each["state"] for each in value("keys", "list", "--json")] == ["active"]
+    assert run("keys", "revoke", "one", stdin="y\n").exit_code == 0
+    assert [each["state"] for each in value("keys", "list", "--json")] == ["revoked"]
+
+
+def test_keys_open_returns_to_the_state_before_the_first_key(run, app):
+    run("keys", "create", "one")
+    assert "Use --yes" in run("keys", "open").stderr
+    in_use = run("keys", "open", "--yes")
+    assert in_use.exit_code == 1
+    assert "Keys are in use: one." in in_use.stderr
+    run("keys", "revoke", "one")
+    with pytest.raises(Unauthenticated):
+        app().identify(caller(None))
+    assert "No key is required from now on" in run("keys", "open", "--yes").stderr
+    assert app().identify(caller(None)).name == "owner"
+    with pytest.raises(Unauthenticated):
+        app().identify(Caller("http", remote="192.0.2.7"))
+    assert "No key was required" in run("keys", "open", "--yes").stderr
+    assert "require_key is on" in run("--require-key", "keys", "open", "--yes").stderr
+    assert "From now on" in run("keys", "create", "two").stderr
+    with pytest.raises(Unauthenticated):
+        app().identify(caller(None))
+
+
 @pytest.mark.parametrize(("text", "length"), [("30m", 1_800_000), ("12h", 43_200_000), ("90d", 7_776_000_000)])
 def test_lengths_of_time(text, length):
     before = clock.now()

@@ -99,8 +99,8 @@ def test_ctrl_c_ends_it_in_order_and_the_next_one_goes_on(home, value, run, monk
     forget_everything(home)
     monkeypatch.setattr("tokonoma.modules.memory.MODULE", replace(MODULE, documents=interrupted))
     result = run("reindex")
-    assert result.exit_code == 1
-    assert "memory at 50" in result.stderr
+    assert result.exit_code == 130
+    assert "Interrupted. The index is rebuilt up to memory at 50. Run" in result.stderr
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert found(value) == 50
     monkeypatch.setattr("tokonoma.modules.memory.MODULE", replace(MODULE, documents=watched))

@@ -220,9 +220,9 @@ def test_ctrl_c_ends_it_with_a_summary_and_importing_again_goes_on(run, tmp_path
 
     monkeypatch.setattr(memory_servers, "fit_memo", interrupted)
     stopped = run("import", str(tmp_path / "memory.jsonl"))
-    assert stopped.exit_code == 1
+    assert stopped.exit_code == 130
     assert "500 saved" in stopped.stdout
-    assert "run it again" in stopped.stderr
+    assert "Interrupted. What is counted above was saved. Run the import again to continue." in stopped.stderr
     monkeypatch.undo()
     assert "200 saved, 0 changed, 500 unchanged" in run("import", str(tmp_path / "memory.jsonl")).stdout
 

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -155,6 +156,12 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
         (offer("OTHER"), "its entry point is called 'other', its module 'another'"),
         (offer("SHOUT", "Shout"), "lower-case letters"),
         (offer("JOURNAL"), "reserves that name"),
+        (offer("KEYRING"), "reserves that name"),
+        (offer("MEMO"), "the server has a table 'memo'"),
+        (offer("TAKES"), "'api_key' is a table of the server"),
+        (offer("STRAYS"), "table or index 'note' does not begin with 'strays_'"),
+        (offer("DROPS"), "'journal' is a table of the server"),
+        (offer("CLAIMS_ROWS"), "'memo' is a table of the server"),
         (offer("EMPTY"), "no tools"),
         (offer("ODD"), "'Fine Tool' cannot be a tool's name"),
         (offer("SILENT"), "no docstring"),
@@ -185,6 +192,21 @@ def test_no_name_leads_to_two_tools(attribute, says):
     with pytest.raises(Conflict) as refused:
         check_unique(describe_plugin(offer(attribute)), others)
     assert says in refused.value.message
+
+
+def test_a_table_belongs_to_the_longest_name():
+    assert describe_plugin(offer("NOTE")).name == "note"
+    with pytest.raises(Invalid, match="belongs to the module 'note_book'"):
+        describe_plugin(offer("NOTE"), ["note_book"])
+
+
+def test_a_plugin_whose_name_is_reserved_by_now_is_left_out(run, home):
+    home.mkdir()
+    info = describe_plugin(offer("GOOD"))
+    (home / "plugins.json").write_bytes(catalogue.dump_catalogue([replace(info, name="keyring")]))
+    result = run("modules")
+    assert "The plugin 'keyring' is ignored: the server reserves that name." in result.stderr
+    assert "keyring" not in result.stdout
 
 
 def test_a_name_that_clients_refuse_is_refused():

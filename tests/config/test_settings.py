@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.config.settings import SETTINGS, resolve_settings
+from tokonoma.config.settings import SETTINGS, check_module_names, resolve_settings
 from tokonoma.core.errors import Invalid
 
 
@@ -56,3 +56,32 @@ def test_any_value_is_taken_or_refused_in_words(setting, value):
 
 def test_every_default_is_allowed():
     assert resolve_settings({}, {}, {}).origins == {setting.name: "default" for setting in SETTINGS}
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"), [("TOKONOMA_PROT", "TOKONOMA_PORT"), ("TOKONOMA_DATABASEURL", "TOKONOMA_DATABASE_URL")]
+)
+def test_an_unknown_variable_is_an_error_with_the_nearest_name(variable, meant):
+    with pytest.raises(Invalid, match=f"{variable}.*Did you mean '{meant}'"):
+        resolve_settings({}, {variable: "1", "PATH": "/bin"}, {})
+
+
+def test_variables_that_are_no_settings_are_known():
+    resolve_settings({}, dict.fromkeys(["TOKONOMA_HOME", "TOKONOMA_KEY", "TOKONOMA_SOAK", "OTHER"], "x"), {})
+
+
+@pytest.mark.parametrize("setting", ["direct", "modules_off"])
+def test_an_unknown_module_is_an_error_with_the_nearest_name(setting):
+    known = ["memory", "items"]
+    check_module_names(resolve_settings({setting: "memory,items"}, {}, {}), known)
+    with pytest.raises(Invalid, match=r"there is no module called 'memroy'\. Did you mean 'memory'\?") as refused:
+        check_module_names(resolve_settings({setting: "items,memroy"}, {}, {}), known)
+    assert refused.value.message.startswith("flag --")
+    with pytest.raises(Invalid, match="There are:"):
+        check_module_names(resolve_settings({setting: "x"}, {}, {}), known)
+
+
+def test_all_is_a_name_for_direct_only():
+    check_module_names(resolve_settings({"direct": "all"}, {}, {}), ["memory"])
+    with pytest.raises(Invalid):
+        check_module_names(resolve_settings({"modules_off": "all"}, {}, {}), ["memory"])

@@ -85,3 +85,13 @@ def test_a_module_is_hidden_by_the_list_by_its_name_and_by_the_star():
     assert not Reach(mask=frozenset({"items"})).sees_module("items")
     assert not Reach(mask=frozenset({"*"})).sees_module("items")
     assert Reach(mask=frozenset({"items.list"})).sees_module("items")
+
+
+def test_who_may_only_read_is_told_by_its_mask():
+    def may_write(*mask: str) -> bool:
+        return Reach(mask=frozenset(mask)).may_write("vault")
+
+    assert may_write()
+    assert may_write("*:destroy", "memory:write", "vault.write", "vault@work:write")
+    assert not may_write("*:write")
+    assert not may_write("vault:write")

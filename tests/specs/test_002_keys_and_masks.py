@@ -50,6 +50,18 @@ def test_a_revoked_key_opens_nothing(app, key):
     assert talk.answered(LIST).status_code == 401
 
 
+def test_a_running_server_follows_when_access_is_opened_again(app, key):
+    token = key(name="laptop")
+    assert Http(app).answered(LIST).status_code == 401
+    with app.database.writing() as statements:
+        keys.revoke_key(statements, "laptop")
+        keys.open_access(statements)
+    app.authenticator.forget()  # it remembers for a second
+    assert Http(app).answered(LIST).status_code == 200
+    assert Http(app, token).answered(LIST).status_code == 401
+    assert Http(app, remote="192.0.2.7").answered(LIST).status_code == 401
+
+
 MASKS = {
     "the module is not among its modules": {"modules": ["memory"]},
     "the module is masked": {"mask": ["system"]},

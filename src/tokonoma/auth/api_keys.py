@@ -35,11 +35,21 @@ TABLES = (
         ),
     ),
     Migration("002_extras", ("alter table api_key add column extras text not null default '[]'",)),
+    # One row, once a key was created: before it, whether a key is required was told by the rows of api_key.
+    Migration(
+        "003_http_access",
+        (
+            "create table http_access (id integer not null primary key, key_required integer not null)",
+            "insert into http_access select 1, 1 where exists (select 1 from api_key)",
+        ),
+    ),
 )
 
 _PREFIX = "tkn"
 _COLUMNS = "id, name, hash, root, start, modules, mask, extras, created_at, expires_at, revoked_at"
 _NAMED = f"select {_COLUMNS} from api_key where (name = :name or id = :name) and revoked_at is null"  # noqa: S608
+_REQUIRE = """insert into http_access values (1, :required)
+on conflict (id) do update set key_required = excluded.key_required"""
 _UPDATE = """update api_key set root = :root, start = :start, modules = :modules, mask = :mask, extras = :extras,
 expires_at = :expires_at where id = :id"""
 
@@ -116,6 +126,7 @@ def create_key(
         expires_at=expires_at,
         **_reach_columns(reach),
     )
+    statements.run(_REQUIRE, required=1)
     return f"{_PREFIX}_{key_id}_{secret}"
 
 
@@ -143,9 +154,21 @@ def list_keys(rows: Rows) -> list[StoredKey]:
     return [_to_key(row) for row in found]
 
 
-def keys_exist(rows: Rows) -> bool:
-    """Whether any key was ever made: from then on a key is required over HTTP, even if all are revoked."""
-    return rows.row("select 1 from api_key limit 1") is not None
+def is_key_required(rows: Rows) -> bool:
+    """Whether HTTP callers on this machine need a key, too: from the first key on, until `open_access`."""
+    row = rows.row("select key_required from http_access where id = 1")
+    return row is not None and bool(row[0])
+
+
+def open_access(statements: Statements) -> bool:
+    """Let HTTP callers on this machine be the owner again; False if they are already. Conflict while a key is active:
+    whoever has one would have fewer rights than a caller without any."""
+    active = [key.name for key in list_keys(statements) if key.state == "active"]
+    if active:
+        raise Conflict(f"Keys are in use: {', '.join(active)}. Revoke them first with `tokonoma keys revoke NAME`.")
+    was_required = is_key_required(statements)
+    statements.run(_REQUIRE, required=0)
+    return was_required
 
 
 def find_key(rows: Rows, name: str) -> StoredKey:

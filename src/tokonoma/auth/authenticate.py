@@ -52,7 +52,7 @@ class Authenticator:
         until, required = self._key_required
         if time.monotonic() >= until:
             with self._open_read() as rows:
-                required = keys.keys_exist(rows)
+                required = keys.is_key_required(rows)
             self._key_required = (time.monotonic() + _CACHE_SECONDS, required)
         return required
 

@@ -68,6 +68,7 @@ def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
         raw=tool.sees_secrets,
         envelope=module.envelope,
         extra=tool.extra,
+        keeps_log=tool.keeps_log,
     )
 
 

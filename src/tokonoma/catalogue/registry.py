@@ -11,6 +11,7 @@ from tokonoma.core.desk import Desk, Record, Rows, parse_address
 from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
     from tokonoma.catalogue.schemas import ParamParser
@@ -76,6 +77,10 @@ class Registry:
             if changed is not None:
                 self.replace_modules(changed)
         return self._known
+
+    def list_names(self) -> list[str]:
+        """The names of all modules, also of those that are switched off."""
+        return [name for name in self._get_known().infos if name != GATEWAY]
 
     def visible_modules(self, principal: Principal) -> list[ModuleInfo]:
         """The modules that this principal sees, without the gateway, each with the tools that it sees."""
@@ -245,8 +250,9 @@ def _list_reachable(info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo
     return info.entries if len(tools) == len(info.entries) else tools
 
 
-def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
-    """A tool in the shape of MCP's `tools/list`."""
+def to_mcp_tool(entry: ToolInfo, reach: Reach = UNLIMITED) -> Mapping[str, Any]:
+    """A tool in the shape of MCP's `tools/list`, as the holder of this reach meets it."""
+    only_reads = entry.effect == "read" and not (entry.keeps_log and reach.may_write(entry.module))
     return {
         "name": entry.listed,
         "title": entry.title,
@@ -254,9 +260,9 @@ def to_mcp_tool(entry: ToolInfo) -> Mapping[str, Any]:
         "inputSchema": entry.input,
         "outputSchema": entry.output,
         "annotations": {
-            "readOnlyHint": entry.effect == "read",
+            "readOnlyHint": only_reads,
             "destructiveHint": entry.effect == "destroy",
-            "idempotentHint": entry.idempotent or entry.effect == "read",
+            "idempotentHint": entry.idempotent or only_reads,
             "openWorldHint": entry.outside,
         },
     }

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.config.settings import SETTINGS
+from tokonoma.config.settings import SETTINGS, check_module_names
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
+from tokonoma.core.os_errors import describe_os_error
+from tokonoma.core.printable import escape_controls
 
 if TYPE_CHECKING:
     from tokonoma.app import App
@@ -74,9 +76,11 @@ def run_stdio(flags: Mapping[str, Any]) -> int:
     caller = Caller("stdio", key=flags.get("as"))
     try:
         app = App(flags)
+        check_module_names(app.settings, app.registry.list_names())
         app.identify(caller)  # a key that does not exist is an error now, not with the first request
-    except Refusal as error:
-        print(f"tokonoma: {error.message}", file=sys.stderr)
+    except (Refusal, OSError) as error:
+        says = error.message if isinstance(error, Refusal) else describe_os_error(error)
+        print(f"tokonoma: {escape_controls(says)}", file=sys.stderr)
         return 1
     if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         print("tokonoma waits for MCP messages. Clients start it: see `tokonoma install --help`.", file=sys.stderr)

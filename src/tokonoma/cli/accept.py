@@ -36,7 +36,7 @@ def accept(app: App, yes: bool) -> None:
         if not yes:
             confirm("Go on without them?", "This goes on without them.")
         app.accept_gap(gap)
-    click.echo("accepted" if problems or gap is not None else "There is nothing to accept: the data is whole.")
+    print_line("accepted" if problems or gap is not None else "There is nothing to accept: the data is whole.")
 
 
 def _find_problems(app: App) -> list[str]:

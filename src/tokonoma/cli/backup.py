@@ -12,7 +12,8 @@ from tokonoma.app import App
 from tokonoma.app.store import TABLES, find_heads_file
 from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
-from tokonoma.cli.output import confirm, print_json, print_note
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import confirm, print_json, print_line, print_note
 from tokonoma.cli.where import database_exists, redact_database_url, require_database
 from tokonoma.core import clock
 from tokonoma.core.module import Migration
@@ -56,8 +57,9 @@ def make(app: App, file: Path | None, as_json: bool) -> None:
     name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
     target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
     print_note(f"Saving {redact_database_url(app.database_url())} …")
-    contents = create_backup(app.database, target.absolute())
-    click.echo(str(contents.path), err=as_json)
+    with report_interrupt(lambda: f"{target} was not written."):
+        contents = create_backup(app.database, target.absolute())
+    print_line(str(contents.path), err=as_json)
     _print_contents(contents, as_json)
 
 
@@ -108,9 +110,11 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
     is_new = not database_exists(app)
     app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
+    folder = _ensure_backup_folder(app)
     try:
-        safety = restore_backup(database, file, known, safety=_ensure_backup_folder(app)).safety
-        remove_heads(find_heads_file(app.home, database))  # they were those of the data before
+        with report_interrupt(lambda: f"Run the restore again. A backup of the data before it is in {folder}."):
+            safety = restore_backup(database, file, known, safety=folder).safety
+            remove_heads(find_heads_file(app.home, database))  # they were those of the data before
     finally:
         database.close()
     if is_new and safety is not None:

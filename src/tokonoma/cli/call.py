@@ -6,8 +6,9 @@ The other commands call tools with `call_tool`, and tools that clients cannot ca
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import click
@@ -15,13 +16,16 @@ import orjson
 
 from tokonoma.app import App
 from tokonoma.cli.command import command, pass_app
+from tokonoma.cli.interrupt import EXIT_CODE, cancel_on_interrupt, take_interrupt
 from tokonoma.cli.output import print_json, print_note
 from tokonoma.core.call import Call, Caller
-from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Conflict, Invalid, Limited, Refusal
+from tokonoma.core.printable import escape_json
 from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 T = TypeVar("T")
+
+_SIGNAL_SECONDS = 0.5  # after which a signal is noticed at the latest
 
 
 @command("call", "database_url")
@@ -77,8 +81,8 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 def _print_result(result: ToolResult) -> dict[str, Any]:
     if result.is_error:
-        print_note(result.text)
-        sys.exit(1)
+        print_note(escape_json(result.text))
+        sys.exit(EXIT_CODE if take_interrupt() else 1)
     value: dict[str, Any] = orjson.loads(result.text)
     print_json(value)
     return value
@@ -90,15 +94,17 @@ def send_request(app: App, name: str, arguments: Mapping[str, Any]) -> ToolResul
     size = len(orjson.dumps(arguments))
     progress = _print_progress if sys.stderr.isatty() else None
     request = ToolRequest(name, arguments, Caller("cli"), progress=progress, bytes_in=size)
-    return _wait(results, app.dispatcher.start_call(request, results.put))
+    with cancel_on_interrupt() as interrupt:
+        token = app.dispatcher.start_call(request, results.put)
+        interrupt.on_cancel(lambda: token.cancel("cancelled"))
+        return _receive(results)
 
 
-def _wait(results: "SimpleQueue[T]", cancel_token: CancelToken) -> T:
+def _receive(results: "SimpleQueue[T]") -> T:
     while True:
-        try:
-            return results.get()
-        except KeyboardInterrupt:
-            cancel_token.cancel("cancelled")
+        # A signal that comes just before the thread blocks would wait for the answer, too.
+        with suppress(Empty):
+            return results.get(timeout=_SIGNAL_SECONDS)
 
 
 def _print_progress(done: float, total: float | None, message: str | None) -> None:
@@ -111,6 +117,8 @@ def call_tool(app: App, module: str, tool: str, **params: Any) -> Any:
     params = {name: value for name, value in params.items() if value is not None}
     result = send_request(app, "call", {"module": module, "tool_name": tool, "params": params})
     value = orjson.loads(result.text)
+    if result.is_error and take_interrupt():
+        raise KeyboardInterrupt
     if result.is_error:
         raise _to_refusal(value["error"])
     return value
@@ -130,16 +138,25 @@ def _to_refusal(error: Mapping[str, Any]) -> Refusal:
 
 
 def call_owner_tool(app: App, module: str, tool: str, params: Mapping[str, Any]) -> Any:
-    """Return the value of a tool that only the owner can call. Waits while a rate limit applies; Ctrl-C cancels it."""
+    """Return the value of a tool that only the owner can call. Waits while a rate limit applies.
+
+    Ctrl-C cancels it. If it was already complete, its value is returned, and the next call is not made.
+    """
+    if take_interrupt():
+        raise KeyboardInterrupt
     size = len(orjson.dumps(params))
     while True:
         info = app.registry.find_owner_tool(module, tool)
         call = Call(module, tool, params, Caller("cli"), tool_info=info, bytes_in=size)
         results: SimpleQueue[BaseException | None] = SimpleQueue()
-        app.calls.submit(call, lambda _, error: results.put(error))  # noqa: B023 - waited for in this round
-        error = _wait(results, call.cancel_token)
+        with cancel_on_interrupt() as interrupt:
+            app.calls.submit(call, lambda _, error: results.put(error))  # noqa: B023 - waited for in this round
+            interrupt.on_cancel(lambda: call.cancel_token.cancel("cancelled"))  # noqa: B023
+            error = _receive(results)
         if error is None:
             return call.value
+        if take_interrupt():
+            raise KeyboardInterrupt from error
         if not isinstance(error, Limited):
             raise error
         threading.Event().wait(float(error.details.get("retry_after", 1)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from tokonoma.cli import SWITCHES
-from tokonoma.config.settings import SETTINGS
+from tokonoma.config.settings import SETTINGS, check_module_names
 
 if TYPE_CHECKING:
     from tokonoma.app import App
@@ -17,6 +17,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _META_KEY = "tokonoma.flags"
+_REPAIRS = ("plugins", "config", "where")  # they run with wrong names of modules, which they help to correct
 
 
 class SettingsCommand(click.Command):
@@ -73,6 +74,8 @@ def open_app(ctx: click.Context, *, serves: bool = False) -> "Generator[App]":
     from tokonoma.core.log import set_level
 
     app = App(get_flags(ctx))
+    if ctx.find_root().invoked_subcommand not in _REPAIRS:
+        check_module_names(app.settings, app.registry.list_names())
     if not serves and app.settings.origins["log_level"] == "default":
         set_level("warning")  # a person reads stderr, where the notes of the command are too
     try:

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
-import orjson
 
 from tokonoma.app import App
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.output import confirm_removal, print_json, print_note
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import confirm_removal, pluralize, print_json, print_line, print_note
 from tokonoma.cli.where import database_exists
 from tokonoma.core import clock
 from tokonoma.core.errors import Conflict
+from tokonoma.core.printable import escape_line
 from tokonoma.journal.prune import count_before
 from tokonoma.journal.verify import list_recent, verify
 from tokonoma.store.database import Database
@@ -57,12 +58,12 @@ def verify_journal(app: App, as_json: bool) -> None:
     with app.database.reading() as rows:
         result = verify(rows)
     if as_json:
-        print_json({"strands": result.chains, "entries": result.entries, "problems": list(result.problems)})
+        print_json({"chains": result.chains, "entries": result.entries, "problems": list(result.problems)})
     else:
         for problem in result.problems:
-            click.echo(problem)
+            print_line(problem)
         state = "The journal holds" if not result.problems else "The journal was damaged or changed"
-        click.echo(f"{state}: {result.entries} entries in {result.chains} strands.")
+        print_line(f"{state}: {result.entries} entries in {pluralize(result.chains, 'chain')}.")
     sys.exit(1 if result.problems else 0)
 
 
@@ -86,14 +87,17 @@ def prune(app: App, before: str | None, keep_days: int | None, dry_run: bool, ye
         damaged = not dry_run and count > 0 and bool(verify(rows).problems)
     entries = f"journal entries from before {clock.format_time(cutoff)}"
     if dry_run or not count:
-        click.echo(f"{count} {entries}")
+        print_line(f"{count} {entries}")
         return
     if damaged:
         raise Conflict("The journal was damaged or changed: see `tokonoma journal verify`. Nothing was removed.")
     if not yes:
         confirm_removal(f"{count} {entries}")
-    removed = sum(step.entries for step in app.prune_journal(cutoff))
-    click.echo(f"forgotten: {removed} {entries}")
+    removed = 0
+    with report_interrupt(lambda: f"Removed until then: {removed} {entries}. Run it again to continue."):
+        for step in app.prune_journal(cutoff):
+            removed += step.entries
+    print_line(f"forgotten: {removed} {entries}")
 
 
 def _parse_cutoff(before: str | None, keep_days: int | None) -> int:
@@ -150,7 +154,10 @@ def _entry_time(entry: EntryJson) -> int:
 
 def _print_entries(entries: Iterable[EntryJson], as_json: bool) -> None:
     for entry in entries:
-        click.echo(orjson.dumps(entry).decode() if as_json else _format_entry(entry))
+        if as_json:
+            print_json(entry, indented=False)
+        else:
+            print_line(escape_line(_format_entry(entry)))
 
 
 def _format_entry(entry: EntryJson) -> str:

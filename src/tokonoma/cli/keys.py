@@ -10,7 +10,7 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.modules import require_module
-from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.cli.output import confirm, print_json, print_line, print_note, print_table, stands_at_terminal
 from tokonoma.core import clock
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid
@@ -18,6 +18,7 @@ from tokonoma.core.reach import Reach, parse_mask
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
+_NO_KEY_LEFT = "Then create one with `tokonoma keys create NAME`, or go back to no keys with `tokonoma keys open`."
 _COLUMNS = ("name", "id", "state", "root", "default", "modules", "mask", "expires_at")
 
 
@@ -25,7 +26,8 @@ _COLUMNS = ("name", "id", "state", "root", "default", "modules", "mask", "expire
 def keys() -> None:
     """Create, list, change and revoke API keys for HTTP.
 
-    stdio needs no key. From the first key on, every HTTP caller needs one, even after all keys are revoked.
+    stdio needs no key. From the first key on, every HTTP caller needs one, even after all keys are revoked, until
+    `keys open`.
     """
 
 
@@ -45,13 +47,13 @@ def create(app: App, name: str, expires: str | None, as_json: bool, **options: s
     ends = None if expires is None else parse_expiry(expires)
     reach = _parse_reach(app, Reach(), **options)
     with app.write_as_owner("keys.create") as statements:
-        first = not api_keys.keys_exist(statements)
+        first = not api_keys.is_key_required(statements)
         key = api_keys.create_key(statements, name, reach, ends)
     until = "never" if ends is None else clock.format_time(ends)
     if as_json:
         print_json({"name": name, "key": key, "expires_at": None if ends is None else until})
     else:
-        click.echo(key)
+        print_line(key)
     print_note(f"Save it now; only its hash is stored. Send it as `Authorization: Bearer …`. It expires: {until}.")
     if first:
         print_note("From now on every HTTP caller needs a key, even after this one is revoked. stdio needs none.")
@@ -106,15 +108,38 @@ def set_reach(app: App, name: str, expires: str | None, **options: str | None) -
 
 @keys.command("revoke", settings=("database_url",))
 @click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask before the last key is revoked.")
 @pass_app
-def revoke(app: App, name: str) -> None:
+def revoke(app: App, name: str, yes: bool) -> None:
     """Revoke the key with this NAME or id. Running servers refuse it within a second."""
+    with app.database.reading() as rows:
+        active = [key for key in api_keys.list_keys(rows) if key.state == "active"]
+    if len(active) == 1 and name in (active[0].name, active[0].id):
+        print_note(f"{name!r} is the last key. Without it, every HTTP caller is refused. {_NO_KEY_LEFT}")
+        if not yes and stands_at_terminal():  # a script that revokes a stolen key must not wait
+            click.confirm(f"Revoke {name!r}?", abort=True, err=True)
     with app.write_as_owner("keys.revoke") as statements:
         api_keys.revoke_key(statements, name)
-        left = any(key.state == "active" for key in api_keys.list_keys(statements))
     print_note(f"Revoked {name!r}.")
-    if not left:
-        print_note("No key is left, but HTTP still needs one: create it with `tokonoma keys create NAME`.")
+
+
+@keys.command("open", settings=("database_url",))
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@pass_app
+def open_access(app: App, yes: bool) -> None:
+    """Let HTTP callers on this machine be the owner again, as before the first key. All keys must be revoked.
+
+    Callers on other machines stay refused. The setting `require_key` overrides this.
+    """
+    if not yes:
+        opened = "every program on this machine can use the server over HTTP as the owner"
+        confirm(f"Then {opened}. Go on?", f"Then {opened}.")
+    with app.write_as_owner("keys.open") as statements:
+        changed = api_keys.open_access(statements)
+    says = "No key is required from now on" if changed else "No key was required"
+    print_note(f"{says}: a caller on this machine is the owner. Other machines are refused.")
+    if app.settings.get_flag("require_key"):
+        print_note("But the setting require_key is on: HTTP needs a key as long as it is.")
 
 
 def parse_expiry(text: str) -> int:

@@ -1,20 +1,15 @@
 """`reindex` and `purge`: rebuild what is derived from the records, and remove for good what was deleted."""
 
-import signal
-import sys
-from collections import Counter
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
-from threading import Thread
-from types import FrameType
+from collections.abc import Iterable
 
 import click
 
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
+from tokonoma.cli.interrupt import Interrupted, cancel_on_interrupt, report_interrupt
 from tokonoma.cli.modules import require_module
-from tokonoma.cli.output import confirm_removal, print_note
+from tokonoma.cli.output import confirm_removal, print_line, print_note, rewrite_line
 from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
@@ -49,11 +44,11 @@ def _rebuild(app: App, only: str | None, from_start: bool) -> None:
     modules = [app.registry.get_module(info.name) for info in infos]
     if from_start:
         restart_reindex(app.database, modules)
-    with _cancel_on_interrupt() as token:
+    with cancel_on_interrupt() as token:
         steps = reindex(app.database, app.search.index, modules, app.policy.scan_document, token)
         counts = _run_steps(steps, token)
     for module, count in counts.items():
-        click.echo(f"{module}: {count} records")
+        print_line(f"{module}: {count} records")
     if not counts:
         print_note("No module has records here.")
 
@@ -64,31 +59,13 @@ def _run_steps(steps: Iterable[ReindexProgress], token: CancelToken) -> dict[str
     try:
         for step in steps:
             done[step.module] = step.done
-            if sys.stderr.isatty():
-                end = "\n" if step.finished else ""
-                click.echo(f"\r{step.module}: {step.done} of {step.total}{end}", nl=False, err=True)
+            rewrite_line(f"{step.module}: {step.done} of {step.total}", finished=step.finished)
     except Unavailable as error:
         if not token.reason:
             raise
         at = ", ".join(f"{module} at {count}" for module, count in done.items()) or "the beginning"
-        raise Unavailable(f"Interrupted: {at}. Run `tokonoma reindex` again to resume.", reason="cancelled") from error
+        raise Interrupted(f"The index is rebuilt up to {at}. Run `tokonoma reindex` again to resume.") from error
     return done
-
-
-@contextmanager
-def _cancel_on_interrupt() -> Generator[CancelToken]:
-    """Ctrl-C rolls back the page that is being written, and nothing else."""
-    token = CancelToken()
-
-    def cancel(_number: int, _frame: FrameType | None) -> None:
-        # In another thread, because this one may hold the lock that `cancel` takes.
-        Thread(target=token.cancel, args=("cancelled",), daemon=True).start()
-
-    before = signal.signal(signal.SIGINT, cancel)
-    try:
-        yield token
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @command("purge", "database_url", "trash_days")
@@ -110,22 +87,28 @@ def purge(app: App, dry_run: bool, yes: bool) -> None:
     found = {name: call_owner_tool(app, name, "purge", {"days": days, "dry_run": True}) for name in able}
     text = f"{_format_counts(found)} of more than {days} days ago"
     if dry_run or not any(any(counts.values()) for counts in found.values()):
-        click.echo(text)
+        print_line(text)
         return
     if not yes:
         confirm_removal(text)
-    click.echo(f"forgotten: {_format_counts({name: _purge_module(app, name, days) for name in able})}")
+    done: dict[str, dict[str, int]] = {}
+    with report_interrupt(
+        lambda: f"Removed until then: {_format_counts(done) or 'nothing'}. Run it again to continue."
+    ):
+        for name in able:
+            done[name] = dict.fromkeys(found[name], 0)
+            _purge_module(app, name, days, done[name])
+    print_line(f"forgotten: {_format_counts(done)}")
 
 
-def _purge_module(app: App, module: str, days: int) -> dict[str, int]:
-    """Purge page by page until nothing is left."""
-    done = Counter[str]()
+def _purge_module(app: App, module: str, days: int, done: dict[str, int]) -> None:
+    """Purge page by page until nothing is left, and count what was removed."""
     while True:
         page = call_owner_tool(app, module, "purge", {"days": days})
         for kind, count in page.items():
-            done[kind] += count
+            done[kind] = done.get(kind, 0) + count
         if not any(page.values()):
-            return done
+            return
 
 
 def _format_counts(counts: dict[str, dict[str, int]]) -> str:

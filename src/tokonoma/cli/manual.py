@@ -8,9 +8,10 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_tool
 from tokonoma.cli.command import group, pass_app
-from tokonoma.cli.output import pluralize, print_json, print_note, print_table, print_text
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
 from tokonoma.cli.where import find_places
 from tokonoma.core.errors import Missing
+from tokonoma.core.printable import escape_line
 
 _MAX_PROBLEMS = 5  # contradictions, and gaps, that are shown
 _NO_MANUAL = "There is no manual yet. Put a folder with .md or .json files into {}."
@@ -97,7 +98,8 @@ def toc(app: App, manual_id: str | None, path: str | None) -> None:
     while True:
         page = call_tool(app, "manual", "toc", manual_id=manual_id, path=path, cursor=cursor)
         for node in page["items"]:
-            click.echo(f"{'  ' * max(0, node['level'] - 1)}{node['title']}  {node['path']}:{node['line_start']}")
+            line = f"{'  ' * max(0, node['level'] - 1)}{node['title']}  {node['path']}:{node['line_start']}"
+            print_line(escape_line(line))
         cursor = page.get("next_cursor")
         if cursor is None:
             return

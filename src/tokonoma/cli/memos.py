@@ -15,7 +15,8 @@ from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.interrupt import Interrupted, report_interrupt
+from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import require_database
 from tokonoma.core import clock
@@ -49,11 +50,13 @@ def export(app: App, target: str, kind: str, namespace: str, trash: bool) -> Non
         raise click.BadParameter("Markdown needs a folder; `-` is for JSON lines only.", param_hint="TARGET")
     require_database(app, "export")
     if kind == "markdown":
-        memos, relations = export_to_folder(app, ExportFolder(Path(target)), params)
+        with report_interrupt(lambda: "Empty the folder before you export into it again."):
+            memos, relations = export_to_folder(app, ExportFolder(Path(target)), params)
     elif target == "-":
-        memos, relations = export_to_file(app, sys.stdout.buffer, params)
+        with report_interrupt(lambda: "The output is incomplete: its last line is missing."):
+            memos, relations = export_to_file(app, sys.stdout.buffer, params)
     else:
-        with create_file(Path(target)) as file:
+        with report_interrupt(lambda: f"{target} was not written."), create_file(Path(target)) as file:
             memos, relations = export_to_file(app, file, params)
     where = "" if target == "-" else f" to {target}"
     print_note(f"Exported {pluralize(memos, 'memo')} and {pluralize(relations, 'relation')}{where}.")
@@ -94,7 +97,7 @@ def export_to_folder(app: App, folder: ExportFolder, params: dict[str, Any]) -> 
             progress.print_progress(pluralize(memos, "memo"))
         folder.close()
     except BaseException:
-        print_note(f"{folder.root} contains only a part of the export.")
+        print_note(f"{folder.root} contains only a part of the export: {pluralize(memos, 'memo')} or a few more.")
         raise
     progress.finish()
     return memos, relations
@@ -145,7 +148,7 @@ def import_memos(
         memos, relations = tally.memos.total(), tally.relations.total()
         progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
 
-    stopped = ""
+    stopped, interrupted = "", False
     with _open_source(source) as path:
         found = detect_format(path) if kind == "auto" else kind
         origin = ImportSource(path, found, namespace, default_source_name(path) if name is None else name)
@@ -154,14 +157,17 @@ def import_memos(
         try:
             importer.run(reader(origin))
         except (Refusal, KeyboardInterrupt) as error:
+            interrupted = isinstance(error, KeyboardInterrupt)
             stopped = error.message if isinstance(error, Refusal) else "Interrupted."
         progress.finish()
     about = {"source": source, "format": found, "namespace": namespace, "dry_run": dry_run}
     if not as_json:
-        click.echo(_format_report(about, importer.tally))
+        print_line(_format_report(about, importer.tally))
     waiting = 0 if dry_run else report_vectors(app, wait and not stopped)
     if as_json:
         print_json(_build_summary(about, importer.tally, stopped) | {"vectors_waiting": waiting})
+    if interrupted:
+        raise Interrupted("What is counted above was saved. Run the import again to continue.")
     if stopped:
         raise Invalid(f"{stopped} The import is incomplete; run it again to continue.")
     sys.exit(1 if importer.tally.skipped.total else 0)

@@ -9,7 +9,7 @@ from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.catalogue.plugins.enable import disable_plugin, enable_plugin, find_problem, list_offers
 from tokonoma.catalogue.registry import to_mcp_tool
 from tokonoma.cli.command import command, group, json_option, pass_app
-from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
@@ -39,7 +39,7 @@ def schema(app: App, module: str, tool: str | None, as_json: bool) -> None:
     if as_json:
         print_json([to_mcp_tool(each) for each in tools])
         return
-    click.echo("\n\n".join(_format_tool(each) for each in tools))
+    print_line("\n\n".join(_format_tool(each) for each in tools))
 
 
 def require_module(app: App, name: str) -> ModuleInfo:
@@ -52,7 +52,9 @@ def require_module(app: App, name: str) -> ModuleInfo:
 
 
 def _format_tool(tool: ToolInfo) -> str:
-    facts = [tool.effect, *(["calls another service"] if tool.outside else [])]
+    facts = [tool.effect]
+    facts += ["keeps a log"] if tool.keeps_log else []
+    facts += ["calls another service"] if tool.outside else []
     return f"{tool.signature}\n  [{', '.join(facts)}; listed as {tool.listed}]"
 
 

@@ -1,4 +1,8 @@
-"""Output of commands: values on stdout, notes about them on stderr."""
+"""Output of commands: values on stdout, notes about them on stderr.
+
+Everything that a command prints goes through here, so that no stored text can steer the terminal. The text of a file or
+of a policy is printed as it is if stdout is not a terminal: there it is copied.
+"""
 
 import sys
 import time
@@ -6,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from tokonoma.core.errors import Denied
+from tokonoma.core.printable import escape_controls, escape_json, escape_line
 
 if TYPE_CHECKING:
     from tokonoma.transfer.model import Remark
@@ -16,20 +20,39 @@ if TYPE_CHECKING:
 _MAX_REMARKS = 50  # of each kind, unless --json
 
 
-def print_json(value: Any) -> None:
+def print_line(text: str, *, err: bool = False) -> None:
+    """Print one line, or several."""
+    click.echo(escape_controls(text), err=err)
+
+
+def print_json(value: Any, *, indented: bool = True) -> None:
     """Print JSON: indented at a terminal, one line for programs."""
-    option = orjson.OPT_INDENT_2 if sys.stdout.isatty() else 0
-    click.echo(orjson.dumps(value, option=option).decode())
+    import orjson  # `tokonoma --help` does not need it
+
+    option = orjson.OPT_INDENT_2 if indented and sys.stdout.isatty() else 0
+    click.echo(escape_json(orjson.dumps(value, option=option).decode()))
 
 
 def print_note(text: str) -> None:
     """Print progress, a hint or a warning."""
-    click.echo(text, err=True)
+    print_line(text, err=True)
 
 
 def print_text(text: str) -> None:
-    """Print a text that may or may not end with a line break."""
-    click.echo(text, nl=not text.endswith("\n"))
+    """Print the text of a file, which may or may not end with a line break; exactly, unless it is for a terminal."""
+    shown = escape_controls(text) if sys.stdout.isatty() else text
+    click.echo(shown, nl=not text.endswith("\n"), color=True)  # else click removes escape sequences
+
+
+def print_marked(mark: str, colour: str, text: str, *, bold: bool, color: bool | None) -> None:
+    """Print a line that begins with a coloured mark."""
+    click.echo(click.style(mark, fg=colour, bold=bold) + escape_controls(text), color=color)
+
+
+def rewrite_line(text: str, *, finished: bool = False) -> None:
+    """Print progress over the last line of a terminal; nothing elsewhere."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{escape_line(text)}", nl=finished, err=True)
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -38,7 +61,8 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns that fit the terminal, or unwrapped ones for programs."""
+    """Print columns that fit the terminal, or unwrapped ones for programs. A cell is always on one line."""
+    rows = [[escape_line(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _print_rich_table(headings, rows)
         return
@@ -60,9 +84,14 @@ def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
     Console().print(table)
 
 
+def stands_at_terminal() -> bool:
+    """Whether somebody can answer a question."""
+    return sys.stdin.isatty()
+
+
 def confirm(question: str, refusal: str) -> None:
     """Ask at a terminal; elsewhere refuse unless --yes was given."""
-    if not sys.stdin.isatty():
+    if not stands_at_terminal():
         raise Denied(f"{refusal} Use --yes to confirm.", reason="confirm")
     click.confirm(question, abort=True, err=True)
 
@@ -74,7 +103,7 @@ def confirm_removal(what: str) -> None:
 def format_remarks(heading: str, remarks: "Sequence[Remark]", total: int) -> list[str]:
     """The heading and the first remarks, one per line; nothing if there are none."""
     lines = [f"{heading} ({total}):"] if total else []
-    lines += [f"  {each.place}: {each.why}" for each in remarks[:_MAX_REMARKS]]
+    lines += [escape_line(f"  {each.place}: {each.why}") for each in remarks[:_MAX_REMARKS]]
     return lines + ([f"  … and {total - _MAX_REMARKS} more; --json lists all"] if total > _MAX_REMARKS else [])
 
 
@@ -91,8 +120,7 @@ class ProgressPrinter:
             return
         self._next_at = time.monotonic() + self._interval
         if sys.stderr.isatty():
-            sys.stderr.write(f"\r… {text} ")
-            sys.stderr.flush()
+            rewrite_line(f"… {text} ")
             self._line_open = True
         else:
             print_note(f"… {text}")

@@ -8,7 +8,8 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.output import print_json, print_note, print_table, print_text
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text, rewrite_line
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
@@ -47,8 +48,8 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 def check(file: str) -> None:
     """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
     rules = parse_policy(read_text(file), proposed=True)
-    detectors = f"{len(rules.detectors)} own detectors"
-    print_note(f"Valid: version {rules.version}, {len(rules.placements)} labels, {detectors}.")
+    detectors = pluralize(len(rules.detectors), "own detector")
+    print_note(f"Valid: version {rules.version}, {pluralize(len(rules.placements), 'rule')} by place, {detectors}.")
 
 
 @policy.command("apply", settings=("database_url", "policy_signers"))
@@ -106,7 +107,7 @@ def test(app: App, text: str, name: str, file: str | None, as_json: bool) -> Non
         found_in = {"policy_version": active.version, "found": found, "class": classification, "redacted": redacted}
         print_json({**found_in, "tags": list(tags), "verdict": verdict})
         return
-    click.echo(redacted)
+    print_text(redacted)
     counts = ", ".join(f"{count} × {kind}" for kind, count in found.items()) or "nothing"
     print_note(f"Found {counts}. Class {classification}: {verdict} for {name} ({', '.join(tags) or 'no tags'}).")
 
@@ -120,17 +121,17 @@ def _wait_for_reclassification(app: App) -> None:
 
     def print_progress() -> None:
         progress = app.policies.progress()
-        if progress is not None and sys.stderr.isatty():
-            click.echo(f"\r{format_progress(progress)}", nl=False, err=True)
+        if progress is not None:
+            rewrite_line(format_progress(progress))
 
-    app.reclassifier.run_until_done(None, print_progress)
-    if sys.stderr.isatty():
-        click.echo(err=True)
+    with report_interrupt(lambda: "The policy was applied; the next process that runs reclassifies the other records."):
+        app.reclassifier.run_until_done(None, print_progress)
+    rewrite_line("", finished=True)
 
 
 def _print_preview(result: dict[str, Any]) -> None:
     preview = result["preview"]
-    click.echo("\n".join(preview["diff"]) or "The texts are the same.")
+    print_line("\n".join(preview["diff"]) or "The texts are the same.")
     moves = [f"{count} {move}" for move, count in preview["relabelled"].items()]
     visibility = f"for you {preview['vanish']} vanish, {preview['appear']} appear"
     changes = f"{', '.join(moves) or 'no record changes its class'}; {visibility}"

@@ -8,7 +8,10 @@ import click
 
 from tokonoma import __version__
 from tokonoma.cli.command import SettingsGroup, get_flags
+from tokonoma.cli.interrupt import EXIT_CODE, Interrupted, take_interrupt
+from tokonoma.cli.output import print_line, print_note
 from tokonoma.core.errors import Refusal, find_nearest
+from tokonoma.core.os_errors import describe_os_error
 
 # name → where it is, what it does. `--help` shows these without importing any of them.
 COMMANDS = {
@@ -22,6 +25,7 @@ COMMANDS = {
     "policy": ("tokonoma.cli.policy:policy", "Show, check, apply and roll back the policy, or test it with a text."),
     "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
     "install": ("tokonoma.cli.install:install", "Add this server to a client (Claude, Cursor, VS Code)."),
+    "hook": ("tokonoma.cli.hook:hook", "Answer a hook of Claude Code."),
     "where": ("tokonoma.cli.where:where", "Show where data is stored."),
     "config": ("tokonoma.cli.where:config", "Show the settings and where each comes from."),
     "doctor": ("tokonoma.cli.doctor:doctor", "Check the installation and say what to do."),
@@ -64,16 +68,20 @@ class Program(SettingsGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
+        take_interrupt()  # of a command before, in the same process
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, Interrupted) as error:
+            print_note(f"Interrupted. {error.report if isinstance(error, Interrupted) else ''}".rstrip())
+            code = EXIT_CODE
         except Refusal as error:
-            click.echo(f"tokonoma: {error.message}", err=True)
+            print_note(f"tokonoma: {error.message}")
             # A wrong value of a flag is a mistake in the command, as an unknown flag is.
             code = 2 if "setting" in error.details and error.message.startswith("flag ") else 1
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click handles these
         except OSError as error:
-            click.echo(f"tokonoma: {error}", err=True)
+            print_note(f"tokonoma: {describe_os_error(error)}")
             code = 1
         except Exception as error:
             _report_internal_error(ctx, error)
@@ -84,13 +92,12 @@ class Program(SettingsGroup):
 def _report_internal_error(ctx: click.Context, error: Exception) -> None:
     """Print where the error happened, and how to see more. Its text may contain stored data, so it is left out."""
     if get_flags(ctx).get("log_level") == "debug":
-        traceback.print_exception(error)
+        print_note("".join(traceback.format_exception(error)))
         return
     place = traceback.extract_tb(error.__traceback__)[-1]
-    click.echo(
+    print_note(
         f"tokonoma: internal error ({type(error).__name__} in {place.name}, line {place.lineno}). "
-        "Run the command again with --log-level debug for the details.",
-        err=True,
+        "Run the command again with --log-level debug for the details."
     )
 
 
@@ -109,4 +116,4 @@ def program(ctx: click.Context) -> None:
     Without a command: `stdio` if standard input is a pipe, as for a client that starts it.
     """
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        print_line(ctx.get_help())

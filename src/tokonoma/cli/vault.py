@@ -11,7 +11,7 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool, call_tool
 from tokonoma.cli.command import group, pass_app
-from tokonoma.cli.output import pluralize, print_json, print_note, print_table, print_text
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
 
 CoverageKind = Literal["cited", "read", "never seen"]
 LineSpan = tuple[int, int]
@@ -91,7 +91,7 @@ def search(app: App, query: str, mode: str, glob: str | None, limit: int) -> Non
     """Print the lines that contain QUERY, as FILE:LINE:TEXT."""
     page = call_tool(app, "vault", "search", query=query, mode=mode, glob=glob, limit=limit)
     for each in page["items"]:
-        click.echo(f"{each['path']}:{each['line']}:{each['text']}")
+        print_line(f"{each['path']}:{each['line']}:{each['text']}")
     if not page["items"]:
         print_note(f"No line of {pluralize(page['searched_files'], 'file')} contains it.")
     if page["has_more"]:
@@ -117,7 +117,7 @@ def history(app: App, path: str) -> None:
 def restore(app: App, path: str, version: str) -> None:
     """Restore an earlier version; the present one is kept."""
     done = call_tool(app, "vault", "restore", path=path, version=version)
-    click.echo(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
+    print_line(f"{done['path']} is at {done['version'][:16]} again ({done['bytes']} bytes).")
 
 
 @vault.command("coverage")
@@ -141,10 +141,10 @@ def coverage(app: App, path: str, target: str | None, as_json: bool) -> None:
     unseen = lines["never_seen"]
     shown = ", ".join(f"{each['start_line']}-{each['end_line']}" for each in unseen[:10]) or "none"
     more = f" and {len(unseen) - 10} more" if len(unseen) > 10 else ""
-    click.echo(f"{lines['path']}: {lines['total_lines']} lines")
-    click.echo(f"  read        {lines['read_ratio']:.0%}")
-    click.echo(f"  cited       {lines['cited_ratio']:.0%}")
-    click.echo(f"  never seen  {shown}{more}")
+    print_line(f"{lines['path']}: {lines['total_lines']} lines")
+    print_line(f"  read        {lines['read_ratio']:.0%}")
+    print_line(f"  cited       {lines['cited_ratio']:.0%}")
+    print_line(f"  never seen  {shown}{more}")
 
 
 @vault.command("audit")

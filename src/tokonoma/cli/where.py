@@ -7,7 +7,7 @@ import orjson
 
 from tokonoma.app import App
 from tokonoma.cli.command import command, group, json_option, pass_app
-from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.config.settings import SETTINGS, Setting
 from tokonoma.core.errors import Missing
 from tokonoma.core.urls import hide_credentials
@@ -24,7 +24,7 @@ def where(app: App, as_json: bool) -> None:
         print_json(places)
         return
     for name, place in places.items():
-        click.echo(f"{name:<10} {place}")
+        print_line(f"{name:<10} {place}")
 
 
 def find_places(app: App) -> dict[str, str]:
@@ -111,6 +111,6 @@ def _public_value(app: App, setting: Setting) -> object:
 def path(app: App) -> None:
     """Print the path of tokonoma.toml, whether it exists or not."""
     file = app.home / "tokonoma.toml"
-    click.echo(str(file))
+    print_line(str(file))
     if not file.exists():
         print_note("It does not exist yet. Write one line per setting, such as `port = 9000`.")

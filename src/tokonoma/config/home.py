@@ -8,6 +8,7 @@ from typing import Any
 from tokonoma import __version__
 from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.core.errors import Invalid, Unready
+from tokonoma.core.os_errors import describe_os_error
 from tokonoma.core.tracing import Tracer
 
 
@@ -32,6 +33,8 @@ def load_settings(home: Path, flags: Mapping[str, Any], environ: Mapping[str, st
             values = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
+        except OSError as error:
+            raise Invalid(f"The settings cannot be read. {describe_os_error(error)}") from error
     return resolve_settings(flags, environ, values)
 
 

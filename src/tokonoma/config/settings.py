@@ -1,7 +1,7 @@
 """Settings: flags before TOKONOMA_* before tokonoma.toml before defaults. Pure: home.py reads the file."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,6 +155,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embed_timeout", 30.0, "seconds before an embedding request times out", as_seconds),
     Setting("telemetry", False, "send OpenTelemetry spans (extra `otel`; configured by OTEL_* variables)", as_bool),
 )
+# The data folder, the key that clients send, and two variables of the tests of this project.
+_OTHER_VARIABLES = ("TOKONOMA_HOME", "TOKONOMA_KEY", "TOKONOMA_SOAK", "TOKONOMA_RECORD")
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -181,13 +183,32 @@ class Settings:
         return as_names(self.values[name])
 
 
+def unknown_name(message: str, name: str, known: Collection[str], setting: str = "") -> Invalid:
+    """A name that has no effect is an error: it was meant to have one."""
+    nearest = find_nearest(name, known, 1)
+    hint = f"Did you mean {nearest[0]!r}?" if nearest else f"There are: {', '.join(sorted(known))}."
+    details: dict[str, Any] = {"setting": setting} if setting else {"settings": sorted(known)}
+    return Invalid(f"{message} {hint}", **details)
+
+
+def check_module_names(settings: Settings, known: Collection[str]) -> None:
+    """Refuse a setting that names a module which does not exist: it would have no effect."""
+    for setting, names in (("direct", [*known, "all"]), ("modules_off", [*known])):
+        for name in settings.get_names(setting):
+            if name not in names:
+                place = settings.origins[setting]
+                raise unknown_name(f"{place}: there is no module called {name!r}.", name, names, setting)
+
+
 def resolve_settings(flags: Mapping[str, Any], environ: Mapping[str, str], file: Mapping[str, Any]) -> Settings:
     """Every setting from the first source that has it; Invalid names the source and the problem."""
-    unknown = [name for name in file if name not in _BY_NAME]
-    if unknown:
-        meant = find_nearest(unknown[0], _BY_NAME)
-        hint = f" Did you mean {meant[0]!r}?" if meant else ""
-        raise Invalid(f"tokonoma.toml: there is no setting called {unknown[0]!r}.{hint}", settings=list(_BY_NAME))
+    for name in file:
+        if name not in _BY_NAME:
+            raise unknown_name(f"tokonoma.toml: there is no setting called {name!r}.", name, _BY_NAME)
+    variables = {*(setting.variable for setting in SETTINGS), *_OTHER_VARIABLES}
+    for name in sorted(environ):
+        if name.startswith("TOKONOMA_") and name not in variables:
+            raise unknown_name(f"environment: there is no setting called {name!r}.", name, variables)
     values: dict[str, SettingValue] = {}
     origins: dict[str, str] = {}
     for setting in SETTINGS:

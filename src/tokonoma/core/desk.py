@@ -96,8 +96,13 @@ class Desk(Protocol):
         """The policy in force, for this caller."""
         ...
 
+    @property
+    def may_write(self) -> bool:
+        """False for a tool that reads, and for one that also keeps a log if its caller may only read."""
+        ...
+
     def write(self) -> AbstractContextManager[Tx]:
-        """One transaction, one commit; the call's journal entry is stored in it."""
+        """One transaction, one commit; the call's journal entry is stored in it. Fails unless `may_write`."""
         ...
 
     def write_derived(self) -> AbstractContextManager[Tx]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from tokonoma.core.clock import format_time, now
+from tokonoma.core.printable import escape_json
 
 _LEVELS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 _lock = threading.Lock()
@@ -24,7 +25,7 @@ def log(level: str, event: str, **fields: Any) -> None:
     if _LEVELS[level] < _threshold:
         return
     entry = {"at": format_time(now()), "level": level, "event": event, **fields}
-    line = json.dumps(entry, ensure_ascii=False, default=str)
+    line = escape_json(json.dumps(entry, ensure_ascii=False, default=str))
     with _lock, suppress(OSError, ValueError):  # the other side may have closed stderr
         sys.stderr.write(line + "\n")
         sys.stderr.flush()

@@ -27,6 +27,8 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
+    # It reads, but also stores what its caller read, cited or found: nothing if that caller may only read.
+    keeps_log: bool = False
     sees_secrets: bool = False  # its arguments are not judged by the policy, because it inspects texts or the policy
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
     extra: bool = False  # hidden unless a credential's reach names it
@@ -88,6 +90,7 @@ class ToolInfo:
     raw: bool = False
     envelope: bool = False
     extra: bool = False
+    keeps_log: bool = False
 
     @property
     def path(self) -> str:

@@ -71,5 +71,11 @@ class Reach:
             return False
         return not any(parse_mask(rule).matches(tool, account) for rule in self.mask)
 
+    def may_write(self, module: str) -> bool:
+        """False for a credential that may only read in this module: `*:write` or `module:write` is in its mask."""
+        return {MaskPattern("*", effect="write"), MaskPattern(module, effect="write")}.isdisjoint(
+            map(parse_mask, self.mask)
+        )
+
 
 UNLIMITED = Reach()

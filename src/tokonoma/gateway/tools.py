@@ -47,9 +47,9 @@ def get_module_schema(
     modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
     names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
     if names == [_ALL]:
-        return {"modules": [_describe_module(info, "names") for info in modules.values()]}
+        return {"modules": [_describe_module(info, "names", desk) for info in modules.values()]}
     _check_names(names, modules)
-    return {"modules": [_describe_module(modules[name], format) for name in names]}
+    return {"modules": [_describe_module(modules[name], format, desk) for name in names]}
 
 
 def _check_names(names: list[str], modules: Mapping[str, ModuleInfo]) -> None:
@@ -65,10 +65,10 @@ def _check_names(names: list[str], modules: Mapping[str, ModuleInfo]) -> None:
     raise Missing(f"There is no module called {called}. {hint}", reason="module", nearest=near[:3], modules=there)
 
 
-def _describe_module(info: ModuleInfo, format: str) -> ModuleSchema:
+def _describe_module(info: ModuleInfo, format: str, desk: Desk) -> ModuleSchema:
     if format == "json":
         # `call` takes the short name; the listed one is an alias of it.
-        tools = [{**to_mcp_tool(tool), "name": tool.name} for tool in info.entries]
+        tools = [{**to_mcp_tool(tool, desk.principal.reach), "name": tool.name} for tool in info.entries]
     else:
         tools = [tool.name if format == "names" else tool.signature for tool in info.entries]
     return {"name": info.name, "summary": info.summary, "tools": tools}

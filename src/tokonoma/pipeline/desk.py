@@ -96,8 +96,16 @@ class CallDesk:
         with self._open_read() as rows:
             return self._filter.row(rows, sql, params)
 
+    @property
+    def may_write(self) -> bool:
+        tool = self.call.chosen_tool
+        return tool.effect != "read" or (tool.keeps_log and self.principal.reach.may_write(tool.module))
+
     @contextmanager
     def write(self) -> Generator[Tx]:
+        if not self.may_write:
+            # Clients and masks trust the mark of a tool, so it must not be possible for one to be wrong.
+            raise RuntimeError(f"{self.call.chosen_tool.path} is marked as reading: give it an effect, or keeps_log")
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
         with self._open_write() as statements:

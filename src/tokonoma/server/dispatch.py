@@ -39,11 +39,12 @@ class ToolDispatcher:
         return INSTRUCTIONS
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        modules = self._registry.visible_modules(self._identify(caller))
+        principal = self._identify(caller)
+        modules = self._registry.visible_modules(principal)
         tools = [to_mcp_tool(self._registry.find_meta_tool(name)) for name in META_TOOLS]
         tools[0] = {**tools[0], "description": describe_modules(tools[0]["description"], modules)}
         direct = [module for module in modules if module.name in self._direct or "all" in self._direct]
-        return tools + [to_mcp_tool(tool) for module in direct for tool in module.entries]
+        return tools + [to_mcp_tool(tool, principal.reach) for module in direct for tool in module.entries]
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         call = self._build_call(request)

@@ -11,6 +11,7 @@ import orjson
 from tokonoma.core.clock import format_time, parse_time
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import normalize_namespace
+from tokonoma.core.printable import escape_json
 from tokonoma.transfer.files import read_objects
 from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
@@ -34,7 +35,8 @@ def format_footer(memos: int, relations: int) -> bytes:
 
 
 def _dump_line(value: Metadata) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    # The same values, but a terminal that shows the file is not steered by them.
+    return escape_json(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE).decode()).encode()
 
 
 def read_jsonl(source: ImportSource) -> Iterator[SourceItem]:

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from urllib.parse import quote
 
 from tokonoma.core.errors import Conflict
+from tokonoma.core.printable import escape_line
 from tokonoma.transfer import jsonl
 from tokonoma.transfer.files import read_note, scan_folder
 from tokonoma.transfer.markdown_file import UniquePaths, choose_title, format_front_matter, read_front_matter
@@ -30,6 +32,7 @@ _NAMES = {
     "expires": "expires_at",
     "deleted": "deleted_at",
 }
+_MARKUP = re.compile(r"[\\`*_\[\]()<>&#!|~$]")  # with a backslash before it, each of these is only itself
 _SHORT_NAMES = {name: short for short, name in _NAMES.items()}
 
 
@@ -87,9 +90,15 @@ def _relation_fields(relation: RelationRecord) -> Metadata:
 
 
 def _format_relation(relation: RelationRecord, title: str) -> str:
-    name = re.sub(r"([\\\[\]])", r"\\\1", " ".join(title.split())) or relation.target
-    reason = f": {' '.join(relation.reason.split())}" if relation.reason else ""
-    return f"- {relation.tag} [{name}](tokonoma://memory/{relation.target}) ({relation.weight:g}){reason}\n"
+    name = _escape_markdown(title) or relation.target
+    reason = f": {_escape_markdown(relation.reason)}" if relation.reason else ""
+    address = f"tokonoma://memory/{quote(relation.target, safe='')}"
+    return f"- {_escape_markdown(relation.tag)} [{name}]({address}) ({relation.weight:g}){reason}\n"
+
+
+def _escape_markdown(text: str) -> str:
+    """A text as one line of a list: no link, no HTML, no heading, and nothing that steers a terminal."""
+    return _MARKUP.sub(r"\\\g<0>", escape_line(" ".join(text.split())))
 
 
 def _rename_keys(fields: Metadata, names: dict[str, str]) -> Metadata:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tokonoma import catalogue
+from tokonoma.catalogue.plugins.names import find_name_problem
 from tokonoma.core.errors import Unready
 from tokonoma.core.log import log
 from tokonoma.core.module import ModuleInfo
@@ -37,11 +38,15 @@ def read_usable_plugins(home: Path) -> list[ModuleInfo]:
     except Unready as error:
         log("error", "plugins", message=error.message)
         return []
-    for module in modules:
-        if module.name in catalogue.BUILT_IN_MODULES:
-            message = f"The plugin {module.name!r} is ignored: a built-in module has that name."
-            log("warning", "plugins", message=message)
-    return [module for module in modules if module.name not in catalogue.BUILT_IN_MODULES]
+    problems = {module.name: _find_problem(module.name) for module in modules}
+    for name, problem in problems.items():
+        if problem:
+            log("warning", "plugins", message=f"The plugin {name!r} is ignored: {problem}.")
+    return [module for module in modules if not problems[module.name]]
+
+
+def _find_problem(name: str) -> str:
+    return "a built-in module has that name" if name in catalogue.BUILT_IN_MODULES else find_name_problem(name)
 
 
 class PluginWatch:

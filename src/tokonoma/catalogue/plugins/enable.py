@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tokonoma import catalogue
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
+from tokonoma.catalogue.plugins.names import find_name_problem, find_table_problem
 from tokonoma.catalogue.registry import full_names
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal, find_nearest
 from tokonoma.core.module import Module, ModuleInfo, Tool
@@ -22,8 +23,6 @@ GROUP = "tokonoma.modules"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TOOL = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 _LISTED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-# The server has tables under these names, as each module has under its own.
-_RESERVED = frozenset({"gateway", "journal", "auth", "search"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def _build_offer(point: metadata.EntryPoint) -> PluginOffer:
 def enable_plugin(home: Path, name: str) -> ModuleInfo:
     """Load the module, check it against the others, and store its catalogue."""
     others = [module for module in read_plugins(home) if module.name != name]
-    module = describe_plugin(find_offer(name))
+    module = describe_plugin(find_offer(name), [*catalogue.BUILT_IN_MODULES, *(each.name for each in others)])
     check_unique(module, [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *others])
     _save_plugins(home, [*others, module])
     return module
@@ -110,8 +109,8 @@ def _save_plugins(home: Path, modules: Sequence[ModuleInfo]) -> None:
             raise
 
 
-def describe_plugin(offer: PluginOffer) -> ModuleInfo:
-    """The catalogue of a plugin, made from its code; Invalid names the first problem."""
+def describe_plugin(offer: PluginOffer, others: Iterable[str] = ()) -> ModuleInfo:
+    """The catalogue of a plugin, made from its code; Invalid names the first problem. `others` are other modules."""
     module = _load_plugin(offer)
     if module.name != offer.name:
         raise _invalid_plugin(offer, f"its entry point is called {offer.name!r}, its module {module.name!r}")
@@ -119,8 +118,8 @@ def describe_plugin(offer: PluginOffer) -> ModuleInfo:
         raise _invalid_plugin(
             offer, "a module's name must be lower-case letters, digits and underscores, and start with a letter"
         )
-    if module.name in _RESERVED:
-        raise _invalid_plugin(offer, "the server reserves that name")
+    if problem := find_name_problem(module.name) or find_table_problem(module, others):
+        raise _invalid_plugin(offer, problem)
     _check_tools(offer, module.tools)
     try:
         return catalogue.describe_module(module, offer.source)

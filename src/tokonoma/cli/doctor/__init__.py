@@ -9,9 +9,10 @@ from tokonoma.app import App, read_environment
 from tokonoma.cli.command import command, get_flags, json_option
 from tokonoma.cli.doctor import database, machine
 from tokonoma.cli.doctor.machine import Finding, run_check
-from tokonoma.cli.output import print_json
+from tokonoma.cli.output import print_json, print_line, print_marked
 from tokonoma.cli.where import find_sqlite_file
 from tokonoma.config.home import find_home
+from tokonoma.config.settings import check_module_names
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import set_level
 
@@ -37,6 +38,7 @@ def run_checks(ctx: click.Context) -> list[Finding]:
     findings = run_check("python", machine.check_python) + run_check("sqlite", machine.check_sqlite)
     try:
         app = App(flags)
+        check_module_names(app.settings, app.registry.list_names())
         file = find_sqlite_file(app)
     except Refusal as error:
         place = find_home(flags.get("home"), read_environment()) / "tokonoma.toml"
@@ -61,9 +63,8 @@ def run_checks(ctx: click.Context) -> list[Finding]:
 def _print_findings(findings: list[Finding]) -> None:
     color = False if "NO_COLOR" in read_environment() else None
     for finding in findings:
-        mark = click.style(f"{finding.state:<4}", fg=_COLOURS[finding.state], bold=finding.state != "ok")
-        click.echo(f"{mark}  {finding.name:<11}  {finding.says}", color=color)
-        if finding.do:
-            click.echo(f"{'':<19}→ {finding.do}", color=color)
+        text = f"  {finding.name:<11}  {finding.says}" + (f"\n{'':<19}→ {finding.do}" if finding.do else "")
+        mark, bold = f"{finding.state:<4}", finding.state != "ok"
+        print_marked(mark, _COLOURS[finding.state], text, bold=bold, color=color)
     counts = {state: sum(finding.state == state for finding in findings) for state in _COLOURS}
-    click.echo(f"\n{counts['ok']} ok, {counts['warn']} warnings, {counts['fail']} failed.")
+    print_line(f"\n{counts['ok']} ok, {counts['warn']} warnings, {counts['fail']} failed.")

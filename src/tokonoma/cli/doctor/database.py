@@ -12,6 +12,7 @@ from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
 from tokonoma.cli.backup import load_known_tables
 from tokonoma.cli.doctor.machine import Finding, run_check
+from tokonoma.cli.output import pluralize
 from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
 from tokonoma.core import clock
@@ -110,7 +111,7 @@ def check_journal(database: Database) -> Iterator[Finding]:
         first = "; ".join(result.problems[:3])
         yield Finding("journal", "fail", f"{len(result.problems)} breaks in the chain: {first}", _RESTORE)
     else:
-        yield Finding("journal", "ok", f"{result.entries} entries in {result.chains} strands, unbroken")
+        yield Finding("journal", "ok", f"{result.entries} entries in {pluralize(result.chains, 'chain')}, unbroken")
 
 
 def check_heads(database: Database, path: Path) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from tokonoma.core.errors import Refusal
+from tokonoma.core.os_errors import describe_os_error
 from tokonoma.store.database import read_sqlite_info
 
 FindingState = Literal["ok", "warn", "fail"]
@@ -59,7 +60,7 @@ def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding
     except Refusal as error:
         return [Finding(name, "fail", error.message)]
     except OSError as error:
-        return [Finding(name, "fail", f"cannot be checked: {error}.")]
+        return [Finding(name, "fail", f"cannot be checked. {describe_os_error(error)}")]
     except Exception as error:
         return [Finding(name, "fail", f"the check failed ({type(error).__name__}).", "Please report this.")]
 

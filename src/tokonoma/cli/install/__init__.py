@@ -15,8 +15,9 @@ import orjson
 from tokonoma.app import App, read_environment
 from tokonoma.cli.command import command, get_flags, pass_app
 from tokonoma.cli.install import clients
+from tokonoma.cli.install import hooks as claude_hooks
 from tokonoma.cli.install.clients import CLIENTS, KEY, NAME, Json, Machine, McpClient, ServerAddress
-from tokonoma.cli.output import print_note
+from tokonoma.cli.output import print_line, print_note
 from tokonoma.config.home import find_home
 from tokonoma.core.errors import Invalid, Unavailable
 from tokonoma.transfer.files import as_object
@@ -31,12 +32,19 @@ from tokonoma.transfer.files import as_object
     "--scope", type=click.Choice(["user", "project"]), default="user", show_default=True,
     help="For all projects, or only for the project in this folder.",
 )  # fmt: skip
+@click.option("--hooks", is_flag=True, help="Write the hooks of Claude Code instead of the server.")
+@click.option("--remove", is_flag=True, help="With --hooks: remove them again.")
 @pass_app
-def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: str) -> None:
+def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: str, hooks: bool, remove: bool) -> None:
     """Add this server to the configuration of a client. Its other servers and settings do not change.
 
     Flags such as --direct are written to the configuration of the client.
     """
+    if hooks or remove:
+        if not hooks or client != "claude-code" or http or key:
+            raise click.UsageError("Use `tokonoma install claude-code --hooks`, with --remove to remove them.")
+        _install_hooks(app, scope, dry_run, remove)
+        return
     address = build_http_address(app, key) if http else build_stdio_address(app, get_flags(click.get_current_context()))
     machine = Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
     chosen = CLIENTS[client]
@@ -54,6 +62,35 @@ def install(app: App, client: str, dry_run: bool, http: bool, key: bool, scope: 
         if origin.startswith("environment "):
             name = origin.removeprefix("environment ")
             print_note(f"Note: {name} is set in this shell only. Put it into tokonoma.toml if {chosen.title} needs it.")
+
+
+def _install_hooks(app: App, scope: str, dry_run: bool, remove: bool) -> None:
+    address = build_stdio_address(app, get_flags(click.get_current_context()))
+    program = find_program()
+    words = address.program[len(program) + 1 :]  # without `stdio`
+    added = claude_hooks.build_hooks(program, words, address.environ)
+    machine = Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
+    file = claude_hooks.find_settings_file(machine, scope)
+    text = orjson.dumps({"hooks": added}, option=orjson.OPT_INDENT_2).decode()
+    if dry_run:
+        print_note(f"This would be {'removed from' if remove else 'added to'} {file}:")
+        print_line(text)
+        return
+    before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+    try:
+        old = clients.parse_config(before, file)
+        new = claude_hooks.remove_hooks(old, file) if remove else claude_hooks.add_hooks(old, added, file)
+    except Invalid as error:
+        by_hand = "" if remove else f"\nOr add this by hand:\n{text}"
+        raise Invalid(f"{error.message}{by_hand}", reason=error.reason) from None
+    if new == old:
+        state = "contains no hooks of Tokonoma" if remove else "already contains these hooks"
+        print_note(f"{file} {state}; nothing was changed.")
+        return
+    kept = clients.replace_config(file, clients.format_config(new, before))
+    print_note(f"Written: {file}" + (f" (old version: {kept})" if kept else ""))
+    if not remove:
+        print_note("They take effect in new sessions; /hooks lists them. Run this again if the program moves.")
 
 
 def build_stdio_address(app: App, flags: Mapping[str, Any]) -> ServerAddress:
@@ -94,7 +131,7 @@ def _install_into_file(client: McpClient, machine: Machine, address: ServerAddre
     text = orjson.dumps(added, option=orjson.OPT_INDENT_2).decode()
     if dry_run:
         print_note(f"This would be added to {file}:")
-        click.echo(text)
+        print_line(text)
         return
     before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
     try:
@@ -118,7 +155,7 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
     add = clients.build_claude_command(address, scope)
     if dry_run:
         print_note("This would be run:")
-        click.echo(shlex.join(add))
+        print_line(shlex.join(add))
         return
     client = CLIENTS["claude-code"]
     file = clients.find_config_file(client, machine, scope)

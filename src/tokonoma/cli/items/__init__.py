@@ -12,8 +12,9 @@ from tokonoma.cli.call import call_tool
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.items.files import export_items, import_items
 from tokonoma.cli.items.text import GRAPH_FORMATS, find_changes, format_for_editor
-from tokonoma.cli.output import print_json, print_note, print_table
+from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.core.printable import escape_line
 from tokonoma.modules.items.model import MODULE_NAME, PRIORITIES, STATUSES, parse_target
 
 _FACTS = ("status", "priority", "category", "version", "start_date", "end_date", "created_at", "updated_at", "revision")
@@ -67,7 +68,7 @@ def show_item(app: App, address_: str, as_json: bool) -> None:
     if as_json:
         print_json(item)
         return
-    click.echo(_format_item(item))
+    print_line(_format_item(item))
 
 
 @items.command("add")
@@ -91,7 +92,7 @@ def add_item(app: App, type_: str, title: str, as_json: bool, **fields: Any) -> 
     if as_json:
         print_json(item)
     else:
-        click.echo(item["address"])
+        print_line(item["address"])
 
 
 @items.command("edit")
@@ -129,7 +130,7 @@ def graph_items(app: App, address_: str, depth: int, kind: str, most: int) -> No
     """Draw the items around an item as Mermaid (for Markdown) or DOT (for Graphviz)."""
     options = {"depth": depth, "max_results": most, "include_edges": True}
     graph = call_tool(app, MODULE_NAME, "get_related_items", **parse_address(address_), **options)
-    click.echo(GRAPH_FORMATS[kind](graph))
+    print_line(GRAPH_FORMATS[kind](graph))
     if graph.get("truncated"):
         print_note(f"There are more than {most} items around it; --most draws more.")
 
@@ -153,6 +154,7 @@ def _format_item(item: dict[str, Any]) -> str:
         lines.append(f"  {'tags:':<12} {', '.join(item['tags'])}")
     lines += [f"  {each['kind'] + ':':<12} {each['address']}  {each['title']}" for each in item["relations"]]
     lines += [f"  {'vanished:':<12} {each}" for each in item.get("vanished", ())]
+    lines = [escape_line(line) for line in lines]
     lines += ["", item["description"]] if item["description"] else []
     lines += ["", item["content"]] if item["content"] else []
     return "\n".join(lines)

@@ -12,7 +12,8 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.output import format_remarks, pluralize, print_json, print_note
+from tokonoma.cli.interrupt import report_interrupt
+from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.transfer.items import ItemFields, ItemFolder, read_pages
@@ -35,6 +36,18 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
     Files that were edited since their export are not overwritten but reported; the exit code is then 1.
     """
     target = ItemFolder(folder)
+    done = target.outcome
+    with report_interrupt(lambda: f"{pluralize(done.written, 'file')} written until then. Run it again to continue."):
+        _write_items(app, target, type_, trash)
+    print_note(
+        f"Exported to {folder}: {pluralize(done.written, 'file')} written, {done.unchanged} unchanged, "
+        f"{done.removed} removed, {pluralize(len(done.conflicts), 'conflict')}."
+    )
+    _print_remarks("Conflicts", done.conflicts)
+    sys.exit(1 if done.conflicts else 0)
+
+
+def _write_items(app: App, target: ItemFolder, type_: str, trash: bool) -> None:
     after: int | None = 0
     while after is not None:
         page = call_owner_tool(app, MODULE_NAME, "export", {"after": after, "type": type_})
@@ -44,13 +57,6 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
             else:
                 target.write_item(item)
         after = page.get("next")
-    done = target.outcome
-    print_note(
-        f"Exported to {folder}: {pluralize(done.written, 'file')} written, {done.unchanged} unchanged, "
-        f"{done.removed} removed, {pluralize(len(done.conflicts), 'conflict')}."
-    )
-    _print_remarks("Conflicts", done.conflicts)
-    sys.exit(1 if done.conflicts else 0)
 
 
 @command("import", "database_url")
@@ -68,24 +74,33 @@ def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
     pages, remarks = _read_folder(folder)
     options = {"dry_run": dry_run, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
     results: list[dict[str, Any]] = []
-    for start in range(0, len(pages), _BATCH):
-        batch = [item for _, item in pages[start : start + _BATCH]]
-        results += call_owner_tool(app, MODULE_NAME, "import", {"items": batch, **options})["items"]
+    with report_interrupt(lambda: f"Imported until then: {_format_outcomes(results)}. Run it again to continue."):
+        for start in range(0, len(pages), _BATCH):
+            batch = [item for _, item in pages[start : start + _BATCH]]
+            results += call_owner_tool(app, MODULE_NAME, "import", {"items": batch, **options})["items"]
     for (inside, _), result in zip(pages, results, strict=True):
         if "why" in result:
             remarks.append(Remark(inside, result["why"], lost=result["outcome"] in ("conflict", "skipped")))
     if not dry_run:
-        remarks += _import_links(app, pages, results)
-    counts = Counter(result["outcome"] for result in results)
-    summary = {name: counts[name] for name in _OUTCOMES}
+        with report_interrupt(lambda: f"Imported without all links: {_format_outcomes(results)}. Run it again."):
+            remarks += _import_links(app, pages, results)
     if as_json:
-        details = {"folder": str(folder), "dry_run": dry_run, **summary}
+        details = {"folder": str(folder), "dry_run": dry_run, **_count_outcomes(results)}
         print_json({**details, "remarks": [asdict(each) for each in remarks]})
     else:
         verb = "Would import" if dry_run else "Imported"
-        click.echo(f"{verb} from {folder}: {', '.join(f'{number} {name}' for name, number in summary.items())}")
+        print_line(f"{verb} from {folder}: {_format_outcomes(results)}")
         _print_remarks("Remarks", remarks)
     sys.exit(1 if any(each.lost for each in remarks) else 0)
+
+
+def _count_outcomes(results: Sequence[dict[str, Any]]) -> dict[str, int]:
+    counts = Counter(result["outcome"] for result in results)
+    return {name: counts[name] for name in _OUTCOMES}
+
+
+def _format_outcomes(results: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in _count_outcomes(results).items())
 
 
 def _read_folder(folder: Path) -> tuple[list[Page], list[Remark]]:

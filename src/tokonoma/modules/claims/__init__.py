@@ -69,7 +69,7 @@ MODULE = Module(
     name="claims",
     summary="Claims with sources: recall those allowed for a task, store them, give feedback; the policy.",
     tools=(
-        _define_tool("activate", activate, "Activate a context", 15, 16),
+        _define_tool("activate", activate, "Activate a context", 15, 16, keeps_log=True),
         _define_tool("search", search, "Search claims", 10, 32),
         _define_tool("upsert", upsert, "Store a claim", 10, 64, effect="write", idempotent=True),
         _define_tool("feedback", feedback, "Give feedback on a claim", 3, 4, effect="write", idempotent=True),

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from tokonoma.core.errors import Expired, Invalid, Missing
 from tokonoma.core.ids import uuid7
 from tokonoma.core.policy import LAYERS, DeskPolicy, Layer
 from tokonoma.core.query import Condition, Hit, Query, SearchFilter
+from tokonoma.core.recent import RecentResults
 from tokonoma.modules.claims import model, ranking
 from tokonoma.modules.claims.hooks import load_claims, load_evidence
 from tokonoma.modules.claims.model import Allow, PageCursor, ScoredClaimItem
@@ -24,6 +25,8 @@ TopK = Annotated[int | None, Field(ge=1, le=50, description="default: k_final of
 IncludeMeta = Annotated[bool, Field(description="also return the parts of the score, the evidence and the reason")]
 
 _EXPIRED_KEPT_FOR = 7 * 86_400_000  # milliseconds in which context.get still says that a context has expired
+_RECENT_MS = 30 * 60_000  # in which a caller that may only read can come back for its context
+_recent = RecentResults()
 
 
 class RecallPage(NamedTuple):
@@ -77,12 +80,7 @@ def context_get(
     desk: Desk, active_context_id: Annotated[str, Field(max_length=64, description="ac_…")]
 ) -> model.ActiveContextResponse:
     """Return an active context: its claims as they are now, with their original scores. 410 after it has expired."""
-    row = desk.row(
-        """select created_at, expires_at, policy_version, claims, tags from active_context
-        where id = :id and caller = :caller""",
-        id=active_context_id,
-        caller=desk.principal.name,
-    )
+    row = _load_context(desk, active_context_id)
     if row is None:
         raise Missing(f"You have no active context {active_context_id!r}.", reason="context")
     created, expires, version, claims_json, tags_json = row
@@ -213,20 +211,39 @@ def _build_item(one: ScoredClaim, alpha: float, evidence: list[model.EvidenceRes
 
 
 def _save_context(desk: Desk, page: RecallPage, at: int, expires: int | None) -> str:
-    """Store which claims, in which order and with which scores. The query itself is not stored."""
-    context_id = "ac_" + uuid7().replace("-", "")
+    """Store which claims, in which order and with which scores. The query itself is not stored. The context of a caller
+    that may only read stays in this process."""
+    context_id, caller, version = "ac_" + uuid7().replace("-", ""), desk.principal.name, desk.policy.version
+    tags, claims = json.dumps(page.tags), json.dumps([(one.claim.id, one.score) for one in page.claims])
+    if not desk.may_write:
+        until = at + _RECENT_MS if expires is None else min(expires, at + _RECENT_MS)
+        _recent.put(caller, context_id, json.dumps([at, expires, version, claims, tags]), until)
+        return context_id
     with desk.write() as tx:
         tx.run("delete from active_context where expires_at < :before", before=at - _EXPIRED_KEPT_FOR)
         tx.run(
             """insert into active_context (id, caller, created_at, expires_at, policy_version, scopes, tags, claims)
             values (:id, :caller, :at, :expires, :version, :scopes, :tags, :claims)""",
             id=context_id,
-            caller=desk.principal.name,
+            caller=caller,
             at=at,
             expires=expires,
-            version=desk.policy.version,
+            version=version,
             scopes=" ".join(page.scopes),
-            tags=json.dumps(page.tags),
-            claims=json.dumps([(one.claim.id, one.score) for one in page.claims]),
+            tags=tags,
+            claims=claims,
         )
     return context_id
+
+
+def _load_context(desk: Desk, context_id: str) -> Sequence[Any] | None:
+    """created_at, expires_at, policy_version, claims and tags."""
+    kept = _recent.get(desk.principal.name, context_id, desk.now())
+    if kept is not None:
+        return json.loads(kept)
+    return desk.row(
+        """select created_at, expires_at, policy_version, claims, tags from active_context
+        where id = :id and caller = :caller""",
+        id=context_id,
+        caller=desk.principal.name,
+    )

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Missing
+from tokonoma.core.recent import RecentResults
 from tokonoma.modules.manual.hooks import open_source_file
 from tokonoma.modules.manual.model import MAX_HITS, CutoffReason, ManualRef, SectionKey, parse_section_name
 from tokonoma.modules.manual.stages import Signal
@@ -22,6 +23,7 @@ from tokonoma.modules.manual.sync import load_library
 
 _MAX_TRACES = 100
 _TRACE_MS = 30 * 60_000
+_recent = RecentResults()
 _SELECT_TRACE = "select data from manual_trace where id = :id and principal = :principal and at >= :old"
 _INSERT_TRACE = "insert into manual_trace values (:id, :principal, :at, :data)"
 _PRUNE_TRACES = """delete from manual_trace where at < :old or (principal = :principal and at <
@@ -141,17 +143,23 @@ def new_trace_id() -> str:
 
 
 def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
-    """Save what manual_hits lists, and the figures for the thresholds: no query and no text."""
-    at, principal = desk.now(), desk.principal.name
-    with desk.write_derived() as tx:
-        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
+    """Save what manual_hits lists, and the figures for the thresholds: no query and no text. The trace of a caller that
+    may only read stays in this process."""
+    at, principal, data = desk.now(), desk.principal.name, _to_json(trace)
+    if not desk.may_write:
+        _recent.put(principal, trace.id, data, at + _TRACE_MS)
+        return
+    with desk.write() as tx:
+        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=data)
         tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
         tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
 
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
     """Missing for a trace that is unknown, too old, or of another caller."""
-    row = desk.row(_SELECT_TRACE, id=trace_id, principal=desk.principal.name, old=desk.now() - _TRACE_MS)
+    who, at = desk.principal.name, desk.now()
+    kept = _recent.get(who, trace_id, at)
+    row = (kept,) if kept else desk.row(_SELECT_TRACE, id=trace_id, principal=who, old=at - _TRACE_MS)
     if row is None:
         problem = f"There is no trace {trace_id!r}; traces expire after 30 minutes. Search again without it."
         raise Missing(problem, trace_id=trace_id)
@@ -159,9 +167,9 @@ def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
 
 
 def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
-    """Save that a section was read because of this trace."""
+    """Save that a section was read because of this trace, if the caller may write."""
     trace = load_trace(desk, trace_id)
-    if key in trace.used:
+    if key in trace.used or not desk.may_write:
         return
     trace.used.append(key)
     hit = set(map(_section_key, trace.candidates)).intersection(trace.used)

@@ -233,6 +233,8 @@ def load_thresholds(desk: Desk) -> Thresholds:
             thresholds = Thresholds(at=desk.now())
         else:
             thresholds = adjust_thresholds(thresholds, _load_runs(desk, day, since=desk.now() - DAY_MS), desk.now())
+    if not desk.may_write:
+        return thresholds
     with desk.write_derived() as tx:
         tx.run("delete from manual_state where name = 'thresholds'")
         tx.run("insert into manual_state values ('thresholds', :value)", value=json.dumps(asdict(thresholds)))

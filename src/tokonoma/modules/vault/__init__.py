@@ -28,13 +28,18 @@ MODULE = Module(
     summary="Write, find and audit files of a shared folder.",
     tools=(
         Tool("ls", list_files, "List files", time_limit=_TIME_LIMIT),
-        Tool("read", read, "Read lines of a file"),
-        Tool("find", find, "Find everything about a topic", time_limit=_TIME_LIMIT),
+        Tool("read", read, "Read lines of a file", keeps_log=True),
+        Tool("find", find, "Find everything about a topic", keeps_log=True, time_limit=_TIME_LIMIT),
         Tool("hits", list_hits, "List hits of a search"),
-        Tool("scan", scan, "Read a file in steps"),
-        Tool("coverage", check_coverage, "Check which lines are cited"),
+        Tool("scan", scan, "Read a file in steps", keeps_log=True),
+        Tool("coverage", check_coverage, "Check which lines are cited", keeps_log=True),
         Tool(
-            "audit", audit, "Audit an artifact against its source", listed="artifact_audit", aliases=("artifact.audit",)
+            "audit",
+            audit,
+            "Audit an artifact against its source",
+            keeps_log=True,
+            listed="artifact_audit",
+            aliases=("artifact.audit",),
         ),
         Tool("create", create, "Create a file", effect="write"),
         Tool("write", write, "Overwrite or append", effect="write"),

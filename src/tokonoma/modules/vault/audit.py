@@ -73,6 +73,7 @@ class AuditResult(TypedDict):
     needs_forced_full_scan: bool
     reasons: list[str]
     next_actions: list[model.VaultNextAction]
+    recorded: NotRequired[model.Recorded]
 
 
 def audit(

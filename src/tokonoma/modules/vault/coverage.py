@@ -38,6 +38,7 @@ class ScanResult(TypedDict):
     added_est_tokens: int
     marginal_gain: float
     next_actions: list[model.VaultNextAction]
+    recorded: NotRequired[model.Recorded]
 
 
 class CoverageResult(TypedDict):
@@ -55,6 +56,7 @@ class CoverageResult(TypedDict):
     added_est_tokens: int
     marginal_gain: float
     next_actions: list[model.VaultNextAction]
+    recorded: NotRequired[model.Recorded]
 
 
 class LineCoverage(TypedDict):

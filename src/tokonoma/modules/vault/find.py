@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -13,6 +14,7 @@ from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.normalize import normalize
 from tokonoma.core.query import Query, SearchFilter
+from tokonoma.core.recent import RecentResults
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
@@ -22,6 +24,7 @@ from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 MAX_CANDIDATES = 200
 MAX_TIME_MS = 60_000
 _MAX_TRAILS = 100
+_recent = RecentResults()
 _TRAIL_MS = 30 * 60_000
 _SELECT_TRAIL = """select found, unscanned from vault_trail
 where id = :id and principal = :principal and at > :since"""
@@ -127,13 +130,20 @@ def list_hits(
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
     """List the places that a vault_find found, best first, or those left out by its budget; kept for 30 minutes."""
-    row = desk.row(_SELECT_TRAIL, id=trace_id, principal=desk.principal.name, since=desk.now() - _TRAIL_MS)
-    if row is None:
+    trail = _load_trail(desk, trace_id)
+    if trail is None:
         raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
-    saved: list[VaultHit] = json.loads(row[0] if kind == "candidates" else row[1])
+    saved: list[VaultHit] = json.loads(trail[0] if kind == "candidates" else trail[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
     listed = [each for each in saved if each["ref"]["path"] in visible]  # files and policies may have changed since
     return {"items": listed[offset : offset + limit], "total": len(listed)}
+
+
+def _load_trail(desk: Desk, trace_id: str) -> Sequence[str] | None:
+    """What was found, and what was not searched, both as JSON."""
+    who, at = desk.principal.name, desk.now()
+    kept = _recent.get(who, trace_id, at)
+    return json.loads(kept) if kept else desk.row(_SELECT_TRAIL, id=trace_id, principal=who, since=at - _TRAIL_MS)
 
 
 def _order_by_relevance(desk: Desk, query: str, files: list[IndexedFile]) -> list[IndexedFile]:
@@ -225,8 +235,9 @@ def _next_actions(
 
 
 def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) -> str:
-    """Save the result for vault_hits in any process, and delete all but the last hundred."""
-    trail, at = uuid7(), desk.now()
+    """Save the result for vault_hits in any process, and delete all but the last hundred. The result of a caller that
+    may only read stays in this process."""
+    trail, at, principal = uuid7(), desk.now(), desk.principal.name
     found: list[VaultHit] = [
         {
             "ref": {"target": "vault", "path": each.path, "start_line": each.start},
@@ -240,7 +251,10 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) 
     empty: dict[str, Any] = {"signals": [], "score": 0.0, "reason": progress.cutoff}
     unscanned = [{"ref": {"target": "vault", "path": path}, "title": path, **empty} for path, _ in progress.unscanned]
     lists = {"found": json.dumps(found, ensure_ascii=False), "unscanned": json.dumps(unscanned, ensure_ascii=False)}
+    if not desk.may_write:
+        _recent.put(principal, trail, json.dumps([*lists.values()]), at + _TRAIL_MS)
+        return trail
     with desk.write() as tx:
-        tx.run(_INSERT_TRAIL, id=trail, principal=desk.principal.name, at=at, **lists)
+        tx.run(_INSERT_TRAIL, id=trail, principal=principal, at=at, **lists)
         tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
     return trail

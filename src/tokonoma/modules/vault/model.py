@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -61,10 +61,14 @@ class VaultNextAction(TypedDict):
     intent: NotRequired[str]
 
 
+Recorded = Annotated[Literal[False], Field(description="this caller may only read: what it reads is not recorded")]
+
+
 class ReadingGain(TypedDict):
     added_evidence_count: int
     added_est_tokens: int
     marginal_gain: float
+    recorded: NotRequired[Recorded]
 
 
 def stop_action(intent: str, confidence: float | None = None) -> VaultNextAction:
@@ -191,13 +195,20 @@ class ReadingLog:
 
 
 def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidence: int, tokens: int) -> ReadingGain:
-    """Save the log, and the figures of what a step gained: never a path or a text."""
+    """Save the log, and the figures of what a step gained: never a path or a text. Only for a caller that may write."""
     at, marginal = desk.now(), round(evidence / tokens, 6) if tokens else 0.0
+    gain: ReadingGain = {
+        "added_evidence_count": evidence,
+        "added_est_tokens": tokens,
+        "marginal_gain": marginal,
+    }
+    if not desk.may_write:
+        return {**gain, "recorded": False}
     with desk.write() as tx:
         log.save(tx, desk, file)
         tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
         tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
-    return {"added_evidence_count": evidence, "added_est_tokens": tokens, "marginal_gain": marginal}
+    return gain
 
 
 def cite_lines(

@@ -53,6 +53,7 @@ class ReadPart(TypedDict):
     truncated: bool
     truncated_reason: NotRequired[Literal["max_chars"]]
     next_range: NotRequired[model.LineRange]
+    recorded: NotRequired[model.Recorded]
 
 
 class FoundLine(TypedDict):
@@ -116,7 +117,7 @@ def read(
     limits: ReadLimits | None = None,
 ) -> ReadPart:
     """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
-    read is recorded for vault_scan and vault_coverage."""
+    read is recorded for vault_scan and vault_coverage, unless you may only read."""
     if full == (range is not None):
         raise Invalid("Give either range or full: true.", field="range")
     file = model.read_vault_file(desk, path)
@@ -136,7 +137,9 @@ def read(
         part["truncated_reason"] = "max_chars"
         if end < last:
             part["next_range"] = {"start_line": end + 1, "end_line": last}
-    if total:
+    if not desk.may_write:
+        part["recorded"] = False
+    elif total:
         tokens = model.estimate_tokens(len(path), len(text))
         log, _ = model.ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
         with desk.write() as tx:

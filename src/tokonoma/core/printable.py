@@ -1,0 +1,34 @@
+"""Stored text that a person is shown: what would steer a terminal becomes visible. Pure.
+
+Escape sequences can rewrite the screen, set the title or fill the clipboard; a carriage return overwrites the line; and
+bidirectional controls show text in another order than it has.
+"""
+
+import re
+
+# DEL and the C1 controls, line and paragraph separators, embeddings, overrides and isolates, halves of surrogate pairs.
+_HIDDEN = r"\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
+_STEERING_OR_BREAK = re.compile(rf"[\x00-\x1f{_HIDDEN}]")
+_HIDDEN_IN_JSON = re.compile(f"[{_HIDDEN}]")  # JSON escapes the others itself
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def escape_controls(text: str) -> str:
+    """The text with `\\x1b` for an escape character, and so on; line breaks and tabs stay."""
+    return _STEERING.sub(_escape, text)
+
+
+def escape_line(text: str) -> str:
+    """The same on one line: a title or a path must not look like two lines."""
+    return _STEERING_OR_BREAK.sub(_escape, text)
+
+
+def escape_json(text: str) -> str:
+    """JSON text with the same value, in which nothing steers a terminal."""
+    return _HIDDEN_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    letter = found[0]
+    return _SHORT.get(letter) or (f"\\x{ord(letter):02x}" if letter < "\u0100" else f"\\u{ord(letter):04x}")

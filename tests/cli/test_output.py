@@ -1,0 +1,144 @@
+"""What commands print: no stored text steers the terminal, everything goes through one place."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tokonoma.cli.output import print_table
+
+pty = pytest.importorskip("pty", reason="a pseudo-terminal")
+
+SOURCE = Path(__file__).parents[2] / "src" / "tokonoma"
+HOSTILE = "safe\x1b]0;owned\x07\x1b[2J\x9b31m\rOVER\x08\u202eevil\u2066x\x7f"
+STEERING = {"\x1b", "\x07", "\x9b", "\x08", "\u202e", "\u2066", "\x7f"}
+PRINTING = ("click.echo", "click.secho", "click.style", "print")
+DRIVER = """
+import json, sys
+from tokonoma.cli.program import program
+for words in json.loads(sys.argv[1]):
+    try:
+        program.main(words, prog_name="tokonoma")
+    except SystemExit:
+        pass
+"""
+SHOWN = [
+    ["call", "memory", "list"],
+    ["call", "memory", "get", json.dumps({"memo_id": HOSTILE})],  # the error repeats it
+    ["items", "list"],
+    ["items", "show", "docs-1"],
+    ["items", "graph", "docs-1"],
+    ["items", "graph", "docs-1", "--format", "dot"],
+    ["vault", "read", "a.md"],
+    ["vault", "search", "safe"],
+    ["vault", "find", "safe"],
+    ["manual", "toc", "book"],
+    ["manual", "read", "book/a.md"],
+    ["policy", "test", HOSTILE],
+    ["journal", "tail"],
+    ["journal", "tail", "--json"],
+    ["export", "-"],
+    ["import", "FOLDER"],
+    ["items", "show", HOSTILE],
+]
+
+
+@pytest.fixture
+def stored(run, home, tmp_path) -> Path:
+    """A home in which everything is hostile, and a folder of notes that are."""
+    manual = home / "workspace" / "manuals" / "book"
+    manual.mkdir(parents=True)
+    (manual / "a.md").write_text(f"# {HOSTILE}\n{HOSTILE}\n".replace("\r", ""), "utf-8")
+    vault = home / "workspace" / "vault"
+    vault.mkdir(parents=True)
+    (vault / "a.md").write_text(f"# {HOSTILE}\n{HOSTILE}\n".replace("\r", ""), "utf-8")
+    for module, tool, params in (
+        ("memory", "save", {"content": HOSTILE, "title": HOSTILE, "metadata": {HOSTILE: HOSTILE}}),
+        ("items", "create_item", {"type": "docs", "title": HOSTILE, "content": HOSTILE, "description": HOSTILE}),
+    ):
+        result = run("call", module, tool, json.dumps(params))
+        assert result.exit_code == 0, result.output
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / f"{HOSTILE}.md").write_bytes(b"\x00\xff")
+    return folder
+
+
+def show_at_terminal(commands: list[list[str]], environ: dict[str, str | None]) -> str:
+    """What a terminal receives from these commands, one after the other in one process."""
+    master, slave = pty.openpty()
+    variables = {**os.environ, **environ, "TERM": "dumb", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, json.dumps(commands)],
+        stdin=slave, stdout=slave, stderr=slave, env={name: text for name, text in variables.items() if text},
+    )  # fmt: skip
+    os.close(slave)
+    received = bytearray()
+    while True:
+        try:
+            part = os.read(master, 65_536)
+        except OSError:  # Linux says so when the last process has closed the terminal
+            break
+        if not part:
+            break
+        received += part
+    os.close(master)
+    assert process.wait() == 0, received.decode()[-2000:]
+    return received.decode()
+
+
+def test_no_stored_text_steers_the_terminal(stored, environ):
+    commands = [[str(stored) if word == "FOLDER" else word for word in words] for words in SHOWN]
+    shown = show_at_terminal(commands, environ).replace("\r\n", "\n")
+    assert not STEERING & set(shown)
+    assert "\r" not in shown
+    assert shown.count("safe") >= len(SHOWN)
+    for visible in (r"\x1b]0;owned", r"\u001b]0;owned", r"\rOVER", r"\u202eevil", r"\x9b31m", r"\u009b31m"):
+        assert visible in shown
+
+
+def test_a_program_gets_json_with_the_same_values_and_files_as_they_are(stored, run, value):
+    (memo,) = value("call", "memory", "list")["items"]
+    assert memo["title"] == HOSTILE
+    printed = run("call", "memory", "get", json.dumps({"memo_id": memo["memo_id"]})).stdout
+    assert not STEERING & set(printed)
+    assert run("vault", "read", "a.md").stdout == f"# {HOSTILE}\n{HOSTILE}\n".replace("\r", "")
+    exported = run("export", "-").stdout
+    assert not STEERING & set(exported)
+    assert json.loads(exported.splitlines()[1])["content"] == HOSTILE
+
+
+def test_a_cell_of_a_table_stays_on_its_line(capsys):
+    print_table(("A", "B"), [("one\ntwo\x1b[1m", "x")])
+    heading, row = capsys.readouterr().out.splitlines()
+    assert row == r"one\ntwo\x1b[1m  x"
+    assert heading.index("B") == row.index("x", 12)
+
+
+def test_commands_print_in_one_place_only():
+    """A call of click.echo or print elsewhere would pass by the escaping. `cli/__init__.py` starts without click."""
+    found = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}"
+        for file in sorted((SOURCE / "cli").rglob("*.py"))
+        if file not in (SOURCE / "cli" / "output.py", SOURCE / "cli" / "__init__.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTING
+    ]
+    assert found == []
+
+
+def test_nothing_writes_csv_yet():
+    """Whoever adds it: a cell that begins with = + - @ or a tab is a formula to a spreadsheet, and must be escaped."""
+    imports = [
+        name.name
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Import)
+        for name in node.names
+    ]
+    assert "json" in imports
+    assert "csv" not in imports
