@@ -9,7 +9,8 @@ from tokonoma.app.search import build_model_config, build_provider_access
 from tokonoma.auth import api_keys
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
-from tokonoma.cli.backup import load_known_tables
+from tokonoma.cli.backup import find_file_roots, load_known_tables
+from tokonoma.cli.doctor.files import check_backups, check_files
 from tokonoma.cli.doctor.machine import Finding, run_check
 from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
@@ -52,6 +53,9 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("keys", lambda: check_keys(database))
         yield from run_check("records", lambda: check_records(database))
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
+        roots, days = find_file_roots(app), app.settings.get_int("trash_days")
+        yield from run_check("files", lambda: check_files(database, roots, days))
+        yield from run_check("backups", lambda: check_backups(app.home / "backups", roots))
     finally:
         database.close()
 
