@@ -223,7 +223,7 @@ class App:
     def _open_server_info(self) -> "ProcessInfo":
         from tokonoma.app.server_info import ProcessInfo
 
-        parts = (self._database, self._search, self._policies)
+        parts = (self._database, self._search, self._policies, self._journal)
         return ProcessInfo(self.home, self.settings, self.registry, *parts, self.started_at)
 
     def _open_authenticator(self) -> "Authenticator":

@@ -13,6 +13,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.journal import verify
+from tokonoma.journal.writer import JournalWriter
 from tokonoma.policy.current import CurrentPolicy, format_progress
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
@@ -33,10 +34,11 @@ class ProcessInfo:
         database: Callable[[], Database],
         searching: Callable[[], SearchEngine],
         policing: Callable[[], CurrentPolicy],
+        journal: Callable[[], JournalWriter],
         started_at: int,
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
-        self._database, self._searching, self._policing = database, searching, policing
+        self._database, self._searching, self._policing, self._journal = database, searching, policing, journal
         self.started_at = started_at
 
     def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
@@ -46,7 +48,9 @@ class ProcessInfo:
         return self._registry.find_tool(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
-        return {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
+        parts = {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
+        problem = self._journal().describe_problem() if parts["database"]["ok"] else ""
+        return {**parts, "journal": {"ok": False, "says": problem}} if problem else parts
 
     def locations(self) -> Mapping[str, str]:
         home, settings = self._home, self._settings

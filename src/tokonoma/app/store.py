@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
+from tokonoma.config.home import create_home
 from tokonoma.core.clock import now
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
@@ -32,8 +33,10 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 
 
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_home(home)
     database = open_database(url, durable=durable)
+    if durable:
+        database.keep_reserve()
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
     return database

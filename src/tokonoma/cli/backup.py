@@ -14,7 +14,9 @@ from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
 from tokonoma.cli.output import confirm, pluralize, print_json, print_note
 from tokonoma.cli.where import database_exists, find_places, redact_database_url, require_database
+from tokonoma.config.home import create_home
 from tokonoma.core import clock
+from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration
 from tokonoma.store.archive import BackupContents, BackupFiles
 from tokonoma.store.backup import create_backup, restore_backup, verify_backup
@@ -74,7 +76,10 @@ def find_file_roots(app: App) -> FileRoots:
 
 def _ensure_backup_folder(app: App) -> Path:
     folder = app.home / "backups"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unavailable(f"{folder} cannot be created. Name a FILE in another folder.", reason="path") from error
     return folder
 
 
@@ -142,7 +147,7 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: 
         for name, migrations in contents.migrations.items():
             known.setdefault(name, [Migration(each, ()) for each in migrations])
     is_new = not database_exists(app)
-    app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_home(app.home)
     database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
     try:
         roots = None if without_files else find_file_roots(app)

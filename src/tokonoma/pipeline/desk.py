@@ -100,6 +100,8 @@ class CallDesk:
     def write(self) -> Generator[Tx]:
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
+        if self.call.chosen_tool.effect != "destroy":
+            self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
             yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True

@@ -30,7 +30,10 @@ from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
 _LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
-_RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
+_RESTORE = (
+    "Stop all servers, then restore a backup: `tokonoma restore FILE`."
+    " Without one, read what is left: `tokonoma recover FOLDER`."
+)
 
 
 def check_database(app: App) -> Iterator[Finding]:

@@ -35,6 +35,17 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
     Files that were edited since their export are not overwritten but reported; the exit code is then 1.
     """
     target = ItemFolder(folder)
+    export_to_items_folder(app, target, type_, trash=trash)
+    done = target.outcome
+    print_note(
+        f"Exported to {folder}: {pluralize(done.written, 'file')} written, {done.unchanged} unchanged, "
+        f"{done.removed} removed, {pluralize(len(done.conflicts), 'conflict')}."
+    )
+    _print_remarks("Conflicts", done.conflicts)
+    sys.exit(1 if done.conflicts else 0)
+
+
+def export_to_items_folder(app: App, target: ItemFolder, type_: str, *, trash: bool) -> None:
     after: int | None = 0
     while after is not None:
         page = call_owner_tool(app, MODULE_NAME, "export", {"after": after, "type": type_})
@@ -44,13 +55,6 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
             else:
                 target.write_item(item)
         after = page.get("next")
-    done = target.outcome
-    print_note(
-        f"Exported to {folder}: {pluralize(done.written, 'file')} written, {done.unchanged} unchanged, "
-        f"{done.removed} removed, {pluralize(len(done.conflicts), 'conflict')}."
-    )
-    _print_remarks("Conflicts", done.conflicts)
-    sys.exit(1 if done.conflicts else 0)
 
 
 @command("import", "database_url")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, parse_address
+from tokonoma.core.desk import Desk, note_down, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.manual.hooks import open_source_file
 from tokonoma.modules.manual.model import MAX_HITS, CutoffReason, ManualRef, SectionKey, parse_section_name
@@ -143,10 +143,14 @@ def new_trace_id() -> str:
 def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
     """Save what manual_hits lists, and the figures for the thresholds: no query and no text."""
     at, principal = desk.now(), desk.principal.name
-    with desk.write_derived() as tx:
-        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
-        tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
-        tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
+
+    def save() -> None:
+        with desk.write_derived() as tx:
+            tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=_to_json(trace))
+            tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
+            tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
+
+    note_down(save)
 
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
@@ -165,9 +169,13 @@ def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
         return
     trace.used.append(key)
     hit = set(map(_section_key, trace.candidates)).intersection(trace.used)
-    with desk.write_derived() as tx:
-        tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
-        tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
+
+    def save() -> None:
+        with desk.write_derived() as tx:
+            tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
+            tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
+
+    note_down(save)
 
 
 def on_record_used(desk: Desk, address: str, trace_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, note_down
 from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.normalize import normalize
@@ -240,7 +240,11 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) 
     empty: dict[str, Any] = {"signals": [], "score": 0.0, "reason": progress.cutoff}
     unscanned = [{"ref": {"target": "vault", "path": path}, "title": path, **empty} for path, _ in progress.unscanned]
     lists = {"found": json.dumps(found, ensure_ascii=False), "unscanned": json.dumps(unscanned, ensure_ascii=False)}
-    with desk.write() as tx:
-        tx.run(_INSERT_TRAIL, id=trail, principal=desk.principal.name, at=at, **lists)
-        tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
+
+    def save() -> None:
+        with desk.write() as tx:
+            tx.run(_INSERT_TRAIL, id=trail, principal=desk.principal.name, at=at, **lists)
+            tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
+
+    note_down(save)
     return trail

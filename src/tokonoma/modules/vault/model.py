@@ -13,7 +13,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Tx, note_down
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path, split_file_path, split_path
@@ -190,13 +190,22 @@ class ReadingLog:
         )
 
 
+def save_log(desk: Desk, file: TextFile, log: ReadingLog) -> None:
+    with desk.write() as tx:
+        log.save(tx, desk, file)
+
+
 def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidence: int, tokens: int) -> ReadingGain:
     """Save the log, and the figures of what a step gained: never a path or a text."""
     at, marginal = desk.now(), round(evidence / tokens, 6) if tokens else 0.0
-    with desk.write() as tx:
-        log.save(tx, desk, file)
-        tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
-        tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
+
+    def save() -> None:
+        with desk.write() as tx:
+            log.save(tx, desk, file)
+            tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
+            tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
+
+    note_down(save)
     return {"added_evidence_count": evidence, "added_est_tokens": tokens, "marginal_gain": marginal}
 
 
