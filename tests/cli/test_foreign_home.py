@@ -1,12 +1,16 @@
 """A home that cannot be used gives a message: of another user, a file, unreadable settings, or of a newer version."""
 
 import ctypes
+import json
 import os
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
+from talk import Lines
+
+from tokonoma.app import App
 
 NOBODY = 65534
 CAPABILITIES = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: what lets root read everything
@@ -89,13 +93,16 @@ def test_settings_and_plugins_of_another_user(start, home):
         (home / name).unlink()
 
 
-def test_a_home_of_a_newer_version(value, run, home, spawned):
+def test_a_home_of_a_newer_version(value, run, home):
     value("call", "memory", "list")
     shell = sqlite3.connect(home / "tokonoma.db")
     shell.execute("insert into migration values ('journal', '999_future', 9999999999999)")
     shell.commit()
     shell.close()
     assert "newer version" in run("call", "memory", "list").stderr
-    result = subprocess.run(**spawned("stdio"), input=START, check=False)
-    assert "NOT_READY" in result.stdout
-    check(result, "newer version")
+    app = App({"home": str(home), "log_level": "error"}, {})
+    (content,) = Lines(app).tool("call", module="memory", tool_name="list", params={})["content"]
+    app.close()
+    refused = json.loads(content["text"])["error"]
+    assert refused["code"] == "NOT_READY"
+    assert "newer version" in refused["message"]
