@@ -5,6 +5,8 @@ from talk import Http, Lines
 
 from tokonoma.app import App
 from tokonoma.auth.rate_limit import TABLES, RateLimiter
+from tokonoma.core.errors import Unavailable
+from tokonoma.store.database import store_error
 from tokonoma.store.migrate import migrate
 
 
@@ -80,3 +82,17 @@ def test_callers_are_told_over_either_transport(database_url, tmp_path):
     finally:
         house.close()
         other.close()
+
+
+def test_the_limit_holds_in_memory_while_nothing_can_be_stored():
+    """A read-only disk stops no read, and lifts no limit."""
+
+    def writing():
+        raise store_error("read_only")
+
+    rates = RateLimiter(writing, 3, 60.0, lambda: 1_000_000)
+    assert [rates.take("a").allowed for _ in range(5)] == [True, True, True, False, False]
+    assert rates.take("b").allowed
+    broken = RateLimiter(lambda: (_ for _ in ()).throw(store_error("database")), 3, 60.0)  # type: ignore[arg-type]
+    with pytest.raises(Unavailable):
+        broken.take("a")

@@ -1,5 +1,8 @@
 """`backup` and `restore`: there and back, and never by accident."""
 
+import shutil
+import sqlite3
+
 import pytest
 
 
@@ -100,3 +103,98 @@ def test_tables_of_a_module_that_is_not_here_need_a_word(run, value, tmp_path, s
     assert run("restore", str(tmp_path / "kept.backup"), "--yes", "--with-unknown").exit_code == 0
     run("plugins", "enable", "guestbook")
     assert len(value("call", "guestbook", "entries")["items"]) == 1
+
+
+@pytest.fixture
+def workspace(home, value):
+    """A file of the vault with an earlier version, and a manual."""
+    value("call", "vault", "create", '{"path": "notes/a.md", "content": "one\\n"}')
+    value("call", "vault", "write", '{"path": "notes/a.md", "content": "two\\n", "mode": "overwrite"}')
+    folder = home / "workspace"
+    (folder / "manuals" / "guide").mkdir(parents=True)
+    (folder / "manuals" / "guide" / "a.md").write_text("# Guide\n")
+    return folder
+
+
+def test_a_lost_workspace_comes_back_with_its_history(run, value, workspace, tmp_path):
+    made = run("backup", str(tmp_path / "kept.backup"))
+    assert "3 files of the vault and the manuals" in made.stderr
+    shutil.rmtree(workspace)
+    restored = run("restore", str(tmp_path / "kept.backup"), "--yes")
+    assert restored.exit_code == 0, restored.output
+    assert "Restored 3 files" in restored.stderr
+    shown = value("call", "vault", "read", '{"path": "notes/a.md", "full": true}')
+    assert shown["text"] == "two\n"
+    past = value("call", "vault", "history", '{"path": "notes/a.md"}')["items"]
+    version = next(each["previous_version"] for each in past if "previous_version" in each)
+    value("call", "vault", "restore", f'{{"path": "notes/a.md", "version": "{version}"}}')
+    assert (workspace / "vault" / "notes" / "a.md").read_text() == "one\n"
+    assert value("call", "manual", "list")["total"] == 1
+
+
+def test_folders_apart_from_the_workspace_are_saved_and_restored(run, value, tmp_path):
+    apart = {"TOKONOMA_VAULT_ROOT": str(tmp_path / "v"), "TOKONOMA_MANUALS_ROOT": str(tmp_path / "m")}
+    value("call", "vault", "create", '{"path": "a.md", "content": "one"}', **apart)
+    (tmp_path / "m" / "guide").mkdir(parents=True)
+    (tmp_path / "m" / "guide" / "a.md").write_text("# Guide\n")
+    told = value("backup", str(tmp_path / "kept.backup"), "--json", **apart)
+    assert (told["files"]["included"], told["files"]["count"]) == (True, 2)
+    shutil.rmtree(tmp_path / "v")
+    shutil.rmtree(tmp_path / "m")
+    assert run("restore", str(tmp_path / "kept.backup"), "--yes", **apart).exit_code == 0
+    assert (tmp_path / "v" / "a.md").read_text() == "one"
+    assert (tmp_path / "m" / "guide" / "a.md").read_text() == "# Guide\n"
+
+
+def test_files_can_be_left_out_and_the_report_says_so(run, workspace, tmp_path):
+    made = run("backup", str(tmp_path / "kept.backup"), "--without-files")
+    assert "contains no files" in made.stderr
+    assert "left out" in run("backup", "verify", str(tmp_path / "kept.backup")).stderr
+    restored = run("restore", str(tmp_path / "kept.backup"), "--yes")
+    assert "No files were restored" in restored.stderr
+    file = workspace / "vault" / "notes" / "a.md"
+    run("backup", str(tmp_path / "whole.backup"))
+    file.write_text("mine\n")
+    assert run("restore", str(tmp_path / "whole.backup"), "--yes", "--without-files").exit_code == 0
+    assert file.read_text() == "mine\n"
+
+
+def test_the_data_before_a_restore_holds_the_files_that_it_replaced(run, workspace, tmp_path, home):
+    run("backup", str(tmp_path / "kept.backup"))
+    file = workspace / "vault" / "notes" / "a.md"
+    file.write_text("mine\n")
+    assert run("restore", str(tmp_path / "kept.backup"), "--yes").exit_code == 0
+    assert file.read_text() == "two\n"
+    (safety,) = (home / "backups").glob("tokonoma-before-restore-*.backup")
+    assert run("restore", str(safety), "--yes").exit_code == 0
+    assert file.read_text() == "mine\n"
+
+
+def test_a_foreign_trigger_or_view_stops_a_restore(run, value, calls, tmp_path):
+    value("call", "system", "status")
+    run("backup", str(tmp_path / "kept.backup"))
+    shell = sqlite3.connect(tmp_path / "kept.backup")
+    shell.execute("vacuum into ?", [str(tmp_path / "plain.db")])
+    shell.close()
+    assert calls() == 1
+    for number, code in enumerate(FOREIGN):
+        shutil.copy(tmp_path / "plain.db", bad := tmp_path / f"{number}.db")
+        shell = sqlite3.connect(bad, isolation_level=None)
+        shell.execute(code)
+        shell.close()
+        refused = run("restore", str(bad), "--yes")
+        assert refused.exit_code == 1, code
+        assert "changed by another program" in refused.stderr
+    assert calls() == 2
+    assert run("restore", str(tmp_path / "plain.db"), "--yes").exit_code == 0
+
+
+FOREIGN = (
+    "create trigger evil after insert on journal begin delete from api_key; end",
+    "create view evil as select * from api_key",
+    "create virtual table evil using fts5(a)",
+    "create table evil (a)",
+    "alter table api_key add column evil text default (hex(randomblob(9)))",
+    "drop index journal_at",
+    "create index evil on journal (hex(tool))",
+)

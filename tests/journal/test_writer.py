@@ -1,5 +1,6 @@
 """The journal on both databases: chains, anchors, groups, pages, and what tampering looks like."""
 
+import json
 import threading
 from contextlib import suppress
 
@@ -224,3 +225,16 @@ def test_pages_hold_every_call_once_newest_first(store):
     assert seen == [f"r{number}" for number in reversed(range(25))]
     with store.reading() as rows:
         assert list_recent(rows, "key:somebody", 10, None) == ([], None)
+
+
+def test_entries_that_are_lost_are_counted_and_logged(monkeypatch, capsys):
+    """While the database does not answer, the oldest entries give way; the log says so each time that twice as many
+    are lost."""
+    monkeypatch.setattr("tokonoma.journal.writer._MAX_QUEUE", 10)
+    keep = JournalWriter(lambda token: 1 / 0, lambda: "open-1")  # type: ignore[arg-type,return-value]
+    keep._thread = threading.current_thread()  # nobody writes
+    for number in range(15):
+        keep.record(call(number, "search"), "ok", "", 1)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [each["entries"] for each in told if each["event"] == "journal.dropped"] == [1, 2, 4]
+    assert keep.describe_problem().startswith("5 entries are lost, 10 wait")

@@ -36,12 +36,11 @@ class ProcessInfo:
         database: Callable[[], Database],
         searching: Callable[[], SearchEngine],
         policing: Callable[[], CurrentPolicy],
-        journaling: Callable[[], JournalWriter],
+        journal: Callable[[], JournalWriter],
         started_at: int,
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
-        self._database, self._searching, self._policing = database, searching, policing
-        self._journaling = journaling
+        self._database, self._searching, self._policing, self._journal = database, searching, policing, journal
         self.started_at = started_at
 
     def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
@@ -51,7 +50,9 @@ class ProcessInfo:
         return self._registry.find_tool(module, tool, principal)
 
     def health(self) -> Mapping[str, Any]:
-        return {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
+        parts = {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}
+        problem = self._journal().describe_problem() if parts["database"]["ok"] else ""
+        return {**parts, "journal": {"ok": False, "says": problem}} if problem else parts
 
     def list_problems(self) -> list[str]:
         """Why no request can be served now: the database or the disk. Without an embedding model, search still works by
@@ -114,7 +115,7 @@ class ProcessInfo:
         try:
             with self._database().reading() as rows:
                 rows.row("select 1")
-            gap = self._journaling().get_gap()
+            gap = self._journal().get_gap()
         except Refusal as error:
             return {"ok": False, "says": error.message}
         if gap is not None:  # which calls is for the owner alone

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
+from tokonoma.config.home import create_home
 from tokonoma.core.clock import MOST_BEHIND, continue_from, now
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
@@ -36,10 +37,12 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 
 
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_home(home)
     database = open_database(url, durable=durable)
     if database.kind == "sqlite" and not database.has_checksums():
         database = _add_checksums(database, home, lambda: open_database(url, durable=durable))
+    if durable:
+        database.keep_reserve()
     for name, steps in TABLES.items():
         migrate_tables(database, home, name, steps)
     with database.reading() as rows:

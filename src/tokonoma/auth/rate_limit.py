@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from tokonoma.core.call import Quota
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Statements
+from tokonoma.core.errors import Unavailable, is_storage_error
 from tokonoma.core.module import Migration
 
 TABLES = (
@@ -42,6 +43,7 @@ class RateLimiter:
         self._calls, self._step = calls, seconds * 1000 / calls  # milliseconds in which one call refills
         self._portion = max(1, calls // 100)
         self._lock = threading.Lock()
+        self._unstored: dict[str, int] = {}  # name → when its bucket is full, while nothing can be stored
         self._reserved: dict[str, tuple[int, int]] = {}  # name → calls reserved and not used, and until when
 
     def take(self, name: str) -> Quota:
@@ -52,7 +54,12 @@ class RateLimiter:
             if left and at < until:
                 self._reserved[name] = (left - 1, until)
                 return self._build_quota(until, at, left - 1, True)
-        full_at, taken = self._take_from_store(name, at)
+        try:
+            full_at, taken = self._take_from_store(name, at)
+        except Unavailable as error:
+            if not is_storage_error(error):
+                raise
+            full_at, taken = self._take_from_memory(name, at)
         with self._lock:
             if len(self._reserved) > _MAX_BUCKETS:
                 self._reserved.clear()
@@ -69,15 +76,25 @@ class RateLimiter:
                 row = tx.row(_READ, name=name)
                 tx.run(_FORGET, at=at - 86_400_000)
             assert row is not None
-            # More than a whole bucket ahead: another clock has written it, and nobody must wait for that one's time.
-            full_at = min(max(row[0], at), at + round(self._calls * self._step))
-            if full_at < row[0]:
-                tx.run(_UPDATE, name=name, full_at=full_at)
-            taken = max(0, min(self._portion, self._calls - self._count_used(full_at, at)))
-            if taken:
-                full_at += round(taken * self._step)
+            full_at, taken = self._advance(row[0], at)
+            if taken or full_at < row[0]:
                 tx.run(_UPDATE, name=name, full_at=full_at)
             return full_at, taken
+
+    def _take_from_memory(self, name: str, at: int) -> tuple[int, int]:
+        """The same on a full or read-only disk: reads must go on there, and each process counts for itself."""
+        with self._lock:
+            if len(self._unstored) > _MAX_BUCKETS:
+                self._unstored.clear()
+            full_at, taken = self._advance(self._unstored.get(name, at), at)
+            self._unstored[name] = full_at
+            return full_at, taken
+
+    def _advance(self, full_at: int, at: int) -> tuple[int, int]:
+        # More than a whole bucket ahead: another clock has written it, and nobody must wait for that one's time.
+        full_at = min(max(full_at, at), at + round(self._calls * self._step))
+        taken = max(0, min(self._portion, self._calls - self._count_used(full_at, at)))
+        return full_at + round(taken * self._step), taken
 
     def _count_used(self, full_at: int, at: int) -> int:
         return math.ceil((full_at - at) / self._step - 1e-9)

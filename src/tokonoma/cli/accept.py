@@ -7,7 +7,7 @@ import click
 
 from tokonoma.app import App
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.output import confirm, print_note
+from tokonoma.cli.output import confirm, print_line, print_note
 from tokonoma.cli.where import find_sqlite_file, require_database
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Refusal

@@ -1,6 +1,6 @@
 """`backup` and `restore`: everything in one file, verified before it is used."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -13,14 +13,19 @@ from tokonoma.app.store import TABLES, find_heads_file
 from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import confirm, print_json, print_line, print_note
-from tokonoma.cli.where import database_exists, redact_database_url, require_database
+from tokonoma.cli.output import confirm, pluralize, print_json, print_line, print_note
+from tokonoma.cli.where import database_exists, find_places, redact_database_url, require_database
+from tokonoma.config.home import create_home
 from tokonoma.core import clock
+from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration
 from tokonoma.journal.heads import remove_heads
-from tokonoma.store.archive import BackupContents
+from tokonoma.store.archive import BackupContents, BackupFiles
 from tokonoma.store.backup import create_backup, restore_backup, verify_backup
 from tokonoma.store.database import open_database
+from tokonoma.store.file_archive import FileRoots
+
+_MAX_NAMES = 10  # of files in a note
 
 
 class BackupGroup(SettingsGroup):
@@ -37,35 +42,47 @@ class BackupGroup(SettingsGroup):
 
 @click.group("backup", cls=BackupGroup, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the contents as JSON.")
+@click.option("--without-files", is_flag=True, help="Leave out the files of the vault and the manuals.")
 @click.pass_context
-def backup(ctx: click.Context, as_json: bool) -> None:
-    """Write a backup to FILE, or to the folder `backups` in the home. Servers can keep running.
+def backup(ctx: click.Context, as_json: bool, without_files: bool) -> None:
+    """Write a backup to FILE, or to the folder `backups` in the home: the database, the files of the vault with their
+    versions, and the manuals. Servers can keep running.
 
     `backup verify FILE` checks a backup.
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(make, file=None, as_json=as_json)
+        ctx.invoke(make, file=None, as_json=as_json, without_files=without_files)
 
 
 @backup.command("make", hidden=True)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the contents as JSON.")
+@click.option("--without-files", is_flag=True, help="Leave out the files of the vault and the manuals.")
 @pass_app
-def make(app: App, file: Path | None, as_json: bool) -> None:
+def make(app: App, file: Path | None, as_json: bool, without_files: bool) -> None:
     """Write a backup to FILE."""
     require_database(app, "back up")
     name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
     target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
     print_note(f"Saving {redact_database_url(app.database_url())} …")
     with report_interrupt(lambda: f"{target} was not written."):
-        contents = create_backup(app.database, target.absolute())
+        contents = create_backup(app.database, target.absolute(), None if without_files else find_file_roots(app))
     print_line(str(contents.path), err=as_json)
     _print_contents(contents, as_json)
 
 
+def find_file_roots(app: App) -> FileRoots:
+    """The folders whose files belong to a backup."""
+    places = find_places(app)
+    return {name: places[name] for name in ("manuals", "vault")}
+
+
 def _ensure_backup_folder(app: App) -> Path:
     folder = app.home / "backups"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unavailable(f"{folder} cannot be created. Name a FILE in another folder.", reason="path") from error
     return folder
 
 
@@ -86,15 +103,40 @@ def _print_contents(contents: BackupContents, as_json: bool) -> None:
         return
     size = f"{sum(contents.tables.values())} rows in {len(contents.tables)} tables, {contents.size} bytes"
     print_note(f"A valid backup of {created_at} ({contents.kind}): {size}.")
+    for line in _describe_files(contents.files):
+        print_note(line)
+
+
+def _describe_files(files: BackupFiles | None) -> Iterator[str]:
+    if files is None:
+        yield (
+            "It contains no files: an earlier version of Tokonoma made it, or it is a copy of the database alone."
+            " Copy the vault and the manuals yourself."
+        )
+    elif not files.included:
+        yield "It contains no files: they were left out when it was made. Copy the vault and the manuals yourself."
+    else:
+        yield f"It contains {pluralize(files.count, 'file')} of the vault and the manuals, {files.size} bytes."
+        if files.left_out:
+            yield f"Not saved: {_list_names(files.left_out)}."
+        if files.changing:
+            yield f"Changed while they were read, check them: {_list_names(files.changing)}."
+
+
+def _list_names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:_MAX_NAMES]))
+    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more (--json lists all)"
 
 
 @command("restore", "database_url")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--with-unknown", is_flag=True, help="Also restore tables of modules that are not enabled here.")
+@click.option("--without-files", is_flag=True, help="Do not touch the files of the vault and the manuals.")
 @pass_app
-def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
-    """Replace all stored data by the backup FILE. A backup of the present data is made first.
+def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: bool) -> None:
+    """Replace all stored data by the backup FILE, and put its files back. A backup of the present data and files is
+    made first. Files that are not in the backup stay.
 
     Stop running servers before, or restart them afterwards.
     """
@@ -108,18 +150,25 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool) -> None:
         for name, migrations in contents.migrations.items():
             known.setdefault(name, [Migration(each, ()) for each in migrations])
     is_new = not database_exists(app)
-    app.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_home(app.home)
     database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
     folder = _ensure_backup_folder(app)
     try:
+        roots = None if without_files else find_file_roots(app)
         with report_interrupt(lambda: f"Run the restore again. A backup of the data before it is in {folder}."):
-            safety = restore_backup(database, file, known, safety=folder).safety
+            result = restore_backup(database, file, known, safety=folder, roots=roots)
             remove_heads(find_heads_file(app.home, database))  # they were those of the data before
     finally:
         database.close()
-    if is_new and safety is not None:
+    safety, files = result.safety, result.files
+    if is_new and safety is not None and (files is None or not (files.unchanged or files.replaced or files.others)):
         safety.unlink()  # a copy of the empty file that was just created
         safety = None
+    if files is None:
+        print_note("No files were restored: the vault and the manuals are as before.")
+    else:
+        rest = f" Not in the backup, and left as before: {pluralize(files.others, 'file')}." if files.others else ""
+        print_note(f"Restored {pluralize(files.written, 'file')}; {files.unchanged} were already there.{rest}")
     print_note(f"Restored into {where}." + (f" The data before: {safety}" if safety else ""))
 
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "backup": ("tokonoma.cli.backup:backup", "Write a backup, or verify one."),
     "restore": ("tokonoma.cli.backup:restore", "Replace all data by a backup."),
     "accept": ("tokonoma.cli.accept:accept", "Go on with damaged data as it is."),
+    "recover": ("tokonoma.cli.recover:recover", "Read what is left of a damaged database."),
     "reindex": ("tokonoma.cli.maintenance:reindex_command", "Rebuild the search index."),
     "purge": ("tokonoma.cli.maintenance:purge", "Remove permanently what was deleted or has expired."),
     "export": ("tokonoma.cli.memos:export", "Export memos to a file or a folder."),

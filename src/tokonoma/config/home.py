@@ -1,5 +1,6 @@
 """The home folder, the settings in it, and the tracer that they ask for."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,8 @@ from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.os_errors import describe_os_error
 from tokonoma.core.tracing import Tracer
+
+_CHOOSE = "Choose another one with TOKONOMA_HOME or --home, or correct its permissions."
 
 
 def find_home(flag: str | None, environ: Mapping[str, str]) -> Path:
@@ -23,14 +26,46 @@ def find_home(flag: str | None, environ: Mapping[str, str]) -> Path:
     return user_data_path("tokonoma", appauthor=False)
 
 
+def check_home(home: Path) -> None:
+    """Unready, with what to do, if the folder cannot be used at all. One that can only be read is fine."""
+    try:
+        if not home.exists():
+            return
+        if not home.is_dir():
+            raise Unready(f"{home} is a file, and the data folder must be a folder. {_CHOOSE}", reason="home")
+        with os.scandir(home):
+            pass
+    except OSError as error:
+        owner = _find_owner(home)
+        whose = f" It belongs to {owner}." if owner else ""
+        raise Unready(f"This user may not read the data folder {home}.{whose} {_CHOOSE}", reason="home") from error
+
+
+def create_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unready(f"The data folder {home} cannot be created. {_CHOOSE}", reason="home") from error
+
+
+def _find_owner(home: Path) -> str:
+    try:
+        return f"the user {home.owner()}"
+    except (OSError, KeyError, NotImplementedError):
+        return ""
+
+
 def load_settings(home: Path, flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     file = home / "tokonoma.toml"
     values: dict[str, Any] = {}
+    check_home(home)
     if file.exists():
         import tomllib
 
         try:
             values = tomllib.loads(file.read_text(encoding="utf-8"))
+        except PermissionError as error:
+            raise Unready(f"This user may not read {file}. {_CHOOSE}", reason="home") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{file} cannot be read: {error}.") from error
         except OSError as error:

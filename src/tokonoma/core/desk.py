@@ -6,7 +6,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tokonoma.core.errors import Invalid
+from tokonoma.core.errors import Invalid, Unavailable, is_storage_error
+from tokonoma.core.log import log
 
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
@@ -184,6 +185,16 @@ class Addresses(Protocol):
 
 def format_address(module: str, name: str) -> str:
     return f"tokonoma://{module}/{name}"
+
+
+def note_down(save: Callable[[], object]) -> None:
+    """Store what a read leaves for later, such as a trace. On a full or read-only disk the read goes on without it."""
+    try:
+        save()
+    except Unavailable as error:
+        if not is_storage_error(error):
+            raise
+        log("warning", "not_stored", reason=error.reason)
 
 
 def parse_address(address: str) -> tuple[str, str]:

@@ -112,6 +112,11 @@ def find_error_code(error: BaseException, codes: ErrorCodes) -> str | int | Numb
     return DEFAULT_CODES["internal"]
 
 
+def is_storage_error(error: BaseException) -> bool:
+    """Whether something could not be stored because the disk is full or read-only. Reads go on without it."""
+    return isinstance(error, Unavailable) and error.reason in ("disk_full", "read_only")
+
+
 def find_nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that a misspelt one may mean, best first."""
     import difflib  # 10 ms to import, and only a mistake needs it

@@ -160,6 +160,10 @@ class DeskPolicy(Protocol):
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision: ...
 
+    def classify_document(self, document: Document) -> Classification:
+        """The classification that the document would be indexed with."""
+        ...
+
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
         """The text with every detection masked; their number by kind; the resulting classification."""
         ...

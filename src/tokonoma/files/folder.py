@@ -14,13 +14,24 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from tokonoma.core.errors import Conflict, Denied, Missing, Refusal
+from tokonoma.core.errors import Conflict, Denied, Missing, Refusal, Unavailable, Unready
 from tokonoma.core.paths import MAX_PATH_DEPTH, PathParts, is_acceptable_name, join_path, name_key
 
 MAX_FILE_BYTES = 16 * 2**20
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a pipe does not block
+_DISK_ERRORS = {
+    "disk_full": (
+        {errno.ENOSPC, errno.EDQUOT, errno.EFBIG},
+        "The disk of {path} is full; nothing was changed. Free some space and try again.",
+    ),
+    "read_only": (
+        {errno.EROFS, errno.EACCES, errno.EPERM},
+        "The folder {path} is on a read-only disk, or this user has no permission there; nothing was changed.",
+    ),
+    "disk": ({errno.EIO}, "The disk under {path} failed to read or write. Check the disk, then run `tokonoma doctor`."),
+}
 _SYMLINK_ERRNOS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
@@ -119,13 +130,28 @@ class RootFolder:
 
 @contextmanager
 def open_root(path: str) -> Generator[RootFolder]:
-    """Open a root folder; it is created if it is missing."""
-    Path(path).mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Open a root folder; it is created if it is missing. What the disk refuses in the block becomes a refusal."""
+    with _translate_disk_errors(path):
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (FileExistsError, NotADirectoryError):
+            raise Unready(f"{path} is a file where a folder should be. Move it away.", reason="folder") from None
+        try:
+            yield RootFolder(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _translate_disk_errors(path: str) -> Generator[None]:
     try:
-        yield RootFolder(descriptor)
-    finally:
-        os.close(descriptor)
+        yield
+    except OSError as error:
+        for reason, (codes, message) in _DISK_ERRORS.items():
+            if error.errno in codes:
+                raise Unavailable(message.format(path=path), reason=reason) from error
+        raise
 
 
 def find_entry(folder: int, part: str) -> str | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx
-from tokonoma.core.errors import Missing, Refusal
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Tx, note_down
+from tokonoma.core.errors import Missing, Refusal, Unavailable, is_storage_error
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.backlog import process_backlog, wait_for_others
@@ -79,11 +79,32 @@ def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
     every passage of it."""
     row = desk.row(_SELECT_FILE, path=join_path(parts))
     if row is None or IndexedFile.from_row(row).version != version_of(content.data):
-        with desk.write_derived() as tx:
-            index_file(tx, parts, content)
+        try:
+            with desk.write_derived() as tx:
+                index_file(tx, parts, content)
+        except Unavailable as error:
+            if not is_storage_error(error):
+                raise
+            if is_visible_unindexed(desk, parts, content) and is_inside(namespace_of(parts), desk.principal.root):
+                return
+            raise file_missing_error(parts) from error
     count, visible = desk.row(_COUNT_VISIBLE, path=join_path(parts)) or (0, 0)
     if count > (visible or 0) or not is_inside(namespace_of(parts), desk.principal.root):
         raise file_missing_error(parts)
+
+
+def is_visible_unindexed(desk: Desk, parts: PathParts, content: FileContent) -> bool:
+    """Whether the caller may see a file that a full or read-only disk does not let us index: it is classified now."""
+    row = desk.row("select label from vault_class where path = :path", path=join_path(parts))
+    try:
+        text = decode_text(content.data, parts)
+    except Refusal:
+        return True  # only its name can be seen
+    documents = _build_documents(parts, text, content.stamp, row[0] if row else "internal")
+    labels = set(map(desk.policy.classify_document, documents))
+    view = desk.call.granted_view
+    desk.call.has_masked_records |= not labels.issubset(view.unmasked)
+    return labels.issubset(view.classifications)
 
 
 def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[IndexedFile]:
@@ -107,10 +128,14 @@ def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[I
 
 def forget_files(desk: Desk, paths: Sequence[str]) -> None:
     """Remove files that no longer exist on the disk from the index."""
-    if paths:
+
+    def drop_all() -> None:
         with desk.write_derived() as tx:
             for path in paths:
                 drop_file(tx, path)
+
+    if paths:
+        note_down(drop_all)
 
 
 def raise_classification(tx: Tx, path: str, classification: Classification = "internal") -> Classification:
@@ -200,7 +225,32 @@ def _sync_page(desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, pag
             continue
         except Refusal:  # too large, or not readable: only the stamp is stored
             contents[entry.parts] = FileContent(b"\0", entry.stamp, 0)
-    with desk.write_derived() as tx:
-        # index_file leaves the passages of a file with the same content alone.
-        synced = [index_file(tx, parts, content) for parts, content in contents.items()]
+    try:
+        with desk.write_derived() as tx:
+            # index_file leaves the passages of a file with the same content alone.
+            synced = [index_file(tx, parts, content) for parts, content in contents.items()]
+    except Unavailable as error:
+        if not is_storage_error(error):
+            raise
+        for parts, content in contents.items():
+            _keep_unindexed(desk, rows, parts, content)
+        return
     rows.update((file.path, file) for file in synced)
+
+
+def _keep_unindexed(desk: Desk, rows: dict[str, IndexedFile], parts: PathParts, content: FileContent) -> None:
+    """A file that could not be indexed: listed as it is, if the caller may see it."""
+    path, version = join_path(parts), version_of(content.data)
+    if path in rows and rows[path].version == version:
+        return
+    rows.pop(path, None)  # what is known of it is no longer true
+    if is_visible_unindexed(desk, parts, content):
+        rows[path] = IndexedFile(path, content.stamp, version, count_lines(content.data, parts), 0)
+
+
+def count_lines(data: bytes, parts: PathParts) -> int:
+    """NO_TEXT for anything that is not text."""
+    try:
+        return len(split_lines(decode_text(data, parts)))
+    except Refusal:
+        return NO_TEXT

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Desk, Tx
+from tokonoma.core.desk import Classification, Desk, Tx, note_down
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, save_version, write_draft, write_lock
 from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error
-from tokonoma.files.index_sync import drop_file, index_file, raise_classification, save_stamp, sync_file
+from tokonoma.files.index_sync import count_lines, drop_file, index_file, raise_classification, save_stamp, sync_file
 from tokonoma.files.rules import Action, check_write
-from tokonoma.files.text import decode_text, split_lines, version_of
+from tokonoma.files.text import decode_text, version_of
 
 _OPEN_CHANGES = "select id, action, path, origin, after from vault_change where state = 'open'"
 _INSERT_CHANGE = """insert into vault_change
@@ -133,10 +133,14 @@ def recover_changes(desk: Desk, folder: RootFolder) -> None:
 
 def recover_if_needed(desk: Desk, folder: RootFolder) -> None:
     """For readers: recover, unless a writer is at work."""
-    if desk.row(_OPEN_CHANGES) is not None:
+
+    def recover() -> None:
         with write_lock(folder, desk.check, wait=False) as acquired:
             if acquired:
                 recover_changes(desk, folder)
+
+    if desk.row(_OPEN_CHANGES) is not None:
+        note_down(recover)
 
 
 def _read_current(desk: Desk, folder: RootFolder, parts: PathParts) -> FileContent | None:
@@ -196,11 +200,11 @@ def _complete(
         with _confirmation(desk, intent, "undone") as tx:
             drop_file(tx, path)
         raise
-    lines = len(split_lines(decode_text(data, parts)))
+    lines = count_lines(data, parts)
     with _confirmation(desk, intent, "done") as tx:
         save_stamp(tx, path, stamp, version, lines)
-    previous = version_of(before.data) if before else None
-    return FileChange(path, version, previous, len(data), lines, len(data) - (len(before.data) if before else 0))
+    previous, added = version_of(before.data) if before else None, len(data) - (len(before.data) if before else 0)
+    return FileChange(path, version, previous, len(data), max(0, lines), added)
 
 
 @contextmanager

@@ -38,7 +38,8 @@ class JournalWriter:
         self._flushing = threading.Lock()  # two flushes at once would write the same group
         self._thread: threading.Thread | None = None
         self._closing = False
-        self._dropped = 0
+        self._dropped, self._report_at = 0, 1  # entries that are lost, and how many of them are logged next
+        self._problem = ""  # why the last group could not be written
         self.refusals = RefusalRecorder(self._enqueue)
 
     @contextmanager
@@ -107,7 +108,7 @@ class JournalWriter:
         with self._lock:
             if len(self._queue) >= _MAX_QUEUE:
                 self._queue.popleft()
-                self._dropped += 1
+                self._count_dropped(1)
             self._queue.append(entry)
             if self._thread is None and not self._closing:
                 self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
@@ -117,6 +118,14 @@ class JournalWriter:
 
     def flush(self) -> None:
         """Write what is queued. An entry leaves the queue only after its transaction has committed."""
+        try:
+            self._write_groups()
+        except Exception as error:
+            self._fail(error)
+            raise
+        self._problem = ""
+
+    def _write_groups(self) -> None:
         with self._flushing:
             for _ in range(-(-len(self._queue) // _GROUP_SIZE)):
                 with self._lock:
@@ -126,6 +135,19 @@ class JournalWriter:
                 with self._lock:
                     for _ in range(len(group) - (self._dropped - dropped)):
                         self._queue.popleft()
+
+    def describe_problem(self) -> str:
+        """What is wrong, in words; empty if every entry is written."""
+        if not self._problem and not self._dropped:
+            return ""
+        return f"{self._dropped} entries are lost, {len(self._queue)} wait ({self._problem or 'written again'})"
+
+    def _count_dropped(self, entries: int) -> None:
+        """Log the first loss, and each time that the number has doubled."""
+        self._dropped += entries
+        if self._dropped >= self._report_at:
+            self._report_at = 2 * self._dropped
+            log("error", "journal.dropped", entries=self._dropped, reason=self._problem or "queue_full")
 
     def close(self) -> None:
         """Write the last group, and the end of each chain."""
@@ -142,7 +164,8 @@ class JournalWriter:
                     chain.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, chain.id)))
                 self._note_commit(chain)
         except Refusal as error:
-            log("error", "journal", waiting=len(self._queue), reason=error.reason)
+            if self._queue:
+                log("error", "journal.dropped", entries=len(self._queue), reason=error.reason)
         if self._heads is not None:
             self._heads.flush()
 
@@ -153,7 +176,16 @@ class JournalWriter:
                 self._changed.wait_for(lambda: self._closing, timeout=_MAX_DELAY)
             try:
                 self.flush()
-            except Exception as error:  # the next round tries again; nothing has left the queue
-                log("error", "journal", waiting=len(self._queue), error=type(error).__name__)
+            except Exception:  # logged; the next round tries again
                 with self._changed:
                     self._changed.wait_for(lambda: self._closing, timeout=1.0)
+
+    def _fail(self, error: Exception) -> None:
+        problem = error.reason or error.kind if isinstance(error, Refusal) else type(error).__name__
+        if problem != self._problem:  # logged once, not with every try
+            log("error", "journal", waiting=len(self._queue), reason=problem)
+        self._problem = problem
+        if problem == "read_only":  # waiting does not help: reads go on, and the entries are counted
+            with self._lock:
+                self._count_dropped(len(self._queue))
+                self._queue.clear()

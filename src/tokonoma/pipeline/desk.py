@@ -108,6 +108,8 @@ class CallDesk:
             raise RuntimeError(f"{self.call.chosen_tool.path} is marked as reading: give it an effect, or keeps_log")
         if self.call.journaled:
             raise RuntimeError("a call writes once: put everything into one `with desk.write()`")
+        if self.call.chosen_tool.effect != "destroy":
+            self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
             yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True

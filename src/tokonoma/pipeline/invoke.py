@@ -5,10 +5,11 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tokonoma.catalogue.registry import LoadedTool
+from tokonoma.catalogue.registry import GATEWAY, LoadedTool
 from tokonoma.core.call import Call
 from tokonoma.core.concurrency import Deferred
-from tokonoma.core.module import ToolInfo
+from tokonoma.core.errors import Unavailable
+from tokonoma.core.module import Tool, ToolInfo
 from tokonoma.pipeline.desk import CallDesk, DeskParts
 
 if TYPE_CHECKING:
@@ -33,11 +34,22 @@ class ToolInvoker:
         tool = self._load(call.chosen_tool).tool
         desk = CallDesk(self._parts, call)
         if not tool.outside:
-            return tool.run(desk, **call.arguments)
+            # A batch may hold deletions; each of its steps is a call of its own, and it is never run twice.
+            deletes = tool.effect == "destroy" and call.chosen_tool.module != GATEWAY
+            return self._delete(tool, desk, call) if deletes else tool.run(desk, **call.arguments)
         if tool.effect != "read":
             self._record_sent(call)
         call.cancel_token.outcome = "its request to the other service may have been sent"
         return self._start(tool.run, desk, call)
+
+    def _delete(self, tool: Tool, desk: CallDesk, call: Call) -> Any:
+        """On a full disk a deletion gets the room that is kept for it. What failed has changed nothing."""
+        try:
+            return tool.run(desk, **call.arguments)
+        except Unavailable as error:
+            if error.reason != "disk_full" or not self._parts.database.give_up_reserve():
+                raise
+        return tool.run(CallDesk(self._parts, call), **call.arguments)
 
     def close(self) -> None:
         if self._async_tools is not None:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Statements, Tx
+from tokonoma.core.desk import Classification, Document, Statements, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
@@ -50,6 +50,9 @@ class CallDeskPolicy:
 
     def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
         return find_tags_not_held(self.tags, tags)
+
+    def classify_document(self, document: Document) -> Classification:
+        return self._policy.scan_document(document).classify(document.classification)
 
     def check(self, yaml: str) -> str:
         from tokonoma.policy.parse import parse_policy

@@ -19,7 +19,18 @@ _MANIFEST = "manifest.json"
 _CHUNK = 1 << 18
 # What reading a damaged zip may raise; a damaged flag, for example, looks like encryption (RuntimeError).
 _ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError)
-_DAMAGE = (*_ZIP_DAMAGE, LookupError, TypeError, ValueError, RuntimeError, OSError)
+DAMAGE = (*_ZIP_DAMAGE, LookupError, TypeError, ValueError, RuntimeError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFiles:
+    """The files of the vault and the manuals in a backup."""
+
+    included: bool  # False: left out on request
+    count: int
+    size: int  # bytes
+    left_out: Sequence[str]  # links, hidden names and others, with the reason
+    changing: Sequence[str]  # changed while they were copied, again and again
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,7 @@ class BackupContents:
     size: int  # bytes
     tables: Mapping[str, int]  # rows of each
     migrations: Mapping[str, Sequence[str]]  # names of each set, in their order
+    files: BackupFiles | None = None  # None: an earlier version made it, or it is a plain copy of the database
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +112,7 @@ def read_archive(path: Path) -> Generator[tuple[Manifest, Callable[[ArchivedTabl
     """The manifest, and a function that opens the stream of a table."""
     try:
         file = zipfile.ZipFile(path)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise damaged_backup(path, "it is not a whole archive") from error
     with file:
         yield _read_manifest(path, file), lambda table: file.open(f"tables/{table.name}.copy")
@@ -115,7 +127,7 @@ def verify_archive(path: Path) -> BackupContents:
         for table in manifest.tables:
             try:
                 _compare_table(path, table, stream(table))
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 raise damaged_backup(path, f"the rows of {table.name} cannot be read") from error
     tables = {table.name: table.rows for table in manifest.tables}
     return BackupContents(path, "postgresql", manifest.created_at, path.stat().st_size, tables, manifest.migrations)
@@ -144,7 +156,7 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> Manifest:
         tables = tuple(replace(ArchivedTable(**each), columns=tuple(each["columns"])) for each in found["tables"])
         sequences = tuple(ArchivedSequence(**each) for each in found["sequences"])
         return Manifest(int(found["format"]), int(found["created_at"]), dict(found["migrations"]), tables, sequences)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise damaged_backup(path, "its manifest cannot be read") from error
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Invalid, Unavailable, Unready
-from tokonoma.store.archive import BackupContents, verify_archive
+from tokonoma.files.tree import FileIdentity
+from tokonoma.store.archive import BackupContents, damaged_backup, verify_archive
 from tokonoma.store.database import Database, store_error
+from tokonoma.store.file_archive import FileRoots, append_files, check_seal, verify_files
+from tokonoma.store.file_restore import RestoredFiles, stage_files
 from tokonoma.store.migrate import MigrationSets, check_order, read_applied
 
 
@@ -19,15 +22,21 @@ from tokonoma.store.migrate import MigrationSets, check_order, read_applied
 class RestoreResult:
     contents: BackupContents
     safety: Path | None  # a copy of the earlier state
+    files: RestoredFiles | None  # None: no file was touched
 
 
-def create_backup(database: Database, target: Path) -> BackupContents:
-    """Save everything into the new file `target`, which appears only when it is complete and was read back."""
+def create_backup(database: Database, target: Path, roots: FileRoots | None = None) -> BackupContents:
+    """Save everything into the new file `target`, which appears only when it is complete and was read back.
+
+    `roots` are the folders whose files are saved too. The database comes first: every version of a file that it knows
+    is then still to come.
+    """
     with database.reading() as tx:
         if not read_applied(database, tx):
             raise Unready("The database has no tables of Tokonoma yet: there is nothing to save.", reason="empty")
     with _write_atomically(target) as temporary:
         counts = database.save_copy(temporary)
+        append_files(temporary, roots, now(), _own_files(database, target))
         contents = verify_backup(temporary)
         if dict(contents.tables) != counts:
             raise Unavailable("The backup does not match the database; it was deleted.", reason="backup")
@@ -40,15 +49,36 @@ def verify_backup(path: Path) -> BackupContents:
 
     if not path.is_file():
         raise Invalid(f"There is no backup at {path}.", reason="path")
-    return verify_sqlite(path) or verify_archive(path)
+    return verify_sqlite(path) or _verify_postgres(path)
+
+
+def _verify_postgres(path: Path) -> BackupContents:
+    contents = verify_archive(path)
+    with path.open("rb") as file:
+
+        def read(offset: int, size: int) -> bytes:
+            file.seek(offset)
+            return file.read(size)
+
+        sealed = check_seal(path, read) is not None
+    files = verify_files(path)
+    if files is not None and not sealed:
+        raise damaged_backup(path, "its end is cut off or was changed")
+    return replace(contents, files=files)
 
 
 def restore_backup(
-    database: Database, source: Path, sets: MigrationSets, *, safety: Path | None = None
+    database: Database,
+    source: Path,
+    sets: MigrationSets,
+    *,
+    safety: Path | None = None,
+    roots: FileRoots | None = None,
 ) -> RestoreResult:
-    """Replace the whole database by a backup. `sets` are the migrations that this program knows.
+    """Replace the whole database by a backup, and put its files back below `roots`; None: without files.
 
-    Before that, the present state is copied into the folder `safety`; for SQLite, by default, beside the file.
+    `sets` are the migrations that this program knows. Before that, the present state is copied into the folder
+    `safety`; for SQLite, by default, beside the file.
     """
     if database.kind == "sqlite" and source.exists() and source.samefile(database.location):
         raise Invalid(f"{source} is the database itself.", reason="path")
@@ -66,14 +96,26 @@ def restore_backup(
                 set=name,
             )
         check_order(name, sets[name], names)
-    kept = _save_safety_copy(database, safety)
-    database.load_copy(source)
+    if contents.kind == "sqlite":
+        from tokonoma.store.sqlite.schema import check_backup_schema
+
+        check_backup_schema(source, sets, contents.migrations)
+    touched = roots if contents.files is not None and contents.files.included else None
+    with stage_files(source, touched) as staged:
+        kept = _save_safety_copy(database, safety, touched)
+        database.load_copy(source)
+        _finish_replacement(database, kept)
+        return RestoreResult(contents, kept, staged.place() if staged else None)
+
+
+def _finish_replacement(database: Database, kept: Path | None) -> None:
+    """What follows once the content of the database was replaced. Whatever describes the earlier content from outside
+    the database must be reset here."""
     if database.kind == "sqlite" and database.find_problems():
         raise Unavailable(f"The restored database is damaged. The earlier state is at {kept}.", reason="restore")
-    return RestoreResult(contents, kept)
 
 
-def _save_safety_copy(database: Database, folder: Path | None) -> Path | None:
+def _save_safety_copy(database: Database, folder: Path | None, roots: FileRoots | None) -> Path | None:
     if folder is None and database.kind != "sqlite":
         return None  # the restore is one transaction, and there is no folder of ours
     name = f"tokonoma-before-restore-{now()}.backup"
@@ -81,7 +123,17 @@ def _save_safety_copy(database: Database, folder: Path | None) -> Path | None:
     # A damaged database may be the reason for the restore: it is copied as it is, without checks.
     with _write_atomically(target) as temporary:
         database.save_copy(temporary, sound=False)
+        append_files(temporary, roots, now(), _own_files(database, target))
     return target
+
+
+def _own_files(database: Database, target: Path) -> frozenset[FileIdentity]:
+    """The database and the folder of the backup: a root may contain them, and they are no files of its owner."""
+    places = [target.parent]
+    if database.kind == "sqlite":
+        places += [Path(database.location + end) for end in ("", "-wal", "-shm")]
+    found = [place.stat() for place in places if place.exists()]
+    return frozenset((each.st_dev, each.st_ino) for each in found)
 
 
 @contextmanager

@@ -26,7 +26,8 @@ _ERRORS: Mapping[ErrorReason, str] = {
     "read_only": "The database at {location} is read-only; nothing was changed. Check the permissions of the file and"
     " its folder, or connect to the primary server.",
     "corrupt": "The database at {location} is damaged. Stop all processes that use it, keep a copy of it, run"
-    " `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`.",
+    " `tokonoma doctor`, and restore a backup with `tokonoma restore BACKUP`, or read what is left of it with"
+    " `tokonoma recover FOLDER`.",
     "disk": "The disk under {location} failed to read or write; nothing was changed. Check the disk, then run"
     " `tokonoma doctor`.",
     "database": "The database does not answer; nothing was changed. Try again.",
@@ -68,6 +69,9 @@ class Database(Protocol):
         ...
 
     def load_copy(self, source: Path) -> None: ...  # replace everything by a verified copy
+    def keep_reserve(self) -> None: ...  # keep some room on the disk for deletions, if the disk is ours
+    def give_up_reserve(self) -> bool: ...  # use that room; False if there is none
+    def check_room(self) -> None: ...  # refuse with `disk_full` while the room was given up and cannot be kept again
     def close(self) -> None: ...
 
 

@@ -16,7 +16,7 @@ from tokonoma.store.database import Database
 MIGRATION_TABLE = "migration"
 MigrationSets = Mapping[str, Sequence[Migration]]
 
-_CREATE = (
+CREATE_TABLE = (
     "create table if not exists migration"
     " (module {text} not null, name {text} not null, applied_at {big} not null, primary key (module, name))"
 )
@@ -85,7 +85,7 @@ def _claim_step(database: Database, tx: Statements, name: str, steps: Sequence[M
     """Check again with the lock: another process may have applied the step."""
     if database.dialect.migration_lock:
         tx.rows(database.dialect.migration_lock)
-    tx.run(_CREATE)
+    tx.run(CREATE_TABLE)
     done = read_applied(database, tx).get(name, [])
     check_order(name, steps, done)
     return step.name not in done

@@ -24,6 +24,8 @@ def read_plugins(home: Path) -> list[ModuleInfo]:
         return catalogue.read_catalogue(file)
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise Unready(f"This user may not read {file}. Correct its permissions.", reason="plugins") from error
     except (ValueError, KeyError, TypeError) as error:
         raise Unready(
             f"{file} is damaged. Remove it, then enable each plugin again with `tokonoma plugins enable NAME`.",

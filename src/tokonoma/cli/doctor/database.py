@@ -10,7 +10,8 @@ from tokonoma.app.store import find_heads_file
 from tokonoma.auth import api_keys
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
-from tokonoma.cli.backup import load_known_tables
+from tokonoma.cli.backup import find_file_roots, load_known_tables
+from tokonoma.cli.doctor.files import check_backups, check_files
 from tokonoma.cli.doctor.machine import Finding, run_check
 from tokonoma.cli.output import pluralize
 from tokonoma.cli.where import database_exists, redact_database_url
@@ -37,8 +38,11 @@ from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
 _SAME_TIME = 2_000  # milliseconds that clocks of several machines may differ
-_RESTORE = "Stop all servers, then restore a backup: `tokonoma restore FILE`."
-_DAMAGED = f"{_RESTORE} If you have none, `tokonoma accept` goes on with the data as it is."
+_RESTORE = (
+    "Stop all servers, then restore a backup: `tokonoma restore FILE`."
+    " Without one, read what is left: `tokonoma recover FOLDER`."
+)
+_DAMAGED = f"{_RESTORE} `tokonoma accept` goes on with the data as it is."
 _ADD_CHECKSUMS = {
     "sqlite": "Stop all servers, then start one: it adds them. The SQLite driver must be the one from PyPI.",
     "postgresql": "Stop the PostgreSQL server and run `pg_checksums --enable` on its data.",
@@ -67,6 +71,9 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("keys", lambda: check_keys(database))
         yield from run_check("records", lambda: check_records(database))
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
+        roots, days = find_file_roots(app), app.settings.get_int("trash_days")
+        yield from run_check("files", lambda: check_files(database, roots, days))
+        yield from run_check("backups", lambda: check_backups(app.home / "backups", roots))
     finally:
         database.close()
 

@@ -1,6 +1,7 @@
 """Checks of the machine: Python, SQLite, the file system of the home, free space, locks, permissions, the port."""
 
 import http.client
+import os
 import platform
 import re
 import shlex
@@ -117,7 +118,11 @@ def check_disk(folder: Path, *, sqlite_there: bool) -> Iterator[Finding]:
     else:
         yield Finding("room", "ok", room)
     if sqlite_there and folder.exists():
-        yield from check_locks(folder)
+        if os.access(folder, os.W_OK):
+            yield from check_locks(folder)
+        else:
+            says = f"{folder} is on a read-only disk, or this user may not write there: data can only be read."
+            yield Finding("locks", "warn", says, "To store something, make the folder writable for this user.")
 
 
 def check_locks(folder: Path) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
     target = ItemFolder(folder)
     done = target.outcome
     with report_interrupt(lambda: f"{pluralize(done.written, 'file')} written until then. Run it again to continue."):
-        _write_items(app, target, type_, trash)
+        export_to_items_folder(app, target, type_, trash=trash)
     print_note(
         f"Exported to {folder}: {pluralize(done.written, 'file')} written, {done.unchanged} unchanged, "
         f"{done.removed} removed, {pluralize(len(done.conflicts), 'conflict')}."
@@ -47,7 +47,7 @@ def export_items(app: App, folder: Path, type_: str, trash: bool) -> None:
     sys.exit(1 if done.conflicts else 0)
 
 
-def _write_items(app: App, target: ItemFolder, type_: str, trash: bool) -> None:
+def export_to_items_folder(app: App, target: ItemFolder, type_: str, *, trash: bool) -> None:
     after: int | None = 0
     while after is not None:
         page = call_owner_tool(app, MODULE_NAME, "export", {"after": after, "type": type_})

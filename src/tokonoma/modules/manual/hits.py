@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, parse_address
+from tokonoma.core.desk import Desk, note_down, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.core.recent import RecentResults
 from tokonoma.modules.manual.hooks import open_source_file
@@ -149,10 +149,14 @@ def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
     if not desk.may_write:
         _recent.put(principal, trace.id, data, at + _TRACE_MS)
         return
-    with desk.write() as tx:
-        tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=data)
-        tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
-        tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
+
+    def save() -> None:
+        with desk.write_derived() as tx:
+            tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=data)
+            tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
+            tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
+
+    note_down(save)
 
 
 def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
@@ -173,9 +177,13 @@ def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
         return
     trace.used.append(key)
     hit = set(map(_section_key, trace.candidates)).intersection(trace.used)
-    with desk.write_derived() as tx:
-        tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
-        tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
+
+    def save() -> None:
+        with desk.write_derived() as tx:
+            tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
+            tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
+
+    note_down(save)
 
 
 def on_record_used(desk: Desk, address: str, trace_id: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, note_down
 from tokonoma.modules.manual.corpus import ManualCorpus
 from tokonoma.modules.manual.model import MAX_HITS, ManualNextAction, Status, Thresholds
 from tokonoma.modules.manual.stages import SIGNALS, ManualSearch, Signal
@@ -235,10 +235,14 @@ def load_thresholds(desk: Desk) -> Thresholds:
             thresholds = adjust_thresholds(thresholds, _load_runs(desk, day, since=desk.now() - DAY_MS), desk.now())
     if not desk.may_write:
         return thresholds
-    with desk.write_derived() as tx:
-        tx.run("delete from manual_state where name = 'thresholds'")
-        tx.run("insert into manual_state values ('thresholds', :value)", value=json.dumps(asdict(thresholds)))
-        tx.run("delete from manual_run where at < :old", old=desk.now() - 90 * DAY_MS)
+
+    def save() -> None:
+        with desk.write_derived() as tx:
+            tx.run("delete from manual_state where name = 'thresholds'")
+            tx.run("insert into manual_state values ('thresholds', :value)", value=json.dumps(asdict(thresholds)))
+            tx.run("delete from manual_run where at < :old", old=desk.now() - 90 * DAY_MS)
+
+    note_down(save)
     return thresholds
 
 

@@ -115,6 +115,8 @@ class ManualsOnDisk:
     files: dict[ManualFileKey, FileEntry] = field(default_factory=dict[ManualFileKey, FileEntry])
     glossaries: dict[str, Glossary] = field(default_factory=dict[str, Glossary])
     settings: dict[str, ManualSettings] = field(default_factory=dict[str, ManualSettings])
+    # Changed, and not indexed, because the disk is full or read-only: nobody sees them until they are.
+    unindexed: set[ManualFileKey] = field(default_factory=set[ManualFileKey], compare=False)
 
     def namespace_of(self, manual: str) -> str:
         return self.settings.get(manual, ManualSettings()).namespace

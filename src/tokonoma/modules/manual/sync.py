@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any
 
-from tokonoma.core.desk import Desk, Row, Tx
-from tokonoma.core.errors import Denied, Missing
+from tokonoma.core.desk import Desk, Row, Tx, parse_address
+from tokonoma.core.errors import Denied, Missing, Unavailable, is_storage_error
+from tokonoma.core.log import log
 from tokonoma.files.backlog import process_backlog, wait_for_others
 from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
 from tokonoma.modules.manual import model
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
 from tokonoma.modules.manual.hooks import SourceFile, build_documents, build_rows, renew_state
-from tokonoma.modules.manual.model import Glossary, ManualFileKey, ManualsOnDisk
+from tokonoma.modules.manual.model import Glossary, ManualFileKey, ManualsOnDisk, parse_section_name
 from tokonoma.modules.manual.variants import Variants
 
 GLOSSARY_FILE, SETTINGS_FILE = "glossary.yml", "manual.yml"
@@ -35,7 +36,7 @@ _INSERT_FILE = "insert into manual_file values (:manual, :path, :kind, :size, :l
 _INSERT_SECTION = """insert into manual_section values (:manual, :path, :line, :own_end, :end, :level, :title, :anchor,
     :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
 _SELECT_SECTIONS = """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight,
-    refers, defines from manual_section order by manual, path, line"""
+    refers, defines from manual_section where {everyone} order by manual, path, line"""
 
 VisibleSections = Mapping[str, Mapping[str, Sequence[int]]]
 """manual → path → the positions of the sections that a caller may see"""
@@ -91,6 +92,11 @@ def load_library(desk: Desk) -> ManualLibrary:
     on_disk = sync_manuals(desk)
     generation = _load_generation(desk)
     visible = _visible_sections(desk, generation)
+    if on_disk.unindexed:
+        visible = {
+            manual: {path: found for path, found in files.items() if (manual, path) not in on_disk.unindexed}
+            for manual, files in visible.items()
+        }
     problems = {file: text for file, text in generation.problems.items() if file[1] in visible.get(file[0], ())}
     return ManualLibrary(generation.corpus, generation.definitions, problems, visible, on_disk)
 
@@ -116,9 +122,8 @@ def _put_newest(cache: OrderedDict[Any, Any], key: Any, value: Any, limit: int) 
 
 def _read_generation(desk: Desk) -> Generation:
     """All sections, for every caller: which of them a caller may see is asked for each call."""
-    with desk.write_derived() as tx:
-        rows = tx.rows(_SELECT_SECTIONS)
-        problems = tx.rows("select manual, path, problem from manual_file where problem <> '' order by manual, path")
+    rows = desk.rows(_SELECT_SECTIONS)
+    problems = desk.rows("select manual, path, problem from manual_file where problem <> '' order by manual, path")
     definitions = Variants()
     for row in rows:
         for pair in json.loads(row[13]):
@@ -168,18 +173,25 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
     changed = [file for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
     if not gone and not changed:
         _put_newest(_unchanged, generation, on_disk, _MAX_GENERATIONS)
-    if gone:
-        with desk.write_derived() as tx:
-            for file in gone:
-                _delete_file(tx, *file)
-            renew_state(tx, "generation")
-    if changed:
-        process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_index_page, desk, on_disk, known))
+    try:
+        if gone:
+            with desk.write_derived() as tx:
+                for file in gone:
+                    _delete_file(tx, *file)
+                renew_state(tx, "generation")
+        if changed:
+            process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_index_page, desk, on_disk, known))
+    except Unavailable as error:
+        if not is_storage_error(error):
+            raise
+        on_disk.unindexed.update(gone)
     return on_disk
 
 
-def refresh_record(desk: Desk, _address: str) -> None:
-    sync_manuals(desk)
+def refresh_record(desk: Desk, address: str) -> None:
+    manual, path, _ = parse_section_name(parse_address(address)[1])
+    if (manual, path) in sync_manuals(desk).unindexed:  # its stored classification is not that of the new text
+        raise Unavailable(f"{manual}/{path} was changed, and the disk is full or read-only.", reason="disk_full")
 
 
 def _scan_folder(folder: RootFolder) -> ManualsOnDisk:
@@ -210,6 +222,26 @@ def _index_page(
     desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], folder: RootFolder, page: Sequence[ManualFileKey]
 ) -> None:
     texts = [(file, *_read_text(folder, on_disk.files[file])) for file in page]
+    try:
+        _store_page(desk, on_disk, known, texts)
+    except Unavailable as error:
+        if not is_storage_error(error):
+            raise
+        # Nobody sees a text that was not classified; a file that is only looked at again is what it was.
+        on_disk.unindexed.update(
+            file
+            for file, _, _, content, _ in texts
+            if file not in known or known[file][7] != f"{on_disk.namespace_of(file[0])} {content}"
+        )
+        log("warning", "manual.unindexed", files=len(on_disk.unindexed), reason=error.reason)
+
+
+def _store_page(
+    desk: Desk,
+    on_disk: ManualsOnDisk,
+    known: Mapping[Any, Row],
+    texts: Sequence[tuple[ManualFileKey, FileStamp, str, str, str]],
+) -> None:
     with desk.write_derived() as tx:
         has_news = False
         for file, stamp, text, content, problem in texts:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, note_down
 from tokonoma.core.errors import Missing, Refusal
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.normalize import normalize
@@ -254,7 +254,11 @@ def _save_trail(desk: Desk, judgement: VaultJudgement, progress: _FindProgress) 
     if not desk.may_write:
         _recent.put(principal, trail, json.dumps([*lists.values()]), at + _TRAIL_MS)
         return trail
-    with desk.write() as tx:
-        tx.run(_INSERT_TRAIL, id=trail, principal=principal, at=at, **lists)
-        tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
+
+    def save() -> None:
+        with desk.write() as tx:
+            tx.run(_INSERT_TRAIL, id=trail, principal=principal, at=at, **lists)
+            tx.run(_PRUNE_TRAILS, old=at - _TRAIL_MS, most=_MAX_TRAILS)
+
+    note_down(save)
     return trail

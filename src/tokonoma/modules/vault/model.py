@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Tx, note_down
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path, split_file_path, split_path
@@ -194,6 +194,11 @@ class ReadingLog:
         )
 
 
+def save_log(desk: Desk, file: TextFile, log: ReadingLog) -> None:
+    with desk.write() as tx:
+        log.save(tx, desk, file)
+
+
 def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidence: int, tokens: int) -> ReadingGain:
     """Save the log, and the figures of what a step gained: never a path or a text. Only for a caller that may write."""
     at, marginal = desk.now(), round(evidence / tokens, 6) if tokens else 0.0
@@ -204,10 +209,14 @@ def save_reading(desk: Desk, tool: str, file: TextFile, log: ReadingLog, evidenc
     }
     if not desk.may_write:
         return {**gain, "recorded": False}
-    with desk.write() as tx:
-        log.save(tx, desk, file)
-        tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
-        tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
+
+    def save() -> None:
+        with desk.write() as tx:
+            log.save(tx, desk, file)
+            tx.run(_INSERT_GAIN, at=at, tool=tool, evidence=evidence, tokens=tokens, gain=marginal)
+            tx.run("delete from vault_gain where at < :before", before=at - _STATISTICS_MS)
+
+    note_down(save)
     return gain
 
 

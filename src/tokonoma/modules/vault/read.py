@@ -1,6 +1,7 @@
 """vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Annotated, Literal, NotRequired
 
@@ -9,7 +10,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Desk
+from tokonoma.core.desk import Desk, note_down
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
@@ -142,8 +143,7 @@ def read(
     elif total:
         tokens = model.estimate_tokens(len(path), len(text))
         log, _ = model.ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
-        with desk.write() as tx:
-            log.save(tx, desk, file)
+        note_down(partial(model.save_log, desk, file, log))
     return part
 
 

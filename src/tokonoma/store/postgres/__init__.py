@@ -141,6 +141,15 @@ class PostgresDatabase:
 
         load_postgres(self, source)
 
+    def keep_reserve(self) -> None:
+        return  # the disk is the server's
+
+    def give_up_reserve(self) -> bool:
+        return False
+
+    def check_room(self) -> None:
+        return
+
     def close(self) -> None:
         """Quick, and safe to repeat."""
         atexit.unregister(self.close)

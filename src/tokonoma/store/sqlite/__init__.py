@@ -13,12 +13,14 @@ from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
-from tokonoma.store.database import SpanFactory, trace_block
+from tokonoma.store.database import SpanFactory, store_error, trace_block
 from tokonoma.store.dialect import SQLITE, DatabaseKind, Dialect
 from tokonoma.store.fair_lock import FairLock
 from tokonoma.store.sqlite.checksums import MARK
 from tokonoma.store.sqlite.connection import SqliteConnection, create_file, translate_errors
+from tokonoma.store.sqlite.frozen import FrozenReason, check_log_is_empty, find_frozen_reason
 from tokonoma.store.sqlite.pages import explain_problem, find_lost_pages
+from tokonoma.store.sqlite.reserve import DiskReserve
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
 CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
@@ -112,15 +114,39 @@ class SqliteDatabase:
         self.location = str(path)
         self._durable = durable
         self._span = span
-        self.writer = SqliteWriter(SqliteConnection(path, durable=durable))
+        self._reserve = DiskReserve(path)
+        self._frozen: FrozenReason | None = find_frozen_reason(path)
+        self.writer = SqliteWriter(self._open_writer())
         self._readers = ReaderPool(self.open_reader)
         self._checkpointer = Checkpointer(self._open_mover, self.writer.lock)
         self.writer.connection.raw.set_wal_hook(self._on_commit)
         atexit.register(self.close)
 
+    def _open_writer(self) -> SqliteConnection:
+        """On a disk without any room, the reserve is given up first; without one, the database is only read."""
+        while True:
+            try:
+                return SqliteConnection(self.path, durable=self._durable, frozen=self._frozen)
+            except Unavailable as error:
+                if error.reason != "disk_full" or self._frozen is not None:
+                    raise
+                if not self._reserve.give_up():
+                    check_log_is_empty(self.path)
+                    self._frozen = "disk_full"
+
     def open_reader(self) -> SqliteConnection:
         """A new connection that can only read. The caller closes it."""
-        return SqliteConnection(self.path, durable=self._durable, reads=True)
+        return SqliteConnection(self.path, durable=self._durable, reads=True, frozen=self._frozen)
+
+    def keep_reserve(self) -> None:
+        self._reserve.fill()
+
+    def give_up_reserve(self) -> bool:
+        return self._reserve.give_up()
+
+    def check_room(self) -> None:
+        if self._reserve.is_given_up() and not self._reserve.fill():
+            raise store_error("disk_full", self.location)
 
     def _open_mover(self) -> SqliteConnection:
         """A connection that moves commits from the log into the file."""

@@ -1,13 +1,9 @@
 """Backups of SQLite: pages copied by SQLite's own backup interface, in one snapshot, while others read and write.
 
-A copy ends with a seal: the time, and a hash of all bytes before it. SQLite's own check finds broken pages but not a
-changed letter in a row. The seal is shorter than a page and after the last one, where SQLite does not read: the file is
-still a plain database.
+SQLite's own check finds broken pages but not a changed letter in a row: the seal at the end does (file_archive.py). It
+and the files lie after the last page, where SQLite does not read: the backup is still a plain database.
 """
 
-import hashlib
-import os
-import re
 from collections.abc import Generator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -17,10 +13,10 @@ from typing import Any
 
 import apsw
 
-from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.store.archive import BackupContents, damaged_backup, not_a_backup
 from tokonoma.store.dialect import SQLITE
+from tokonoma.store.file_archive import check_seal, verify_files
 from tokonoma.store.migrate import MIGRATION_TABLE, group_migrations, quote_name
 from tokonoma.store.sqlite import SqliteDatabase
 from tokonoma.store.sqlite.checksums import find_vfs, has_room, prepare_new_file, set_verification
@@ -28,9 +24,6 @@ from tokonoma.store.sqlite.connection import translate_errors
 from tokonoma.store.sqlite.convert import add_checksums
 
 _PAGES = 1_024  # copied at a time
-_SEAL_SIZE = 128
-_CHUNK = 1 << 20
-_SEAL = re.compile(rb"tokonoma backup 1 at (\d{15}) sha256 ([0-9a-f]{64})\n+\Z")
 
 
 def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -> dict[str, int]:
@@ -52,7 +45,6 @@ def save_sqlite(database: SqliteDatabase, target: Path, *, sound: bool = True) -
         _copy_pages(reader.raw, copy)
         # One plain file without a log, which can be moved anywhere.
         _fetch_rows(copy, "pragma journal_mode = delete")
-    _write_seal(target, now())
     return counts
 
 
@@ -91,19 +83,21 @@ def _open_like(database: SqliteDatabase, source: Path) -> Generator[apsw.Connect
 
 
 def verify_sqlite(path: Path) -> BackupContents | None:
-    """Read every page; the contents of the file. None if it is no SQLite file.
+    """Read every page and every file; the contents of the backup. None if it is no SQLite file.
 
-    Only SQLite opens the file: closing another handle would drop the locks of a live database.
+    Only SQLite opens the pages: closing another handle would drop the locks of a live database.
     """
     try:
         with translate_errors(path), _open_file(path, apsw.SQLITE_OPEN_READONLY) as connection:
-            made = _read_seal_time(connection, path)
+            _fetch_rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
+            made = check_seal(path, lambda offset, size: connection.read("main", 0, offset, size)[1])
             if _fetch_rows(connection, "pragma integrity_check(1)") != [("ok",)]:
                 raise damaged_backup(path, "SQLite finds its pages broken")
             tables = _count_rows(connection)
             if MIGRATION_TABLE not in tables:
                 raise not_a_backup(path)
             migrations = group_migrations(partial(_fetch_rows, connection))
+            end = _find_end_of_pages(connection)
     except Refusal as refusal:
         if isinstance(refusal.__cause__, apsw.NotADBError):
             return None
@@ -111,37 +105,16 @@ def verify_sqlite(path: Path) -> BackupContents | None:
             raise damaged_backup(path, "SQLite cannot read its pages") from refusal
         raise
     found = path.stat()
+    if made is None and found.st_size > end:
+        raise damaged_backup(path, "its end is cut off or was changed")
+    files = None if made is None else verify_files(path)
     del tables[MIGRATION_TABLE]
-    return BackupContents(path, "sqlite", made or found.st_mtime_ns // 1_000_000, found.st_size, tables, migrations)
+    made_at = made or found.st_mtime_ns // 1_000_000
+    return BackupContents(path, "sqlite", made_at, found.st_size, tables, migrations, files)
 
 
-def _write_seal(path: Path, at: int) -> None:
-    found = hashlib.sha256()
-    with path.open("r+b") as file:
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
-        file.write(f"tokonoma backup 1 at {at:015d} sha256 {found.hexdigest()}".encode().ljust(_SEAL_SIZE, b"\n"))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _read_seal_time(connection: apsw.Connection, path: Path) -> int | None:
-    """The time of the seal; None for a plain copy of the database, which has none."""
-    _fetch_rows(connection, "select count(*) from sqlite_schema")  # the file is opened when it is first needed
-    end = path.stat().st_size - _SEAL_SIZE
-
-    def read(offset: int, size: int) -> bytes:
-        return connection.read("main", 0, offset, size)[1]
-
-    seal = _SEAL.match(read(end, _SEAL_SIZE)) if end > 0 else None
-    if seal is None:
-        return None
-    found = hashlib.sha256()
-    for offset in range(0, end, _CHUNK):
-        found.update(read(offset, min(_CHUNK, end - offset)))
-    if found.hexdigest().encode() != seal[2]:
-        raise damaged_backup(path, "its bytes were changed")
-    return int(seal[1])
+def _find_end_of_pages(connection: apsw.Connection) -> int:
+    return _fetch_rows(connection, "pragma page_count")[0][0] * _fetch_rows(connection, "pragma page_size")[0][0]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tokonoma.core.errors import Unavailable, Unready
 from tokonoma.store.database import ErrorReason, store_error
 from tokonoma.store.fair_lock import MAX_WAIT
 from tokonoma.store.sqlite.checksums import check_verified, find_vfs, first_page_error, prepare_new_file
+from tokonoma.store.sqlite.frozen import FrozenReason
 
 # An interrupt just before a statement starts has no effect. The progress handler closes that gap; it runs rarely,
 # because each time it has to wait for the interpreter.
@@ -50,18 +51,38 @@ _CONSTRAINTS: dict[int, ErrorReason] = {
 class SqliteConnection:
     """Used by one thread at a time. `cancel_token` is that of the call that uses it now."""
 
-    __slots__ = ("_wait", "_waiting_since", "cancel_token", "execute", "executemany", "interrupt", "path", "raw")
+    __slots__ = (
+        "_frozen",
+        "_wait",
+        "_waiting_since",
+        "cancel_token",
+        "execute",
+        "executemany",
+        "interrupt",
+        "path",
+        "raw",
+    )
 
-    def __init__(self, path: Path, *, durable: bool, reads: bool = False, wait: float = MAX_WAIT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durable: bool,
+        reads: bool = False,
+        wait: float = MAX_WAIT,
+        frozen: FrozenReason | None = None,
+    ) -> None:
         self.path = path
+        self._frozen: FrozenReason | None = frozen  # nobody can write: see frozen.py
         self.cancel_token: CancelToken | None = None
         self._wait = wait
         self._waiting_since = 0.0
         with translate_errors(path):
             # Never SQLITE_OPEN_CREATE: a deleted file is an error, and must not be created again.
-            self.raw = apsw.Connection(
-                str(path), apsw.SQLITE_OPEN_READWRITE, vfs=find_vfs(), statementcachesize=_STATEMENTS
-            )
+            name, flags = str(path), apsw.SQLITE_OPEN_READWRITE
+            if frozen is not None:
+                name, flags = f"{path.as_uri()}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            self.raw = apsw.Connection(name, flags, vfs=find_vfs(), statementcachesize=_STATEMENTS)
             cursor: Any = self.raw.cursor()
             self.execute: Callable[..., Any] = cursor.execute
             self.executemany: Callable[..., Any] = cursor.executemany
@@ -77,7 +98,7 @@ class SqliteConnection:
                 raise
 
     def _configure(self, durable: bool, reads: bool) -> None:
-        if self.pragma("journal_mode") != "wal":
+        if self._frozen is None and self.pragma("journal_mode") != "wal":
             self._switch_to_wal()
         check_verified(self.raw, self.path)
         self.pragma("synchronous", "full" if durable else "off")
@@ -132,6 +153,8 @@ class SqliteConnection:
         token = self.cancel_token
         if isinstance(error, apsw.InterruptError | apsw.BusyError) and token is not None and token.reason:
             return token.to_error()
+        if isinstance(error, apsw.ReadOnlyError) and self._frozen is not None:
+            return store_error(self._frozen, str(self.path))
         return _to_refusal(error, self.path)
 
     def end_transaction(self, word: Literal["commit", "rollback"]) -> None:
@@ -156,6 +179,8 @@ def _to_refusal(error: Exception, path: Path) -> Exception:
             reason = found
     if is_damage(error):
         reason = "corrupt"
+    if isinstance(error, apsw.IOError) and extended_code(error) == apsw.SQLITE_IOERR_SHMSIZE:
+        reason = "disk_full"  # there is no room for the index of the log
     return error if reason is None else store_error(reason, str(path))
 
 
@@ -189,6 +214,8 @@ def _cannot_open_error(path: Path) -> Unavailable:
 
 def create_file(path: Path) -> None:
     """Create the folder and an empty file, readable by their owner only, unless they exist."""
+    if path.exists():
+        return
     try:
         for folder in reversed([path.parent, *path.parent.parents]):
             if not folder.exists():
