@@ -27,7 +27,7 @@ class Tool:
     listed: str = ""  # name in tools/list; by default `module_tool`
     aliases: tuple[str, ...] = ()
     time_limit: float | None = None  # seconds; None: the server's default
-    sees_secrets: bool = False  # its arguments are not judged by the policy, because it inspects texts or the policy
+    sees_secrets: bool = False  # it gets secrets unmasked, because it inspects them, and stores nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
     extra: bool = False  # hidden unless a credential's reach names it
     # A tool that is described by data instead of a signature: `run(desk, params)` takes all parameters as one mapping.

@@ -24,11 +24,13 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
     """`promised` is the return type of a tool. It says which strings are ids or hashes and need no screening."""
 
     def stage(call: Call) -> Iterator[None]:
-        current, entry = policy(), call.chosen_tool
+        entry = call.chosen_tool
+        current = policy()
         if not current.allows(call.principal, entry):
             raise Denied(f"The policy does not allow {entry.path} here.", policy_version=current.version)
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
         call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
+        current = current.for_tool(call.principal, entry)
         if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
             screened = current.screen_arguments(view, call.arguments, entry.effect != "read")
             call.detections += screened.detections

@@ -57,8 +57,7 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Return version, modules, health of each part, and sizes of the stored data. A key sees only the counts of its own
-    calls and of the records that it can see."""
+    """Return version, modules, health of each part, and sizes of the data that you can see."""
     server = desk.server
     return {
         "version": server.version,
@@ -84,8 +83,8 @@ def recent(
     limit: Annotated[int, Field(ge=1, le=200, description="number of calls")] = 20,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> RecentCalls:
-    """List recent calls, newest first: time, tool, outcome, duration. A key sees its own calls, the owner all of them.
-    Reads appear up to 0.2 s late."""
+    """List your own recent calls (the owner sees all), newest first: time, tool, outcome, duration. Reads appear up to
+    0.2 s late."""
     items, after = desk.server.recent_entries(desk.principal, limit, cursor)
     page: RecentCalls = {"items": [RecentCall(**item) for item in items], "has_more": after is not None}
     if after is not None:
