@@ -84,7 +84,8 @@ def test_behind_trusted_proxies_the_last_untrusted_address_counts(expected, head
 
 def test_the_address_behind_a_trusted_proxy_is_in_the_journal(open_door):
     door: Door = open_door(trusted_proxies=("127.0.0.1",))
-    sent = [("x-forwarded-for", "127.0.0.1"), ("x-forwarded-for", "203.0.113.9")]  # two headers are one list
+    # Two headers are one list: the trusted one is passed over, and the one before it counts.
+    sent = [("x-forwarded-for", "8.8.8.8, 203.0.113.9"), ("x-forwarded-for", "127.0.0.1")]
     assert door.post(remote="127.0.0.1", headers=sent).status_code == 401
     assert [(each["remote"], each["code"]) for each in door.read_journal()] == [
         ("203.0.113.9", "unauthenticated.forwarded")

@@ -29,7 +29,7 @@ class Tool:
     time_limit: float | None = None  # seconds; None: the server's default
     # It reads, but also stores what its caller read, cited or found: nothing if that caller may only read.
     keeps_log: bool = False
-    sees_secrets: bool = False  # its arguments are not judged by the policy, because it inspects texts or the policy
+    sees_secrets: bool = False  # it gets secrets unmasked, because it inspects them, and stores nothing
     payload: int | None = None  # bytes that its parameters may have as JSON; None: as many as a message
     extra: bool = False  # hidden unless a credential's reach names it
     # A tool that is described by data instead of a signature: `run(desk, params)` takes all parameters as one mapping.

@@ -129,6 +129,12 @@ class Policy(Protocol):
 
     def view_for(self, who: Principal) -> PolicyView: ...
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None: ...  # raises if no tool of this module may run
+
+    def for_tool(self, who: Principal, entry: ToolInfo) -> "Policy":
+        """The policy that screens the texts of this call. Where the owner replaces the policy, its own detectors do not
+        count: one that matches everything could never be removed."""
+        ...
+
     def scan_document(self, document: Document) -> DocumentScan: ...
 
     def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:

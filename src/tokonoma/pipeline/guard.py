@@ -27,6 +27,7 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         current.check_allowed(call.principal, entry)
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
         call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
+        current = current.for_tool(call.principal, entry)
         if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
             screened = current.screen_arguments(view, call.arguments, entry.effect != "read")
             call.detections += screened.detections

@@ -8,6 +8,7 @@ let it see.
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ RECORDLESS_MODULES = frozenset({"system", "gateway"})
 """Modules that hold no records: they answer even if no policy can be read."""
 
 REPAIR_TOOLS = frozenset(f"claims.policy.{name}" for name in ("apply", "get", "history", "rollback"))
-"""By these the owner replaces a policy that cannot be read."""
+"""By these the owner replaces a policy, also one that cannot be read."""
 
 _VERDICTS = ("allow", "redact", "deny")  # from open to closed
 _MAX_VIEWS = 10_000
@@ -56,6 +57,14 @@ class ActivePolicy:
 
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
         """Raise if no policy lets this caller use the tool at all."""
+
+    def for_tool(self, who: Principal, entry: ToolInfo) -> "ActivePolicy":
+        repairs = who.kind == "owner" and entry.path in REPAIR_TOOLS and bool(self.rules.detectors)
+        return self._without_own_detectors if repairs else self
+
+    @cached_property
+    def _without_own_detectors(self) -> "ActivePolicy":
+        return ActivePolicy(replace(self.rules, detectors=()), self.number, self._salt)
 
     def view_for(self, who: Principal) -> PolicyView:
         view = self._views.get(who.name)

@@ -65,8 +65,7 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Return version, modules, health of each part, sizes of the stored data, and the vectors made by each model. A key
-    sees only the counts of its own calls and of the records that it can see."""
+    """Return version, modules, health of each part, sizes of the data that you can see, and the vectors of each model."""
     server = desk.server
     return {
         "version": server.version,
@@ -93,8 +92,8 @@ def recent(
     limit: Annotated[int, Field(ge=1, le=200, description="number of calls")] = 20,
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> RecentCalls:
-    """List recent calls, newest first: time, tool, outcome, duration. A key sees its own calls, the owner all of them.
-    Reads appear up to 0.2 s late."""
+    """List your own recent calls (the owner sees all), newest first: time, tool, outcome, duration. Reads appear up to
+    0.2 s late."""
     items, after = desk.server.recent_entries(desk.principal, limit, cursor)
     page: RecentCalls = {"items": [RecentCall(**item) for item in items], "has_more": after is not None}
     if after is not None:
