@@ -59,7 +59,8 @@ def check_database(app: App) -> Iterator[Finding]:
         database = open_database(app.database_url())
     except Refusal as error:
         elsewhere = "`tokonoma config show --origin` shows where the address comes from."
-        yield Finding("database", "fail", error.message, _RESTORE if error.reason == "corrupt" else elsewhere)
+        says = f"{where}: {error.message}" if error.reason == "database" else error.message  # errors do not say where
+        yield Finding("database", "fail", says, _RESTORE if error.reason == "corrupt" else elsewhere)
         return
     try:
         yield Finding("database", "ok", f"{where} opens ({database.kind}, {database.size()} bytes)")
