@@ -65,7 +65,7 @@ class RecentCalls(TypedDict):
 
 
 def status(desk: Desk) -> ServerStatus:
-    """Return version, modules, health of each part, sizes of the data that you can see, and the vectors of each model."""
+    """Return version, modules, health of each part, sizes of the data that you see, and the vectors of each model."""
     server = desk.server
     return {
         "version": server.version,
