@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .child import PATIENCE, Child, Failed, started
-from .growth import MAX_RATIO, read_answer, read_log_size, read_memory
+from .growth import MAX_RATIO, find_growth, read_answer, read_log_size, read_memory
 from .messages import STATELESS, http_headers, tool_call
 from .mixed import MixedClient
 from .peers import PROGRAM, environment
@@ -96,11 +96,8 @@ class SoakRun:
     def growth(self) -> float:
         """By how much the server that grew most has grown since the warm-up."""
         warm_up = min(WARM_UP, self._seconds / 4)
-        warm = next(sample for sample in self.samples if sample.seconds >= warm_up)
-        rest = [sample for sample in self.samples if sample.seconds > warm.seconds] or [warm]
-        return max(
-            max(sample.memory[place] for sample in rest) / warm.memory[place] for place in range(len(warm.memory))
-        )
+        after = [sample.memory for sample in self.samples if sample.seconds >= warm_up]
+        return max(find_growth([memory[place] for memory in after]) for place in range(len(self._servers)))
 
 
 def check_home(env: dict[str, str]) -> list[str]:
