@@ -26,17 +26,8 @@ class Site:
 
     def __init__(self, peer: Peer, child: Child, port: int) -> None:
         self.peer, self.child, self.port, self.errors = peer, child, port, 0
-        self._await_port()
+        await_port(child, port)
         self.session = self._handshake()
-
-    def _await_port(self) -> None:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and not self.child.gone():
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise Failed(f"{self.peer.name} does not listen\n{self.child.complaint()}")
 
     def _handshake(self) -> str | None:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -97,7 +88,17 @@ def _load(order: dict[str, Any]) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def _free_port() -> int:
+def await_port(child: Child, port: int) -> None:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and not child.gone():
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise Failed(f"nobody listens on port {port}\n{child.complaint()}")
+
+
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
@@ -107,7 +108,7 @@ def measure(peers: Peers, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
         sites: list[Site] = []
         for peer in peers.all:
-            port = _free_port()
+            port = free_port()
             child = stack.enter_context(started([*peer.http, str(port)], peer.env, peer.log, by_signal=True))
             sites.append(Site(peer, child, port))
         pairs = [(site, era) for era in ERAS for site in sites]

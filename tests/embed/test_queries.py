@@ -28,6 +28,7 @@ def test_the_memory_of_questions_is_bounded(filled: EmbedFixture, monkeypatch: p
     monkeypatch.setattr("tokonoma.embed.queries._MAX_CACHED", 3)
     for number in range(10):
         filled.vectors.embed_query(f"question {number}")
+    filled.vectors.embed_query("a question with many words " * 100)  # not kept: it may have 20,000 characters
     assert [text for _, text in filled.queries._cached] == ["question 7", "question 8", "question 9"]
 
 

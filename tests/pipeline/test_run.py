@@ -83,3 +83,16 @@ def test_a_promised_value_walks_back_when_it_settles(error):
     later.resolve("value", error)
     assert heard[1:] == ["a Missing" if error else "a out"]
     assert ends[0][1] is error
+
+
+def test_a_refusal_leaves_without_the_frames_that_hold_the_call():
+    def work(call):
+        try:
+            raise KeyError(call)
+        except KeyError as error:
+            raise Denied("no") from error
+
+    ((_, error),) = run([stage("a", [])], work)
+    assert isinstance(error, Denied)
+    assert isinstance(error.__cause__, KeyError)
+    assert [each.__traceback__ for each in (error, error.__cause__)] == [None, None]

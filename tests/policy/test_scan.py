@@ -1,5 +1,7 @@
 """The detectors on generated texts, and what becomes of their finds."""
 
+import gc
+import weakref
 from collections import Counter
 from itertools import pairwise
 
@@ -194,3 +196,29 @@ def test_most_texts_look_clean_and_telling_ones_do_not() -> None:
         "see a://b",
     ):
         assert not scanner.is_clean(text)
+
+
+def test_a_scanner_keeps_finds_but_no_texts_and_is_freed_with_its_policy() -> None:
+    scanner, secret = Scanner([Detector("badge", "pii", r"BADGE-[0-9]+")]), "my badge is BADGE-4711"
+    found = scanner.scan(secret)
+    assert [each.kind for each in found] == ["badge"]
+    assert scanner.scan(secret) is found
+    crowded = "a@b.example " * 200
+    assert len(scanner.scan(crowded)) == 200
+    assert scanner.scan(crowded) is not scanner.scan(crowded)  # large, so not kept
+    assert not any(isinstance(each, str) for each in gc.get_referents(scanner._cached))
+    alive = weakref.ref(scanner)
+    gc.disable()  # only a cycle would need it
+    try:
+        del scanner
+        assert alive() is None
+    finally:
+        gc.enable()
+
+
+def test_the_number_of_texts_whose_finds_are_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokonoma.policy.scan._CACHED_TEXTS", 20)
+    scanner = Scanner()
+    for number in range(100):
+        assert scanner.scan(f"mail me: name{number}@b.example")
+    assert 0 < len(scanner._cached) <= 20

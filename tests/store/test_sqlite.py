@@ -182,18 +182,54 @@ def test_the_log_is_folded_in_by_a_thread_of_its_own_and_starts_again(logged, ro
     assert add(logged, 1) < 5
 
 
-def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds, monkeypatch):
-    monkeypatch.setattr(sqlite, "BLOCKING_PAGES", 60)
+def log_size(database: SqliteDatabase) -> int:
+    return Path(f"{database.path}-wal").stat().st_size
+
+
+def test_a_reader_keeps_the_log_only_as_long_as_it_reads(logged, rounds):
     with logged.reading() as tx:
         assert tx.rows("select count(*) from t") == [(0,)]
-        for _ in range(4):  # past the point where readers are waited for, which must not stop the writers
+        for _ in range(4):  # the reader is waited for, which must not stop the writers
             add(logged, 100)
             rounds.acquire()
         assert tx.rows("select count(*) from t") == [(0,)]
-    add(logged, 100)
-    rounds.acquire()
+        assert log_size(logged) > 400_000
+    for _ in range(100):  # no further commit is needed
+        if not log_size(logged):
+            break
+        assert rounds.acquire(timeout=60)
+    assert log_size(logged) == 0
     assert add(logged, 1) < 5
     assert logged.find_problems() == []
+
+
+def test_readers_that_take_turns_do_not_keep_the_log(logged, rounds):
+    """There is always somebody who reads an older state, as under load."""
+    opened = [logged.reading()]
+    opened[0].__enter__().rows("select count(*) from t")
+    done = threading.Event()
+
+    def take_turns() -> None:
+        while not done.is_set():
+            following = logged.reading()
+            following.__enter__().rows("select count(*) from t")
+            opened.pop().__exit__(None, None, None)
+            opened.append(following)
+
+    thread = threading.Thread(target=take_turns, daemon=True)
+    thread.start()
+    try:
+        assert add(logged, 100) > 20
+        for _ in range(1_000):
+            if add(logged, 1) < 10:  # the log has started again
+                break
+            rounds.acquire(timeout=0.05)
+        else:
+            pytest.fail("the log never started again")
+    finally:
+        done.set()
+        thread.join()
+        opened.pop().__exit__(None, None, None)
 
 
 def test_closing_ends_a_write_that_does_not_end(tmp_path):

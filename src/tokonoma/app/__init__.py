@@ -278,6 +278,9 @@ class App:
 
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""
+        from tokonoma.app.memory import share_heap
+
+        share_heap()  # before there are threads that would take heaps of their own
         self.calls.warm()
         self.search.resume(serves=serves)
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))

@@ -66,6 +66,12 @@ class CancelToken:
         with self._lock:
             self._hooks.remove(hook)
 
+    def discard(self, hook: Callable[[], object]) -> None:
+        """Undo `on_cancel`."""
+        with self._lock:
+            if hook in self._hooks:
+                self._hooks.remove(hook)
+
 
 class Deferred(Generic[T]):
     """A value that arrives later. A tool annotated `-> Deferred[X]` answers with an X."""

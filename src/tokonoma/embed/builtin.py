@@ -51,7 +51,7 @@ _FIRST_JAPANESE = re.compile(rf"[{_JAPANESE}]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _LONG_VOWEL = re.compile(r"(?<=[ァ-ヺー]{3})ー(?![ァ-ヺー])")  # サーバー is written サーバ as often
 _UNKNOWN = -25.0  # below any piece: an unknown letter is skipped only where nothing else fits
-_MAX_CACHED = 50_000  # words whose pieces are cached; when there are more, all are dropped
+_MAX_CACHED = 20_000  # words whose pieces are cached; when there are more, all are dropped
 
 
 def split_chunks(text: str) -> list[str]:

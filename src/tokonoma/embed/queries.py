@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 QUERY_TIMEOUT = 5.0  # seconds that a search waits for one endpoint
 _MAX_CACHED = 1_024
+_CACHED_LENGTH = 500  # characters of the longest query that is cached: longer ones do not come back
 _REST, _MOST_REST = 2.0, 60.0  # seconds in which a provider that failed is not called; doubled each time
 
 
@@ -58,7 +59,7 @@ class QueryEmbedder:
             log("warning" if model.current else "info", "embed.query", model=model.name, says=error.message)
             return None
         source.record_success()
-        if vector is not None:
+        if vector is not None and len(key[1]) <= _CACHED_LENGTH:
             with self._lock:
                 self._cached[key] = vector
                 while len(self._cached) > _MAX_CACHED:

@@ -243,4 +243,7 @@ class Batch:
             self._is_resolved = True
             if self._timer is not None:
                 self._timer.cancel()
+                self._timer = None
+        # The call's token and the timer refer to the batch, which refers to the call: let go of all results at once.
+        self._desk.call.cancel_token.discard(self._cancel_steps)
         self.answer.resolve(answer, error)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tokonoma.core.call import Call
 from tokonoma.core.concurrency import Deferred, do_nothing
-from tokonoma.core.errors import Unavailable
+from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.pipeline.worker_pool import WorkerPool
 
@@ -119,4 +119,15 @@ def _run_back(opened: list[Iterator[None]], error: BaseException | None) -> Base
             continue
         except BaseException as raised:
             error = raised
+    if isinstance(error, Refusal):
+        _drop_frames(error)
     return error
+
+
+def _drop_frames(error: BaseException) -> None:
+    """Forget where a refusal came from. Its frames hold the call, with all that the caller sent, and refer back to the
+    refusal: the memory would be free only when Python looks for cycles."""
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = None
+        each = each.__cause__ or each.__context__

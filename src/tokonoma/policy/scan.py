@@ -32,7 +32,8 @@ _LONG = re.compile(r"[A-Za-z0-9_/+=-]{16}")
 _WIDE = re.compile("[！-～‐‑‒–—―−　]")
 _FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
 _CACHED_TEXTS = 4096
-_CACHED_LENGTH = 20_000  # characters of the longest text that is cached
+_CACHED_LENGTH = 20_000  # characters of the longest text whose detections are cached
+_CACHED_DETECTIONS = 50  # of one text
 
 
 class Scanner:
@@ -42,13 +43,23 @@ class Scanner:
         self.version = f"{_VERSION}.{_OWN_VERSION}.{more_of}" if more else str(_VERSION)
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._builtin_only = not more
-        self._cached_scan = lru_cache(maxsize=_CACHED_TEXTS)(self.scan_uncached)
+        self._cached: dict[bytes, tuple[Detection, ...]] = {}  # by the hash of the text, which is not kept itself
 
     def scan(self, text: str) -> tuple[Detection, ...]:
         """In order of place, without overlaps."""
         if self.is_clean(text):
             return ()
-        return self._cached_scan(text) if len(text) <= _CACHED_LENGTH else self.scan_uncached(text)
+        if len(text) > _CACHED_LENGTH:
+            return self.scan_uncached(text)
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        found = self._cached.get(key)
+        if found is None:
+            found = self.scan_uncached(text)
+            if len(self._cached) >= _CACHED_TEXTS:
+                self._cached = {}
+            if len(found) <= _CACHED_DETECTIONS:
+                self._cached[key] = found
+        return found
 
     def is_clean(self, text: str) -> bool:
         """Whether a cheap test rules out any detection, as for most short texts."""

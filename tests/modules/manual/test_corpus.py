@@ -1,5 +1,8 @@
 """Searches in the sections: exact, loose, and in one manual only."""
 
+import gc
+import weakref
+
 import pytest
 
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus, build_search_texts
@@ -65,3 +68,32 @@ def test_a_part_of_the_corpus_is_looked_through_alone():
 def test_a_short_word_is_not_found_inside_another():
     corpus = corpus_of("a script", "the CRI here", "CRIs are many")
     assert corpus.find_exact(make_term("CRI")) == {1, 2}
+
+
+def test_a_corpus_is_freed_as_soon_as_nothing_uses_it():
+    corpus = corpus_of("コンテナを止める", "stop the container")
+    term = make_term("container")
+    for each in (corpus, corpus.limit_to("m"), corpus.limit_to("m")):
+        assert each.find_exact(term) == {1}
+        assert each.find_loose(term) == {1}
+        assert each.by_sound
+        assert each.katakana_words
+        assert each.readings is None or each.readings
+    alive = [weakref.ref(corpus), weakref.ref(corpus.limit_to("m"))]
+    gc.disable()  # only a cycle would need it
+    try:
+        del corpus, each
+        assert [ref() for ref in alive] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_results_of_earlier_searches_are_kept_up_to_a_size(monkeypatch):
+    monkeypatch.setattr("tokonoma.modules.manual.corpus._MAX_CACHED", 1_000)
+    corpus = corpus_of(*["one two three"] * 100)
+    for number in range(300):
+        assert not corpus.find_exact(make_term(f"missing{number}"))
+        assert len(corpus.limit_to("m").find_exact(make_term("three"))) == 100
+    kept = corpus._results._found
+    assert kept
+    assert sum(map(len, kept.values())) + 50 * len(kept) <= 1_000

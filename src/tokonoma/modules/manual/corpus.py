@@ -5,6 +5,7 @@ A section is named by its position in `ManualCorpus.sections`.
 
 import json
 import re
+import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -19,7 +20,8 @@ from tokonoma.modules.manual.sounds import Readings, is_installed, iter_sounds
 from tokonoma.modules.manual.terms import QueryTerm, SectionReference, article_name
 
 _GAP = "\x00"  # between two sections: no term contains it
-_MAX_CACHED = 1000  # searches
+_MAX_CACHED = 100_000  # positions and letters in the results of earlier searches: less than 10 MB
+_ENTRY_SIZE = 50  # what an empty result counts
 _WHOLE_WORD_CHARS = 4  # up to this length a Latin term matches whole words only
 _MIN_TIGHT_CHARS = 5  # of a term that is searched without its spaces
 
@@ -68,7 +70,10 @@ class _JoinedText(NamedTuple):
 
 
 class ManualCorpus:
-    """`sections`, and the two forms of all their texts, joined into one long string each: one search covers all."""
+    """`sections`, and the two forms of all their texts, joined into one long string each: one search covers all.
+
+    Nothing in it refers back to it: a corpus that is replaced is freed at once, and not when Python looks for cycles.
+    """
 
     def __init__(
         self,
@@ -83,7 +88,7 @@ class ManualCorpus:
         self._titles = _JoinedText.join(self.titles)
         self._refers = refers
         self._span = 0, len(sections)
-        self._cache: dict[tuple[str, str], frozenset[int]] = {}
+        self._results = _SearchResults()  # of all parts
         self._parts: dict[str, ManualCorpus] = {}
 
     def __len__(self) -> int:
@@ -101,7 +106,7 @@ class ManualCorpus:
             for name in ("by_sound", "katakana_words", "readings"):
                 part.__dict__.pop(name, None)
             part._span = (own[0], own[-1] + 1) if own else (0, 0)  # sections are in order of their manuals
-            part._cache = {}
+            part._parts = {}  # not those of the whole, which hold this part
             self._parts[manual] = part
         return part
 
@@ -217,11 +222,38 @@ class ManualCorpus:
 
     def _look_up(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
         """The sections never change, so results are cached."""
-        if key not in self._cache:
-            if len(self._cache) >= _MAX_CACHED:
-                self._cache.clear()
-            self._cache[key] = search()
-        return self._cache[key]
+        found = self._results.get((*self._span, *key))
+        if found is None:
+            found = search()
+            self._results.put((*self._span, *key), found)
+        return found
+
+
+_ResultKey = tuple[int, int, str, str]
+"""first and last section, kind of search, text"""
+
+
+class _SearchResults:
+    """The results of earlier searches. All are dropped when they get too large together: a frequent term is in every
+    section, so their number says nothing of their size."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: dict[_ResultKey, frozenset[int]] = {}
+        self._size = 0
+
+    def get(self, key: _ResultKey) -> frozenset[int] | None:
+        return self._found.get(key)
+
+    def put(self, key: _ResultKey, found: frozenset[int]) -> None:
+        size = len(found) + len(key[3]) + _ENTRY_SIZE
+        with self._lock:
+            if self._size + size > _MAX_CACHED:
+                self._found.clear()
+                self._size = 0
+            if key not in self._found:
+                self._found[key] = found
+                self._size += size
 
 
 def _word_edges(needle: str) -> tuple[bool, bool] | None:

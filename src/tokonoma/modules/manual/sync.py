@@ -27,8 +27,8 @@ GLOSSARY_FILE, SETTINGS_FILE = "glossary.yml", "manual.yml"
 _SUFFIXES = (".md", ".json")
 _FILES_PER_TRANSACTION = 40  # other writers get their turn in between
 _MIN_AGE_NS = 2_000_000_000  # a file that changed shortly before it was read may change again with the same stamp
-_MAX_GENERATIONS = 3  # of this server, of another one in the same process, and of the one just replaced
-_MAX_CALLERS = 100  # kinds of callers, by what they may see
+_MAX_UNCHANGED = 2  # generations whose files are known: of this server, and of another one in the same process
+_MAX_CALLERS = 30  # kinds of callers, by what they may see
 
 _SELECT_STAMPS = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
 _INSERT_STAMP = "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)"
@@ -101,23 +101,26 @@ def load_library(desk: Desk) -> ManualLibrary:
     return ManualLibrary(generation.corpus, generation.definitions, problems, visible, on_disk)
 
 
-_generations: OrderedDict[str, Generation] = OrderedDict()
+_generations: dict[str, Generation] = {}  # the one in use: each may be as large as all files together
 _lock = threading.Lock()
 
 
 def _load_generation(desk: Desk) -> Generation:
     name = _read_state(desk, "generation")
     with _lock:
-        generation = _generations.get(name) or _read_generation(desk)
-        _put_newest(_generations, name, generation, _MAX_GENERATIONS)
+        generation = _generations.get(name)
+        if generation is None:
+            _generations.clear()  # first, so that two are in memory only while a call still uses the old one
+            generation = _generations[name] = _read_generation(desk)
         return generation
 
 
 def _put_newest(cache: OrderedDict[Any, Any], key: Any, value: Any, limit: int) -> None:
-    cache[key] = value
-    cache.move_to_end(key)
-    while len(cache) > limit:
-        cache.popitem(last=False)
+    with _lock:
+        cache[key] = value
+        cache.move_to_end(key)
+        while len(cache) > limit:
+            cache.popitem(last=False)
 
 
 def _read_generation(desk: Desk) -> Generation:
@@ -138,15 +141,17 @@ def _visible_sections(desk: Desk, generation: Generation) -> VisibleSections:
     desk is still asked each time, because it notes whether what it counts must be masked in the result."""
     count = desk.row("select count(*) from manual_section where {visible}")
     key = desk.principal.root, desk.call.granted_view.classifications, _read_state(desk, "classes"), count
-    if key not in generation.visible:
-        visible: dict[str, dict[str, list[int]]] = {}
-        sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
-        for manual, path, line in desk.rows(sql):
-            position = generation.corpus.positions.get((manual, path, line))
-            if position is not None:
-                visible.setdefault(manual, {}).setdefault(path, []).append(position)
-        _put_newest(generation.visible, key, visible, _MAX_CALLERS)
-    return generation.visible[key]
+    known = generation.visible.get(key)
+    if known is not None:
+        return known
+    visible: dict[str, dict[str, list[int]]] = {}
+    sql = "select manual, path, line from manual_section where {visible} order by manual, path, line"
+    for manual, path, line in desk.rows(sql):
+        position = generation.corpus.positions.get((manual, path, line))
+        if position is not None:
+            visible.setdefault(manual, {}).setdefault(path, []).append(position)
+    _put_newest(generation.visible, key, visible, _MAX_CALLERS)
+    return visible
 
 
 def _read_state(desk: Desk, name: str) -> str:
@@ -172,7 +177,7 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
     files = on_disk.files.items()
     changed = [file for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
     if not gone and not changed:
-        _put_newest(_unchanged, generation, on_disk, _MAX_GENERATIONS)
+        _put_newest(_unchanged, generation, on_disk, _MAX_UNCHANGED)
     try:
         if gone:
             with desk.write_derived() as tx:

@@ -204,7 +204,7 @@ _FOLD = """with gone as (
 select coalesce(sum(documents), 0), coalesce(sum(length), 0), coalesce(sum(changes), 0) from gone"""
 _FOLD_EVERY = 64  # documents
 _STALE_SHARE = 50  # a cached frequency holds until one document in so many has changed
-_MAX_CACHED = 50_000  # terms
+_MAX_CACHED = 20_000  # terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,18 @@ class Token(NamedTuple):
     kind: str  # word, stop, number, whole, part or family: tuning.py has the weight of each in a query
 
 
-@lru_cache(32768)
+@lru_cache(4096)
 def tokenize_word(word: str) -> tuple[Token, ...]:
     """Every token of one word, the same for documents and for queries."""
+    return _tokenize_word(word)
+
+
+@lru_cache(16384)
+def tokenize_word_texts(word: str) -> tuple[str, ...]:
+    return tuple(token.text for token in _tokenize_word(word))
+
+
+def _tokenize_word(word: str) -> tuple[Token, ...]:
     if len(word) > _MAX_WORD:
         return tuple(Token(truncate_token(piece.casefold()), "whole") for piece in _BETWEEN.split(word) if piece)
     word = _CLITIC.sub("", word)
@@ -57,11 +66,6 @@ def tokenize_word(word: str) -> tuple[Token, ...]:
     if len(pieces) > 1 or word[-1:] == "#":
         found[_build_whole_token(word)] = None
     return tuple(found)
-
-
-@lru_cache(32768)
-def tokenize_word_texts(word: str) -> tuple[str, ...]:
-    return tuple(token.text for token in tokenize_word(word))
 
 
 def truncate_token(text: str) -> str:
@@ -152,7 +156,7 @@ _TO_3 = {
 _STEP_4 = re.compile("(ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|ion|al|er|ic)$")
 
 
-@lru_cache(32768)
+@lru_cache(8192)
 def stem(word: str) -> str:
     """The stem of a lower-case word of a to z; anything shorter than three letters is its own."""
     if len(word) < 3:

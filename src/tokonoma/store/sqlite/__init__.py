@@ -24,8 +24,8 @@ from tokonoma.store.sqlite.reserve import DiskReserve
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
 CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
-BLOCKING_PAGES = 16 * CHECKPOINT_PAGES  # from here on it also waits for readers, so that the log can start again
-MAX_PAUSE = 0.2  # seconds that writers may wait for it
+MAX_PAUSE = 0.1  # seconds that writers may wait for it
+FIRST_RETRY, LAST_RETRY = 0.1, 2.0  # seconds between two attempts while somebody still reads the log
 
 
 class Checkpointer:
@@ -57,17 +57,21 @@ class Checkpointer:
         self._wake.set()
 
     def _run(self) -> None:
+        retry: float | None = None  # seconds; None: the next commit that finds the log too long wakes it
         while True:
-            self._wake.wait()
+            self._wake.wait(retry)
             if self._closed:
                 break
             self._wake.clear()
             try:
                 self._checkpoint()
             except (apsw.BusyError, apsw.InterruptError, Unavailable):
-                continue  # another process does it, or the database closes; a later commit tries again
+                # Somebody reads the log, or another process does the same, or the database closes.
+                retry = FIRST_RETRY if retry is None else min(2 * retry, LAST_RETRY)
+                continue
             except apsw.Error as error:
                 log("warning", "store.checkpoint_failed", error=type(error).__name__)
+            retry = None
         if self._connection is not None:
             self._connection.close()
 
@@ -78,15 +82,16 @@ class Checkpointer:
                 self._connection = opened
         connection = self._connection.raw
         # Most of the work, in parallel to writers.
-        pages, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        held = moved < pages  # a reader still needs an older state
-        if (held and pages < BLOCKING_PAGES) or self._closed:
-            return
-        # Then the few new pages, with the writer's lock: a log that was moved completely starts again at its beginning,
-        # and overwriting old pages takes half the time of adding new ones.
+        pages, _moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        if pages < CHECKPOINT_PAGES or self._closed:
+            return  # another process was quicker
+        # Then the few new pages, with the writer's lock, and until nobody reads the log any more: only then does the
+        # next commit start it again. Under load there is always somebody who reads, so this has to be waited for.
+        # Overwriting old pages takes half the time of adding new ones; only a log that has grown too long is cut.
+        grown = pages > 2 * CHECKPOINT_PAGES
         self._writer_lock.acquire(wait=MAX_PAUSE)
         try:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if held else apsw.SQLITE_CHECKPOINT_FULL)
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if grown else apsw.SQLITE_CHECKPOINT_RESTART)
         finally:
             self._writer_lock.release()
 
