@@ -3,6 +3,7 @@
 import pytest
 from server.doors import Door
 
+from tokonoma.auth.api_keys import open_access
 from tokonoma.core.errors import Invalid
 from tokonoma.core.network import is_loopback
 from tokonoma.server.http.proxies import TrustedProxies
@@ -31,6 +32,15 @@ def test_what_came_through_a_proxy_is_never_the_owner(open_door, name, value, tr
     assert door.post(remote="127.0.0.1").status_code == 200
     assert door.post(remote="127.0.0.1", headers=[(name, value)]).status_code == 401
     assert door.get("/metrics", remote="127.0.0.1", headers=[(name, value)]).status_code == 401
+
+
+def test_a_server_that_other_machines_can_reach_always_needs_a_key(open_door):
+    door: Door = open_door(host="0.0.0.0")
+    assert door.post(remote="127.0.0.1").status_code == 401
+    with door.app.database.writing() as statements:
+        open_access(statements)
+    door.app.authenticator.forget()
+    assert door.post(remote="127.0.0.1").status_code == 401
 
 
 def test_a_key_opens_behind_a_proxy_too(open_door):

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tokonoma.auth.authenticate import Authenticator
     from tokonoma.core.desk import Statements
     from tokonoma.jobs.runner import JobRunner
-    from tokonoma.journal.gap import Gap
-    from tokonoma.journal.prune import PruneStep
     from tokonoma.journal.writer import JournalWriter
     from tokonoma.pipeline.desk import DeskParts
     from tokonoma.pipeline.journal import Observe
@@ -266,15 +264,7 @@ class App:
 
     def write_as_owner(self, what: str) -> "AbstractContextManager[Statements]":
         """A transaction for the owner's own work at the command line; the journal holds it like any call."""
-        return self.journal.write(_owner_call(what))
-
-    def prune_journal(self, before: int) -> "Iterator[PruneStep]":
-        """Remove the journal's entries from before a time, a group at a time."""
-        return self.journal.prune(_owner_call("journal.prune"), before)
-
-    def accept_gap(self, gap: "Gap") -> None:
-        """Go on without what the database has lost."""
-        self.journal.accept_gap(_owner_call("accept"), gap)
+        return self.journal.write(build_owner_call(what))
 
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""
@@ -299,5 +289,6 @@ class App:
             self.spans.close()
 
 
-def _owner_call(what: str) -> Call:
+def build_owner_call(what: str) -> Call:
+    """The call that stands in the journal for the owner's own work at the command line."""
     return Call("admin", what, {}, Caller("cli", principal=OWNER), request_id=uuid7(), identified=OWNER)

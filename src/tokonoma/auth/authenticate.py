@@ -46,6 +46,10 @@ class Authenticator:
         self._known.clear()
         self._key_required = (0.0, False)
 
+    def always_require_key(self) -> None:
+        """For a server that other machines can reach: `keys open` must not make a caller its owner."""
+        self._require_key = True
+
     def requires_key(self) -> bool:
         if self._require_key:
             return True

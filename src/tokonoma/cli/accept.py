@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from tokonoma.app import App
+from tokonoma.app import App, build_owner_call
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.output import confirm, print_line, print_note
 from tokonoma.cli.where import find_sqlite_file, require_database
@@ -35,7 +35,7 @@ def accept(app: App, yes: bool) -> None:
         print_note(gap.describe())
         if not yes:
             confirm("Go on without them?", "This goes on without them.")
-        app.accept_gap(gap)
+        app.journal.accept_gap(build_owner_call("accept"), gap)
     print_line("accepted" if problems or gap is not None else "There is nothing to accept: the data is whole.")
 
 

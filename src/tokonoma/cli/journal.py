@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tokonoma.app import App
+from tokonoma.app import App, build_owner_call
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
 from tokonoma.cli.output import confirm_removal, pluralize, print_json, print_line, print_note
@@ -95,7 +95,7 @@ def prune(app: App, before: str | None, keep_days: int | None, dry_run: bool, ye
         confirm_removal(f"{count} {entries}")
     removed = 0
     with report_interrupt(lambda: f"Removed until then: {removed} {entries}. Run it again to continue."):
-        for step in app.prune_journal(cutoff):
+        for step in app.journal.prune(build_owner_call("journal.prune"), cutoff):
             removed += step.entries
     print_line(f"forgotten: {removed} {entries}")
 

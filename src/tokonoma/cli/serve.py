@@ -82,6 +82,8 @@ def build_endpoint(app: App) -> "HttpApp":
 
     settings, metrics = app.settings, Metrics(__version__)
     host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+    if not is_loopback(host):
+        app.authenticator.always_require_key()
     app.observers.append(metrics.observe)
     app.journal.refusals.observers.append(metrics.observe_refusal)
     return HttpApp(
