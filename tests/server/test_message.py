@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from server.hostile import RAW, TABLE, deep, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.message import MAX_BYTES, ProtocolError, parse_message
+from tokonoma.server.mcp.message import MAX_BYTES, MAX_VALUES, ProtocolError, parse_message
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -84,3 +84,16 @@ def test_any_bytes_are_a_message_or_an_error(raw):
         parse_message(raw)
     except ProtocolError as problem:
         assert problem.code in (-32700, -32600)
+
+
+@pytest.mark.parametrize("member", [b"[],", b"1,", b'"",', b"{},"])
+def test_a_message_of_too_many_values_is_refused_before_it_is_parsed(member):
+    raw = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + member * MAX_VALUES + b"1]}}"
+    with pytest.raises(ProtocolError, match="more than 200000 values"):
+        parse_message(raw)
+
+
+def test_signs_inside_a_text_are_no_values():
+    text = json.dumps(',{["\\' * MAX_VALUES)
+    message = parse_message(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":%s}}' % text.encode())
+    assert len(message.params["a"]) == 5 * MAX_VALUES

@@ -22,6 +22,7 @@ MAX_FILE_BYTES = 16 * 2**20
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a pipe does not block
 _SYMLINK_ERRNOS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+_RACE_ERRNOS = _SYMLINK_ERRNOS | {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTEMPTY, errno.ESTALE}
 
 
 class FileStamp(NamedTuple):
@@ -74,7 +75,7 @@ class RootFolder:
 
     def read(self, parts: PathParts, max_bytes: int = MAX_FILE_BYTES) -> FileContent:
         """A whole regular file. Missing if there is none; Denied if it is anything else, or too large."""
-        with self.open_folder(parts[:-1]) as folder:
+        with name_race(parts), self.open_folder(parts[:-1]) as folder:
             opened = _open_file(find_entry(folder, parts[-1]) or parts[-1], folder, parts)
         with os.fdopen(opened, "rb") as file:
             status = os.fstat(opened)
@@ -126,6 +127,19 @@ def open_root(path: str) -> Generator[RootFolder]:
         yield RootFolder(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def name_race(parts: PathParts) -> Generator[None]:
+    """Conflict, if a folder or a file is not any more what it was when it was looked at."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _RACE_ERRNOS:
+            raise
+        path = join_path(parts)
+        message = f"{path} or a folder above it was changed by another program at the same time. Try again."
+        raise Conflict(message, path=path) from None
 
 
 def find_entry(folder: int, part: str) -> str | None:

@@ -30,6 +30,8 @@ _WIDE = re.compile("[！-～‐‑‒–—―−　]")
 _FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
 _CACHED_TEXTS = 4096
 _CACHED_LENGTH = 20_000  # characters of the longest text that is cached
+_LONG_TEXTS = 2  # cached in addition: a text that is written is scanned when it comes in and when it is indexed
+_LONG_LENGTH = 2_000_000
 
 
 class Scanner:
@@ -40,12 +42,15 @@ class Scanner:
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._builtin_only = not more
         self._cached_scan = lru_cache(maxsize=_CACHED_TEXTS)(self.scan_uncached)
+        self._cached_long_scan = lru_cache(maxsize=_LONG_TEXTS)(self.scan_uncached)
 
     def scan(self, text: str) -> tuple[Detection, ...]:
         """In order of place, without overlaps."""
         if self.is_clean(text):
             return ()
-        return self._cached_scan(text) if len(text) <= _CACHED_LENGTH else self.scan_uncached(text)
+        if len(text) <= _CACHED_LENGTH:
+            return self._cached_scan(text)
+        return self._cached_long_scan(text) if len(text) <= _LONG_LENGTH else self.scan_uncached(text)
 
     def is_clean(self, text: str) -> bool:
         """Whether a cheap test rules out any detection, as for most short texts."""
@@ -72,11 +77,16 @@ class Scanner:
 
     def _run(self, number: int, text: str, data: bytes, to_char: Callable[[int], int]) -> Iterator[Detection]:
         one = self.detectors[number]
-        for match in compile_pattern(one.pattern).finditer(data):
-            start, end = (to_char(each) for each in cast("tuple[int, int]", match.span(one.group)))
+        for start, end in one.find(text) if one.find is not None else _match_pattern(one, data, to_char):
             end = start + len(text[start:end].rstrip(one.trim))
             if start < end and (one.check is None or one.check(text, start, end)):
                 yield Detection(one.kind, one.nature, start, end)
+
+
+def _match_pattern(one: Detector, data: bytes, to_char: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+    for match in compile_pattern(one.pattern).finditer(data):
+        start, end = cast("tuple[int, int]", match.span(one.group))
+        yield to_char(start), to_char(end)
 
 
 def _has_telling_word(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Denied, Missing
-from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.backlog import Check, process_backlog, wait_for_others
 from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
 from tokonoma.modules.manual import model
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
@@ -165,7 +165,7 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
     known = {(row[0], row[1]): row for row in desk.rows(_SELECT_STAMPS)}
     gone = [file for file in known if file not in on_disk.files]
     files = on_disk.files.items()
-    changed = [file for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
+    changed = [entry for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
     if not gone and not changed:
         _put_newest(_unchanged, generation, on_disk, _MAX_GENERATIONS)
     if gone:
@@ -207,9 +207,14 @@ def _has_changed(known: Sequence[Any] | None, entry: FileEntry, namespace: str) 
 
 
 def _index_page(
-    desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], folder: RootFolder, page: Sequence[ManualFileKey]
+    desk: Desk,
+    on_disk: ManualsOnDisk,
+    known: Mapping[Any, Row],
+    folder: RootFolder,
+    page: Sequence[FileEntry],
+    check: Check,
 ) -> None:
-    texts = [(file, *_read_text(folder, on_disk.files[file])) for file in page]
+    texts = [((entry.parts[0], "/".join(entry.parts[1:])), *_read_text(folder, entry)) for entry in page]
     with desk.write_derived() as tx:
         has_news = False
         for file, stamp, text, content, problem in texts:
@@ -218,7 +223,7 @@ def _index_page(
             named = {"manual": file[0], "path": file[1]}
             if before is None or before[7] != hash:
                 _delete_file(tx, *file)
-                _insert_file(tx, *file, text, problem, namespace)
+                _insert_file(tx, *file, text, problem, namespace, check)
                 has_news = True
             tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
             tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=desk.now(), hash=hash)
@@ -241,13 +246,14 @@ def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, st
         return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: invalid bytes were replaced"
 
 
-def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:
+def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str, check: Check) -> None:
     text = text.replace("\x00", "\ufffd")
     file = SourceFile.parse(text, path)
     named = {"manual": manual, "path": path, "kind": "json" if path.lower().endswith(".json") else "md"}
-    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem)
+    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem or file.find_problem())
     documents = build_documents(manual, path, namespace, file)
     for document, row in zip(documents, build_rows(manual, path, file), strict=True):
+        check()
         tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))
 
 

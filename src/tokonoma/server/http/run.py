@@ -16,10 +16,10 @@ from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.log import log
 from tokonoma.server.http.app import HttpApp
 
-GRACE = 2.0
+GRACE = 1.0
 """Seconds that running calls may still take after a signal to end."""
 
-CANCEL_GRACE = 2
+CANCEL_GRACE = 1
 """Seconds more for calls that were then cancelled, before their connections are closed."""
 
 _LEVELS = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
