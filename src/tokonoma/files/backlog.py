@@ -59,7 +59,7 @@ class _IndexingRun:
 
     def _check_stop(self) -> None:
         if self.ended.is_set():  # the server closes
-            raise Unavailable("The server closes.", reason="closing")
+            raise Unavailable("The server closes.", reason="closed")
 
     def finish(self) -> None:
         with _lock:
