@@ -1,7 +1,17 @@
 import pytest
 
 from tokonoma.core import errors
-from tokonoma.core.errors import DEFAULT_CODES, NumberedCode, Refusal, find_error_code, find_nearest
+from tokonoma.core.errors import (
+    DEFAULT_CODES,
+    MAX_ECHO,
+    MAX_ECHO_MEMBERS,
+    Invalid,
+    NumberedCode,
+    Refusal,
+    find_error_code,
+    find_nearest,
+    limit_refusal,
+)
 
 WORDS = ["invalid", "unauthenticated", "denied", "missing", "conflict", "expired", "limited", "unready", "unavailable"]
 
@@ -38,3 +48,19 @@ def test_a_numbered_code_is_told_with_its_type():
 def test_near_misses_find_the_name(asked, meant):
     found = find_nearest(asked, ["status", "where", "recent", "relation.save"])
     assert found[:1] == ([meant] if meant else [])
+
+
+def test_what_an_error_repeats_of_its_input_is_cut():
+    error = Invalid("x" * 10**6, field="y" * 10**6, members=list(range(10**5)), keys={str(n): n for n in range(10**5)})
+    limit_refusal(error)
+    assert len(error.message) == len(error.details["field"]) == MAX_ECHO + 1
+    assert error.details["members"] == list(range(MAX_ECHO_MEMBERS))
+    assert len(error.details["keys"]) == MAX_ECHO_MEMBERS
+
+
+def test_what_is_short_stays_as_it_is():
+    error = Invalid("no", field="a", problems=[{"field": "b", "allowed": ("c",)}], limit=3)
+    limit_refusal(error)
+    assert (error.message, error.details) == (
+        "no", {"field": "a", "problems": [{"field": "b", "allowed": ["c"]}], "limit": 3},
+    )  # fmt: skip

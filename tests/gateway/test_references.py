@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid
 from tokonoma.gateway.references import (
+    ExpansionBudget,
     InvalidPath,
     StepReference,
     expand,
@@ -251,3 +252,25 @@ def test_references_are_found_with_their_places():
 def test_depth_is_that_of_the_longest_path(value):
     nested = [len(path) + 1 for path, each in spots(value) if isinstance(each, dict | list)]
     assert measure_depth(value) == max(nested, default=0)
+
+
+def test_the_references_of_a_batch_share_one_budget():
+    budget, value = ExpansionBudget(100), {"a": "x" * 40}
+    expand({"p": "${a}"}, value, budget=budget)
+    expand({"p": "${a}"}, value, budget=budget)
+    with pytest.raises(Invalid, match="references of this batch insert larger than") as refused:
+        expand({"p": "${a}"}, value, budget=budget)
+    assert refused.value.reason == "reference"
+
+
+def test_a_value_that_is_too_large_is_encoded_once(monkeypatch):
+    encoded: list[int] = []
+
+    def dumps(value: object) -> bytes:
+        encoded.append(1)
+        return json.dumps(value).encode()
+
+    monkeypatch.setattr("tokonoma.gateway.references.orjson.dumps", dumps)
+    with pytest.raises(Invalid):
+        expand({f"p{number}": "${a}" for number in range(50)}, {"a": "x" * 100}, most=50)
+    assert len(encoded) == 1

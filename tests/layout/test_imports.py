@@ -12,7 +12,6 @@ ALLOWED = {
     "click": {"cli"},
     "cryptography": {"policy"},
     "httpx": {"embed"},
-    "markdown_it": {"files"},
     "numpy": {"embed", "search"},
     "opentelemetry": {"telemetry"},
     "orjson": {
@@ -27,7 +26,7 @@ ALLOWED = {
     "starlette": {"server"},
     "typing_extensions": {"catalogue", "gateway", "modules"},
     "uvicorn": {"server"},
-    "yaml": {"modules", "policy", "transfer"},
+    "yaml": {"files", "policy", "transfer"},
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The detectors on generated texts, and what becomes of their finds."""
 
 import gc
+import time
 import weakref
 from collections import Counter
 from itertools import pairwise
@@ -205,7 +206,10 @@ def test_a_scanner_keeps_finds_but_no_texts_and_is_freed_with_its_policy() -> No
     assert scanner.scan(secret) is found
     crowded = "a@b.example " * 200
     assert len(scanner.scan(crowded)) == 200
-    assert scanner.scan(crowded) is not scanner.scan(crowded)  # large, so not kept
+    kept = scanner.scan(crowded)
+    assert scanner.scan(crowded) is kept  # large: kept until the next text
+    scanner.scan("my badge is BADGE-4712")
+    assert scanner.scan(crowded) is not kept
     assert not any(isinstance(each, str) for each in gc.get_referents(scanner._cached))
     alive = weakref.ref(scanner)
     gc.disable()  # only a cycle would need it
@@ -222,3 +226,50 @@ def test_the_number_of_texts_whose_finds_are_kept_is_bounded(monkeypatch: pytest
     for number in range(100):
         assert scanner.scan(f"mail me: name{number}@b.example")
     assert 0 < len(scanner._cached) <= 20
+
+
+def resolve_slowly(detections):
+    """As it is meant, in time that grows with the square."""
+    resolved: list[Detection] = []
+    order = sorted(detections, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind))
+    for one in order:
+        if all(one.end <= other.start or other.end <= one.start for other in resolved):
+            resolved.append(one)
+    return sorted(resolved, key=lambda each: each.start)
+
+
+places = st.tuples(st.integers(0, 40), st.integers(1, 8), st.sampled_from(["pii", "secret"]), st.sampled_from("abc"))
+
+
+@given(st.lists(places, max_size=14))
+def test_overlaps_are_resolved_as_they_are_meant(given_places):
+    detections = [Detection(kind, nature, start, start + size) for start, size, nature, kind in given_places]
+    assert resolve_overlaps(detections) == resolve_slowly(detections)
+
+
+PEM_PIECES = [
+    "-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ",
+    "-----END RSA PRIVATE KEY BLOCK-----", "PRIVATE KEY", "-----", "abc", "\n", "!", "é", " ", "-", "Proc-Type: 4,ENC",
+    "あ", "_",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PEM_PIECES), max_size=12).map("".join))
+def test_private_keys_are_found_where_their_pattern_matches(text):
+    detector = next(each for each in BUILTIN_DETECTORS if each.kind == "private_key")
+    assert detector.find is not None
+    assert list(detector.find(text)) == [match.span() for match in compile_pattern(detector.pattern).finditer(text)]
+
+
+UNITS = [
+    "user@example.com ", "090-1234-5678 ", "-----BEGIN PRIVATE KEY-----", "a.", "eyJaaaaaaaaa.", "http://a:",
+    "東京都千代田区1-1 ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_many_finds_take_time_in_proportion(unit):
+    text = unit * (200_000 // len(unit))
+    before = time.thread_time()
+    builtin_scanner().scan_uncached(text)
+    assert time.thread_time() - before < 3  # not in proportion, it would be minutes

@@ -11,7 +11,7 @@ from tokonoma.core.policy import PolicyProposal
 from tokonoma.policy.current import check_signature
 
 TEXT = "version: 1"
-ANNA, BORIS = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+ANNA, BORIS = (Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32) for number in (1, 2))
 
 
 def encode(data: bytes) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from server.hostile import RAW, TABLE, deep, request
 from server.memory import Talk
 
-from tokonoma.server.mcp.message import INVALID_REQUEST, MAX_BYTES, ProtocolError, parse_message
+from tokonoma.server.mcp.message import INVALID_REQUEST, MAX_BYTES, MAX_VALUES, ProtocolError, parse_message
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -100,3 +100,16 @@ def test_a_key_that_occurs_twice_is_refused_at_any_level(text):
         parse_message(text.encode())
     assert (caught.value.code, caught.value.id) == (INVALID_REQUEST, 7)
     assert parse_message(b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"{\\"x\\":1,\\"x\\":2}"}}')
+
+
+@pytest.mark.parametrize("member", [b"[],", b"1,", b'"",', b"{},"])
+def test_a_message_of_too_many_values_is_refused_before_it_is_parsed(member):
+    raw = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + member * MAX_VALUES + b"1]}}"
+    with pytest.raises(ProtocolError, match="more than 200000 values"):
+        parse_message(raw)
+
+
+def test_signs_inside_a_text_are_no_values():
+    text = json.dumps(',{["\\' * MAX_VALUES)
+    message = parse_message(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":%s}}' % text.encode())
+    assert len(message.params["a"]) == 5 * MAX_VALUES

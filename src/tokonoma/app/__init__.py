@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -277,11 +278,12 @@ class App:
 
     def close(self, grace: float = 1.5) -> None:
         """Finish what was accepted, stop background work, end the journal's chains, close the database."""
+        until = time.monotonic() + grace
         self.pool.close(grace)
         for close in self._closers:
             close()
         if self._jobs.current is not None:
-            self._jobs.current.close(grace)
+            self._jobs.current.close(max(0.1, until - time.monotonic()))
         for part in (self._search, self._journal, self._database):
             if part.current is not None:
                 part.current.close()

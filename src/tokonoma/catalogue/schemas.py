@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any, NotRequired, Required, cast, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +17,9 @@ from tokonoma.core.module import Tool
 
 Schema = dict[str, Any]
 ParamParser = Callable[[Mapping[str, Any]], dict[str, Any]]
+_MAX_PROBLEMS = 100  # listed; the rest are only counted
+_MAX_DESCRIBED = 1000  # more problems than this are not even described
+_MAX_MEMBERS = 20
 _EMPTY = inspect.Parameter.empty
 _WRAPPERS = (Deferred, RichResult, Coroutine)
 """What a return type may be wrapped in; the schema is of the value inside, which comes last."""
@@ -35,14 +39,18 @@ def build_parser(tool: Tool, signature: str) -> ParamParser:
     required = {name for name, (_, default) in parameters.items() if default is _EMPTY}
 
     def parse(params: Mapping[str, Any]) -> dict[str, Any]:
+        unknown = params.keys() - parameters.keys() if len(params) > _MAX_DESCRIBED else ()
+        if unknown:
+            listed = islice((name for name in params if name in unknown), _MAX_PROBLEMS)
+            problems = [_describe_unknown(name, parameters) for name in listed]
+            raise _build_refusal(tool, signature, problems, len(unknown))
         # null in an optional field means absent
         given = {key: value for key, value in params.items() if value is not None or key in required}
         try:
             return adapter.validate_python(given, strict=True, extra="forbid")
         except ValidationError as error:
-            errors = cast("list[Any]", error.errors(include_url=False))
-            problems = [_describe_problem(each, parameters) for each in errors]
-            raise Invalid(_format_problems(tool, problems), problems=problems, signature=signature) from None
+            count, problems = error.error_count(), _list_problems(error, given, adapter, parameters)
+            raise _build_refusal(tool, signature, problems, count) from None
 
     return parse
 
@@ -86,14 +94,15 @@ def check_params(tool: Tool, signature: str, params: Mapping[str, Any]) -> dict[
     known: Mapping[str, Any] = schema.get("properties", {})
     problems = [{"field": name, "message": "required"} for name in schema.get("required", ()) if name not in params]
     if schema.get("additionalProperties") is False:
+        allowed = list(known)
         unknown = [name for name in params if name not in known]
-        problems += [{"field": name, "message": "unknown field", "allowed": list(known)} for name in unknown]
+        problems += [{"field": name, "message": "unknown field", "allowed": allowed} for name in unknown]
     for name, value in params.items():
         wanted = _list_types(known.get(name))
         if wanted and not any(_is_of_type(value, each) for each in wanted):
             problems.append({"field": name, "message": f"must be of type {' or '.join(wanted)}"})
     if problems:
-        raise Invalid(_format_problems(tool, problems), problems=problems, signature=signature)
+        raise _build_refusal(tool, signature, problems[:_MAX_PROBLEMS], len(problems))
     return {"params": dict(params)}
 
 
@@ -169,7 +178,37 @@ def _describe_problem(error: Mapping[str, Any], parameters: Mapping[str, Any]) -
     return {"field": place, "message": message, **allowed}
 
 
-def _format_problems(tool: Tool, problems: list[dict[str, Any]]) -> str:
-    listed = "; ".join(f"{each['field'] or 'params'}: {each['message']}" for each in problems[:5])
-    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    return f"Invalid parameters for {tool.name}: {listed}{more}."
+def _describe_unknown(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"field": name, "message": "unknown field", "allowed": list(parameters)}
+
+
+def _list_problems(
+    error: ValidationError, given: Mapping[str, Any], adapter: TypeAdapter[Any], parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The first problems. Describing one takes a kilobyte: of very many, those of the start of the value are listed."""
+    if error.error_count() > _MAX_DESCRIBED:
+        try:
+            adapter.validate_python(_take_start(given), strict=True, extra="forbid")
+            return []
+        except ValidationError as smaller:
+            error = smaller
+    errors = cast("list[Any]", error.errors(include_url=False))
+    return [_describe_problem(each, parameters) for each in errors[:_MAX_PROBLEMS]]
+
+
+def _take_start(value: Any) -> Any:
+    """The value with the first few members of each list and object in it."""
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value).items()
+        return {key: _take_start(each) for key, each in islice(members, _MAX_MEMBERS)}
+    return [_take_start(each) for each in cast("list[Any]", value)[:_MAX_MEMBERS]] if isinstance(value, list) else value
+
+
+def _build_refusal(tool: Tool, signature: str, problems: list[dict[str, Any]], count: int) -> Invalid:
+    listed = "; ".join(f"{each['field'][:60] or 'params'}: {each['message']}" for each in problems[:5])
+    more = f"; and {count - 5} more" if count > 5 else ""
+    message = f"Invalid parameters for {tool.name}: {listed or f'{count} problems'}{more if listed else ''}."
+    error = Invalid(message, problems=problems, signature=signature)
+    if count > len(problems):
+        error.details["problems_total"] = count
+    return error

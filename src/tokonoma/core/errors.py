@@ -16,7 +16,16 @@ Any other exception becomes "internal", and its text never leaves the process.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import islice
+from typing import Any, ClassVar, cast
+
+_MAX_COMPARED = 200  # characters of a misspelt name
+
+MAX_ECHO = 4000
+"""Characters of one text in an error."""
+
+MAX_ECHO_MEMBERS = 200
+"""Members of one list or object in an error."""
 
 
 class Refusal(Exception):
@@ -117,10 +126,27 @@ def is_storage_error(error: BaseException) -> bool:
     return isinstance(error, Unavailable) and error.reason in ("disk_full", "read_only")
 
 
+def limit_refusal(error: Refusal) -> None:
+    """Cut what an error repeats of the caller's input: long texts, long lists, large objects."""
+    error.message, error.details = _limit_value(error.message), _limit_value(error.details)
+
+
+def _limit_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= MAX_ECHO else f"{value[:MAX_ECHO]}…"
+    if isinstance(value, Mapping):
+        members = islice(cast("Mapping[str, Any]", value).items(), MAX_ECHO_MEMBERS)
+        return {_limit_value(key): _limit_value(each) for key, each in members}
+    if isinstance(value, list | tuple):
+        return [_limit_value(each) for each in cast("list[Any]", value)[:MAX_ECHO_MEMBERS]]
+    return value
+
+
 def find_nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that a misspelt one may mean, best first."""
     import difflib  # 10 ms to import, and only a mistake needs it
 
+    name = name[:_MAX_COMPARED]
     normalized = {each.lower().replace("_", ".").replace("-", "."): each for each in known}
     wanted = name.lower().replace("_", ".").replace("-", ".")
     close = difflib.get_close_matches(wanted, normalized, n=most, cutoff=0.5)

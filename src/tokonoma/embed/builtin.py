@@ -46,7 +46,7 @@ _ALIGNED = 64
 WORD_MARK = "▁"
 
 _JAPANESE = "ぁ-ゖァ-ヺー々〆〇一-鿿㐀-䶿豈-﫿\U00020000-\U0003134f"
-_CHUNK = re.compile(rf"[{_JAPANESE}]+|[0-9A-Za-zÀ-ÖØ-öø-ɏ]+[+#]*|(?:(?![{_JAPANESE}])[^\W_])+")
+_CHUNK = re.compile(rf"[{_JAPANESE}]+|[0-9A-Za-zÀ-ÖØ-öø-ɏ]+[+#]*|(?:(?![{_JAPANESE}])[^\W_])++")
 _FIRST_JAPANESE = re.compile(rf"[{_JAPANESE}]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _LONG_VOWEL = re.compile(r"(?<=[ァ-ヺー]{3})ー(?![ァ-ヺー])")  # サーバー is written サーバ as often

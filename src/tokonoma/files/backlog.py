@@ -12,40 +12,54 @@ from typing import Any
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
-from tokonoma.files.folder import RootFolder, open_root
+from tokonoma.files.folder import FileEntry, RootFolder, open_root
 
 WAIT_SECONDS = 25.0
 """How long a call works on it, or waits for another call. Clients give up after about 60."""
 
 _POLL_SECONDS = 0.2  # how often a waiting call checks for its cancellation
 
-IndexPage = Callable[[RootFolder, Sequence[Any]], None]
+_PAGE_BYTES = 4 * 2**20  # other writers get their turn in between
+
+Check = Callable[[], None]
+"""Raises if the call was cancelled or its time is over; between two files"""
+IndexPage = Callable[[RootFolder, Sequence[Any], Check], None]
 
 
 class _IndexingRun:
     """The indexing of a root's files, in pages."""
 
-    def __init__(self, root: str, items: Sequence[Any], page_size: int, index_page: IndexPage) -> None:
+    def __init__(self, root: str, items: Sequence[FileEntry], page_size: int, index_page: IndexPage) -> None:
         self.root, self.items, self.page_size, self.index_page = root, items, page_size, index_page
         self.done, self.total = 0, len(items)
         self.ended = threading.Event()
 
-    def process_page(self, folder: RootFolder) -> None:
-        page = self.items[self.done : self.done + self.page_size]
-        self.index_page(folder, page)
+    def process_page(self, folder: RootFolder, check: Check) -> None:
+        page: list[FileEntry] = []
+        size = 0
+        for entry in self.items[self.done : self.done + self.page_size]:
+            size += entry.stamp.size
+            if page and size > _PAGE_BYTES:
+                break
+            page.append(entry)
+        self.index_page(folder, page, check)
         self.done += len(page)
 
     def run_step(self) -> float | None:
         """One page in the background, as a job; None when all is done."""
         try:
             with open_root(self.root) as folder:
-                self.process_page(folder)
+                self.process_page(folder, self._check_stop)
             if self.done < self.total:
                 return 0.0
         except Exception as error:  # the folder was removed: the next call starts again
             log("warning", "files.indexing", error=type(error).__name__, done=self.done, total=self.total)
         self.finish()
         return None
+
+    def _check_stop(self) -> None:
+        if self.ended.is_set():  # the server closes
+            raise Unavailable("The server closes.", reason="closed")
 
     def finish(self) -> None:
         with _lock:
@@ -80,7 +94,7 @@ def wait_for_others(desk: Desk, root: str) -> None:
         run.check_deadline(desk, deadline)
 
 
-def process_backlog(desk: Desk, root: str, items: Sequence[Any], page_size: int, index_page: IndexPage) -> None:
+def process_backlog(desk: Desk, root: str, items: Sequence[FileEntry], page_size: int, index_page: IndexPage) -> None:
     """Index all items, page by page. Unavailable if that takes too long; it then continues in the background."""
     run, deadline = _IndexingRun(root, items, page_size, index_page), time.monotonic() + WAIT_SECONDS
     with _lock:
@@ -95,7 +109,7 @@ def process_backlog(desk: Desk, root: str, items: Sequence[Any], page_size: int,
                     continued = True
                     desk.start_job(f"index {root}", run.run_step, run.finish)
                     raise
-                run.process_page(folder)
+                run.process_page(folder, desk.check)
     finally:
         if not continued:
             run.finish()

@@ -33,6 +33,7 @@ _DISK_ERRORS = {
     "disk": ({errno.EIO}, "The disk under {path} failed to read or write. Check the disk, then run `tokonoma doctor`."),
 }
 _SYMLINK_ERRNOS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+_RACE_ERRNOS = _SYMLINK_ERRNOS | {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTEMPTY, errno.ESTALE}
 
 
 class FileStamp(NamedTuple):
@@ -85,7 +86,7 @@ class RootFolder:
 
     def read(self, parts: PathParts, max_bytes: int = MAX_FILE_BYTES) -> FileContent:
         """A whole regular file. Missing if there is none; Denied if it is anything else, or too large."""
-        with self.open_folder(parts[:-1]) as folder:
+        with name_race(parts), self.open_folder(parts[:-1]) as folder:
             opened = _open_file(find_entry(folder, parts[-1]) or parts[-1], folder, parts)
         with os.fdopen(opened, "rb") as file:
             status = os.fstat(opened)
@@ -152,6 +153,19 @@ def _translate_disk_errors(path: str) -> Generator[None]:
             if error.errno in codes:
                 raise Unavailable(message.format(path=path), reason=reason) from error
         raise
+
+
+@contextmanager
+def name_race(parts: PathParts) -> Generator[None]:
+    """Conflict, if a folder or a file is not any more what it was when it was looked at."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _RACE_ERRNOS:
+            raise
+        path = join_path(parts)
+        message = f"{path} or a folder above it was changed by another program at the same time. Try again."
+        raise Conflict(message, path=path) from None
 
 
 def find_entry(folder: int, part: str) -> str | None:

@@ -10,7 +10,7 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, 
 from tokonoma.core.errors import Missing, Refusal, Unavailable, is_storage_error
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
-from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.backlog import Check, process_backlog, wait_for_others
 from tokonoma.files.folder import FileContent, FileEntry, FileStamp, RootFolder, file_missing_error
 from tokonoma.files.text import decode_text, file_address, namespace_of, split_lines, split_passages, version_of
 
@@ -81,7 +81,7 @@ def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
     if row is None or IndexedFile.from_row(row).version != version_of(content.data):
         try:
             with desk.write_derived() as tx:
-                index_file(tx, parts, content)
+                index_file(tx, parts, content, desk.check)
         except Unavailable as error:
             if not is_storage_error(error):
                 raise
@@ -148,17 +148,18 @@ def raise_classification(tx: Tx, path: str, classification: Classification = "in
     return classification
 
 
-def index_file(tx: Tx, parts: PathParts, content: FileContent) -> IndexedFile:
-    """Store a file's row, its passages and their documents."""
+def index_file(tx: Tx, parts: PathParts, content: FileContent, check: Check) -> IndexedFile:
+    """Store a file's row, its passages and their documents. `check` raises if the call is to end."""
     path, version = join_path(parts), version_of(content.data)
     before = tx.row(_SELECT_FILE, path=path)
     try:
         text = decode_text(content.data, parts)
     except Refusal:
-        _put_passages(tx, path, [])
+        _put_passages(tx, path, [], check)
         return save_stamp(tx, path, content.stamp, version, NO_TEXT)
     if before is None or IndexedFile.from_row(before).version != version:
-        _put_passages(tx, path, _build_documents(parts, text, content.stamp, raise_classification(tx, path)))
+        documents = _build_documents(parts, text, content.stamp, raise_classification(tx, path))
+        _put_passages(tx, path, documents, check)
     return save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
 
 
@@ -198,12 +199,14 @@ def _build_documents(
     ]
 
 
-def _put_passages(tx: Tx, path: str, documents: Sequence[Document]) -> None:
+def _put_passages(tx: Tx, path: str, documents: Sequence[Document], check: Check) -> None:
     before = {row[0] for row in _passage_addresses(tx, path)}
     for address in before - {document.address for document in documents}:
+        check()
         tx.drop(address)
         tx.run("delete from vault_part where address = :address and ({visible} or 1 = 1)", address=address)
     for document in documents:
+        check()
         if document.address not in before:
             named = {"address": document.address, "path": path, "space": document.namespace}
             tx.run(_INSERT_PART, **named, label=document.classification)
@@ -215,7 +218,9 @@ def _passage_addresses(tx: Tx, path: str) -> list[Row]:
     return tx.rows("select address from vault_part where path = :path and ({visible} or 1 = 1)", path=path)
 
 
-def _sync_page(desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, page: Sequence[FileEntry]) -> None:
+def _sync_page(
+    desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, page: Sequence[FileEntry], check: Check
+) -> None:
     """Read files that may have changed; index those that have, in one transaction. Updates `rows`."""
     contents: dict[PathParts, FileContent] = {}
     for entry in page:
@@ -228,7 +233,7 @@ def _sync_page(desk: Desk, rows: dict[str, IndexedFile], folder: RootFolder, pag
     try:
         with desk.write_derived() as tx:
             # index_file leaves the passages of a file with the same content alone.
-            synced = [index_file(tx, parts, content) for parts, content in contents.items()]
+            synced = [index_file(tx, parts, content, check) for parts, content in contents.items()]
     except Unavailable as error:
         if not is_storage_error(error):
             raise

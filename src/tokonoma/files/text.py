@@ -9,24 +9,23 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from tokonoma.core.desk import format_address
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import PathParts, join_path
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+from tokonoma.files.links import remove_comments, strip_marks
+from tokonoma.files.markdown import scan_blocks
 
 MODULE = "vault"
-_PASSAGE_LINES = 80  # at most
-_LOCATION = re.compile(r"(.+?)(?:#L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?)?", re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\r?\n)*?---[ \t]*(?:\r?\n|\Z)")
-_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_ANCHOR = re.compile(r"[ \t]*\{#([^\s}]+)[^}]*\}[ \t]*$")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_MARKS = re.compile(r"[*_`]+|!?\[([^\]]*)\]\([^)]*\)")
+MAX_SECTIONS = 2000
+"""Headings of one file that open a section. What follows the last of them belongs to it."""
+
+MAX_SEARCHED = 2**20
+"""Characters of one passage or section that a search looks through."""
+
+_PASSAGE_LINES = 80  # at most, unless the file is very long
+_MAX_PASSAGES = 500  # beyond the sections of a file
+_LINES = re.compile(r"([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +90,11 @@ def file_address(path: str, start: int | None = None, end: int | None = None) ->
 
 def parse_location(name: str) -> tuple[str, int | None, int | None]:
     """`notes/a.md#L3-L9` → path, first and last line."""
-    match = _LOCATION.fullmatch(name)
-    assert match is not None, "the pattern takes anything"
-    start = int(match[2]) if match[2] else None
-    return match[1], start, int(match[3]) if match[3] else start
+    path, mark, lines = name.rpartition("#L")
+    match = _LINES.fullmatch(lines) if path and mark else None
+    if match is None:
+        return name, None, None
+    return path, int(match[1]), int(match[2] or match[1])
 
 
 def split_lines(text: str) -> list[str]:
@@ -118,18 +118,20 @@ def take_lines(lines: Sequence[str], first: int, last: int, max_chars: int) -> t
 
 
 def split_passages(text: str, parts: PathParts) -> list[Passage]:
-    """What the index holds: the sections of a Markdown file, other files whole; both split after 80 lines."""
+    """What the index holds: the sections of a Markdown file, other files whole; both split after 80 lines, or more in a
+    very long file."""
     lines, name = split_lines(text), parts[-1]
     if name.casefold().endswith(".md"):
         ranges = [(section.line, section.own_end, section.title) for section in parse_markdown(text, name)]
     else:
         ranges = [(1, len(lines), name)]
-    return [passage for start, end, title in ranges for passage in _split_long(lines, start, end, title)]
+    size = max(_PASSAGE_LINES, -(-len(lines) // _MAX_PASSAGES))
+    return [passage for start, end, title in ranges for passage in _split_long(lines, start, end, title, size)]
 
 
-def _split_long(lines: Sequence[str], start: int, end: int, title: str) -> Iterator[Passage]:
-    for first in range(start, end + 1, _PASSAGE_LINES):
-        last = min(first + _PASSAGE_LINES - 1, end)
+def _split_long(lines: Sequence[str], start: int, end: int, title: str, size: int) -> Iterator[Passage]:
+    for first in range(start, end + 1, size):
+        last = min(first + size - 1, end)
         text = "".join(lines[first - 1 : last])
         if text.strip():
             yield Passage(first, last, title, text)
@@ -137,17 +139,41 @@ def _split_long(lines: Sequence[str], start: int, end: int, title: str) -> Itera
 
 def parse_markdown(text: str, name: str) -> list[Section]:
     """The sections of a Markdown file in order of line. `name` is the title of the text before the first heading."""
-    front = _FRONT_MATTER.match(text)
-    skipped = text[: front.end()].count("\n") if front else 0
-    sections = _find_headings(text[front.end() :] if front else text, skipped)
+    front = text[: find_front_matter_end(text)]
+    skipped = front.count("\n")
+    sections = _find_headings(text[len(front) :], skipped)
     lines = split_lines(text)
     last = max(1, len(lines))
     first = sections[0].line if sections else last + 1
-    if not sections or _COMMENT.sub("", "".join(lines[skipped : first - 1])).strip():
-        title = _TITLE.search(front[0]) if front else None
-        title_text = title[1].strip("\"' ") if title else name
-        sections.insert(0, Section(min(skipped + 1, last), last, last, 0, title_text))
+    if not sections or remove_comments("".join(lines[skipped : first - 1])).strip():
+        sections.insert(0, Section(min(skipped + 1, last), last, last, 0, _find_title(front) or name))
     return _nest_sections(sections, last)
+
+
+def find_front_matter_end(text: str) -> int:
+    """Where the text after the front matter starts: the lines between two lines of `---`. 0 if there is none."""
+    start = text.find("\n") + 1
+    if not start or not _is_rule(text[:start]):
+        return 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        if text.startswith("---", start) and _is_rule(text[start:end]):
+            return end
+        start = end
+    return 0
+
+
+def _is_rule(line: str) -> bool:
+    written = line[:-1].removesuffix("\r") if line.endswith("\n") else line
+    return written.rstrip(" \t") == "---"
+
+
+def _find_title(front: str) -> str | None:
+    """The `title:` of a front matter; None if it has none."""
+    for line in front.split("\n"):
+        if line.startswith("title:") and (title := line[6:].strip(" \t\r")):
+            return title.strip("\"' ")
+    return None
 
 
 def single_section(text: str, name: str) -> list[Section]:
@@ -166,39 +192,39 @@ def slugify(title: str) -> str:
     return re.sub(r"[ \t]+", "-", re.sub(r"[^\w\s-]", "", title.casefold()).strip())
 
 
-@lru_cache(maxsize=1)
-def load_markdown_parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
-    # Blocks only: inline markup decides no section.
-    return MarkdownIt("commonmark").disable("inline")
-
-
 def _find_headings(text: str, skipped: int) -> list[Section]:
     headings: list[Section] = []
-    tokens = load_markdown_parser().parse(text)
-    for index, token in enumerate(tokens):
-        if token.type != "heading_open" or token.map is None or token.level:
-            continue  # a heading inside a quotation or a list opens no section
-        written = tokens[index + 1].content
-        anchor = _ANCHOR.search(written)
-        plain = _MARKS.sub(lambda mark: mark[1] or "", _COMMENT.sub("", _ANCHOR.sub("", written)))
-        title, line = " ".join(plain.split()), skipped + token.map[0] + 1
-        headings.append(Section(line, line, line, int(token.tag[1]), title, anchor[1] if anchor else slugify(title)))
+    for heading in scan_blocks(text, keep_items=False).headings[:MAX_SECTIONS]:
+        written, anchor = _split_anchor(heading.text)
+        title, line = " ".join(strip_marks(remove_comments(written)).split()), skipped + heading.line
+        headings.append(Section(line, line, line, heading.level, title, anchor or slugify(title)))
     return headings
 
 
+def _split_anchor(written: str) -> tuple[str, str]:
+    """A heading without the `{#anchor}` at its end, and the anchor; empty if there is none."""
+    text = written.rstrip(" \t")
+    place = text.find("{#", text.rfind("}", 0, -1) + 1) if text.endswith("}") else -1
+    while place >= 0:
+        if text[place + 2] != "}" and not text[place + 2].isspace():
+            return text[:place].rstrip(" \t"), text[place + 2 : -1].split(maxsplit=1)[0]
+        place = text.find("{#", place + 2)
+    return written, ""
+
+
 def _nest_sections(headings: Sequence[Section], last: int) -> list[Section]:
-    """Add the ends and parents."""
-    sections: list[Section] = []
-    ancestors: list[Section] = []
+    """Add the ends and parents: a section ends before the next heading of its level or above."""
+    parents: list[int | None] = []
+    ends = [last] * len(headings)
+    open_sections: list[int] = []
     for index, section in enumerate(headings):
-        while ancestors and ancestors[-1].level >= max(1, section.level):
-            ancestors.pop()
-        parent = next((each.line for each in reversed(ancestors) if each.level), None)
-        following = headings[index + 1 :]
-        own_end = following[0].line - 1 if following else last
-        end = next((each.line - 1 for each in following if each.level <= section.level), last)
-        sections.append(replace(section, own_end=own_end, end=end if section.level else own_end, parent=parent))
-        ancestors.append(section)
-    return sections
+        while open_sections and headings[open_sections[-1]].level >= max(1, section.level):
+            ends[open_sections.pop()] = section.line - 1
+        parent = headings[open_sections[-1]] if open_sections else None
+        parents.append(parent.line if parent is not None and parent.level else None)
+        open_sections.append(index)
+    following = [*(section.line - 1 for section in headings[1:]), last]
+    return [
+        replace(section, own_end=own_end, end=end if section.level else own_end, parent=parent)
+        for section, own_end, end, parent in zip(headings, following, ends, parents, strict=True)
+    ]

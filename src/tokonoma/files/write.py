@@ -16,7 +16,7 @@ from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, save_version, write_draft, write_lock
-from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error
+from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error, name_race
 from tokonoma.files.index_sync import count_lines, drop_file, index_file, raise_classification, save_stamp, sync_file
 from tokonoma.files.rules import Action, check_write
 from tokonoma.files.text import decode_text, version_of
@@ -52,7 +52,7 @@ def change_file(
     """Replace a file's content by `build(current content)`, which may refuse. The caller has checked the rules.
     `classification` is that of the new content."""
     path = join_path(parts)
-    with write_lock(folder, desk.check):
+    with name_race(parts), write_lock(folder, desk.check):
         recover_changes(desk, folder)
         before = _read_current(desk, folder, parts)
         _check_version(parts, before, expected)
@@ -66,7 +66,7 @@ def change_file(
         with desk.write() as tx:
             intent = _save_intent(tx, desk, action, path, "", before, data)
             raise_classification(tx, path, classification)
-            index_file(tx, parts, FileContent(data, FileStamp(len(data), now() * 10**6, 0, 0), 0))
+            index_file(tx, parts, FileContent(data, FileStamp(len(data), now() * 10**6, 0, 0), 0), desk.check)
         old = before.stamp if before else None
         return _complete(desk, intent, parts, before, data, lambda: place_draft(folder, draft, parts, old))
 
@@ -99,7 +99,7 @@ def write_content(
 
 def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts, expected: str | None) -> FileChange:
     """Rename a file; its history stays with it."""
-    with write_lock(folder, desk.check):
+    with name_race(goal), write_lock(folder, desk.check):
         recover_changes(desk, folder)
         before = _read_current(desk, folder, origin)
         if before is None:
@@ -112,7 +112,7 @@ def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts
             intent = _save_intent(tx, desk, "move", join_path(goal), join_path(origin), before, before.data)
             drop_file(tx, join_path(origin))
             raise_classification(tx, join_path(goal), raise_classification(tx, join_path(origin)))
-            index_file(tx, goal, before)
+            index_file(tx, goal, before, desk.check)
         old = before.stamp
         return _complete(desk, intent, goal, before, before.data, lambda: rename_file(folder, origin, goal, old))
 

@@ -20,7 +20,7 @@ from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.tracing import format_traceparent
 from tokonoma.gateway.plan import BatchPlan
-from tokonoma.gateway.references import expand
+from tokonoma.gateway.references import ExpansionBudget, expand
 from tokonoma.gateway.results import BatchResult, StepReport, build_result, leave_out, shape_result
 from tokonoma.gateway.schedule import Schedule
 from tokonoma.gateway.step_parser import BatchStep
@@ -55,6 +55,7 @@ class Batch:
         self._schedule = Schedule(plan, at_once)
         self._reader_counts = Counter(id for step in plan.steps for id in step.reads)  # steps that will still read it
         self._values: dict[str, Any] = {}
+        self._budget = ExpansionBudget()
         self._results: dict[str, bytes] = {}
         self._reported_count = -1
         self._time_limit_reason = ""  # `timeout` once the batch's own time is over
@@ -178,7 +179,7 @@ class Batch:
     def _start_step(self, step: BatchStep) -> None:
         call = self._build_call(step)
         try:
-            call.params = expand(step.params, self._values)
+            call.params = expand(step.params, self._values, budget=self._budget)
         except Refusal as error:
             self._schedule.record_end(step.id, self._build_report(step, call, error))
             return

@@ -21,6 +21,7 @@ from tokonoma.core.errors import Invalid
 
 MAX_DEPTH = 64
 MAX_BYTES = 16 * 1024 * 1024  # the largest message that a single call could have come in
+MAX_BATCH_BYTES = 2 * MAX_BYTES  # of the values that all references of a batch insert
 _MAX_KEYS = 20
 STEP_ID = re.compile(r"[\w-]{1,64}")
 _OPENING = re.compile(r"(?<!\$)(\$++)\{")  # only at the start of a run of dollars: long runs stay cheap
@@ -126,18 +127,32 @@ def _unquote(quoted: str) -> str:
 
 
 @dataclass(slots=True)
+class ExpansionBudget:
+    """How many bytes the references of a batch may still insert."""
+
+    left: int = MAX_BATCH_BYTES
+
+
+@dataclass(slots=True)
 class _Expansion:
-    """State of one expansion: the values it reads, its limit in bytes, and the problems so far."""
+    """State of one expansion: the values it reads, its limits in bytes, and the problems so far."""
 
     values: Mapping[str, Any]
     most: int
+    budget: ExpansionBudget
     used: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
-def expand(params: Mapping[str, Any], values: Mapping[str, Any], most: int = MAX_BYTES) -> dict[str, Any]:
-    """The parameters with their references replaced. Invalid names every reference without a value, and its keys."""
-    expansion = _Expansion(values, most)
+def expand(
+    params: Mapping[str, Any],
+    values: Mapping[str, Any],
+    most: int = MAX_BYTES,
+    budget: ExpansionBudget | None = None,
+) -> dict[str, Any]:
+    """The parameters with their references replaced. Invalid names every reference without a value, and its keys.
+    `budget` is shared by the steps of a batch."""
+    expansion = _Expansion(values, most, budget or ExpansionBudget())
     filled: dict[str, Any] = _expand_value(params, expansion)
     if expansion.problems:
         message = " ".join(each["message"] for each in expansion.problems[:3])
@@ -217,7 +232,8 @@ def _to_text(encoded: bytes | None) -> str:
 
 
 def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | None:
-    """The referenced value as JSON; None, with a problem added, if there is none or it is too large."""
+    """The referenced value as JSON; None, with a problem added, if there is none. Invalid if it is too large."""
+    _check_size(reference, expansion)  # before it is encoded: hundreds of references may lead to one large value
     value = expansion.values[reference.id]
     for index, part in enumerate(reference.path):
         if problem := _explain_missing(value, part):
@@ -228,11 +244,21 @@ def _read_reference(reference: StepReference, expansion: _Expansion) -> bytes | 
         value = value[part]
     encoded = orjson.dumps(value)
     expansion.used += len(encoded)
-    if expansion.used > expansion.most:
-        message = f"{reference.text} makes the parameters of this step larger than {expansion.most} bytes."
-        expansion.problems.append({"reference": reference.text, "message": message, "limit": expansion.most})
-        return None
+    expansion.budget.left -= len(encoded)
+    _check_size(reference, expansion)
     return encoded
+
+
+def _check_size(reference: StepReference, expansion: _Expansion) -> None:
+    if expansion.used > expansion.most:
+        limit, what = expansion.most, "the parameters of this step"
+    elif expansion.budget.left < 0:
+        limit, what = MAX_BATCH_BYTES, "what the references of this batch insert"
+    else:
+        return
+    message = f"{shorten(reference.text)} makes {what} larger than {limit} bytes."
+    problem = {"reference": shorten(reference.text), "message": message, "limit": limit}
+    raise Invalid(message, reason="reference", errors=[problem])
 
 
 def _explain_missing(value: Any, part: str | int) -> dict[str, Any] | None:

@@ -83,14 +83,26 @@ def read_lines(text: str, problems: BatchProblems, limits: BatchLimits) -> list[
         problems.add(1, f"The batch has {len(text)} characters; at most {limits.characters} are allowed.")
         return []
     # U+2028 and its kind may stand inside a JSON string: only a line feed ends a line.
-    written = [(number, raw) for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if raw.strip()]
+    written = list(islice(_iterate_lines(text.removeprefix("\ufeff")), limits.steps + 1))
     if not written:
         problems.add(1, "The batch is empty. Write one JSON object per line, each with id, module and tool.")
     elif len(written) > limits.steps:
         number = written[limits.steps][0]
-        problems.add(number, f"The batch has {len(written)} steps; at most {limits.steps} are allowed.")
+        count = sum(1 for _ in _iterate_lines(text))
+        problems.add(number, f"The batch has {count} steps; at most {limits.steps} are allowed.")
         return []
     return [_parse_line(number, raw, problems) for number, raw in written]
+
+
+def _iterate_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, one by one: a text may have millions."""
+    start = number = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        raw = text[start : end if end >= 0 else None]
+        start, number = end + 1 if end >= 0 else len(text), number + 1
+        if raw.strip():
+            yield number, raw
 
 
 def _parse_line(number: int, raw: str, problems: BatchProblems) -> JsonLine:

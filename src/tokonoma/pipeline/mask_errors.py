@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Call
-from tokonoma.core.errors import Missing, Refusal
+from tokonoma.core.errors import Missing, Refusal, limit_refusal
 from tokonoma.core.policy import Policy
 
 
@@ -13,6 +13,7 @@ def mask_errors(policy: Callable[[], Policy]) -> Callable[[Call], Iterator[None]
         try:
             yield
         except Refusal as error:
+            limit_refusal(error)
             current = policy()
             view = call.view or current.view_for(call.principal)
             if call.tool_info is None:  # names that the caller made up, except that of a module with another tool

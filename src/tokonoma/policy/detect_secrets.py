@@ -1,6 +1,7 @@
 """Detectors of secrets: keys and tokens of known vendors, private keys, passwords."""
 
 import re
+from collections.abc import Iterator
 
 from tokonoma.policy.detections import Detector, is_separate_word
 
@@ -106,9 +107,32 @@ _PEM = (
 )
 _IN_URL = r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{3,128})@"
 
+_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+_PEM_STOP = re.compile(r"[^A-Za-z0-9+/=:,. \t\r\n\\-]")  # what ends a key that has an end
+_PEM_CUT = re.compile(r"[^A-Za-z0-9+/=\t\n\f\r \\]")  # what ends a key that has none
+
+
+def find_private_keys(text: str) -> Iterator[tuple[int, int]]:
+    """The matches of `_PEM`. For every beginning RE2 would look for the end again, through the whole text."""
+    at, end, stop = 0, _PEM_END.search(text), -1
+    while begin := _PEM_BEGIN.search(text, at):
+        while end is not None and end.start() < begin.end():
+            end = _PEM_END.search(text, end.start() + 1)
+        if stop < begin.end():
+            found = _PEM_STOP.search(text, begin.end())
+            stop = found.start() if found else len(text)
+        if end is not None and end.start() <= stop:
+            at = end.end()
+        else:
+            cut = _PEM_CUT.search(text, begin.end())
+            at = cut.start() if cut else len(text)
+        yield begin.start(), at
+
+
 GENERIC_DETECTORS: tuple[Detector, ...] = (
     Detector("jwt", "secret", rf"eyJ{_URL_SAFE}{{8,}}\.eyJ{_URL_SAFE}{{8,}}\.{_URL_SAFE}{{0,}}"),
-    Detector("private_key", "secret", _PEM),
+    Detector("private_key", "secret", _PEM, find=find_private_keys),
     _password_detector("url_password", _IN_URL, 4),
     _password_detector("bearer_token", r"(?i:bearer|basic) +([A-Za-z0-9._~+/=-]{20,})", 20),
     _password_detector("password", rf"{_WORDS}{_IS}([!-~]{{8,128}})", 8),

@@ -4,10 +4,12 @@ import hashlib
 import hmac
 import types
 import typing
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
 
 from tokonoma.core.concurrency import Deferred
@@ -21,6 +23,9 @@ Nature = Literal["pii", "secret"]
 
 MatchCheck = Callable[[str, int, int], bool]
 """(normalized text, start, end) → whether the match is meant."""
+
+MatchFinder = Callable[[str], Iterator[tuple[int, int]]]
+"""normalized text → start and end of each match."""
 
 _SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
 _WRAPPERS = (typing.NotRequired, typing.Required, Deferred)
@@ -36,6 +41,7 @@ class Detector:
     check: MatchCheck | None = None
     group: int = 0  # the part of the match that is the detection
     trim: str = ""  # signs that are not part of it at its end
+    find: MatchFinder | None = None  # finds the matches instead of the pattern, where RE2 would look ahead too often
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,29 @@ def is_ascii_alnum(letter: str) -> bool:
 def resolve_overlaps(detections: Iterable[Detection]) -> list[Detection]:
     """In order of place, without overlaps: a secret wins over personal data, then the longer one, then the earlier."""
     resolved: list[Detection] = []
-    for one in sorted(
-        detections, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind)
-    ):
-        if all(one.end <= other.start or other.end <= one.start for other in resolved):
-            resolved.append(one)
-    return sorted(resolved, key=lambda each: each.start)
+    group: list[Detection] = []  # those that overlap each other, directly or through others
+    end = 0
+    for one in sorted(detections, key=attrgetter("start")):
+        if one.start >= end:
+            resolved += _choose_detections(group)
+            group = []
+        group.append(one)
+        end = max(end, one.end)
+    return resolved + _choose_detections(group)
+
+
+def _choose_detections(group: list[Detection]) -> list[Detection]:
+    if len(group) < 2:
+        return group
+    chosen: list[Detection] = []  # in order of place
+    for one in sorted(group, key=lambda each: (each.nature != "secret", each.start - each.end, each.start, each.kind)):
+        place = bisect_left(chosen, one.start, key=attrgetter("start"))
+        # Those already chosen do not overlap each other: only the two beside it can overlap this one.
+        if (place == 0 or chosen[place - 1].end <= one.start) and (
+            place == len(chosen) or one.end <= chosen[place].start
+        ):
+            chosen.insert(place, one)
+    return chosen
 
 
 def mask_text(text: str, detections: Sequence[Detection]) -> str:
@@ -90,7 +113,7 @@ def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
 
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """The masks that a text holds: it may be a masked result that is written back."""
-    return [kind for kind in sorted(kinds) if f"[{kind}]" in text] if "[" in text else []
+    return [kind for kind in sorted(kinds) if f"[{kind}]" in text]
 
 
 class Masker:
@@ -183,7 +206,8 @@ class WriteScreen:
         return value
 
     def _screen_text(self, text: str, field: str) -> str:
-        self.masks.update(find_masks(text, self._scanner.natures.keys()))
+        if "[" in text:
+            self.masks.update(find_masks(text, self._scanner.natures.keys()))
         found = self._scanner.scan(text)
         if not found:
             return text

@@ -32,7 +32,6 @@ _LONG = re.compile(r"[A-Za-z0-9_/+=-]{16}")
 _WIDE = re.compile("[！-～‐‑‒–—―−　]")
 _FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
 _CACHED_TEXTS = 4096
-_CACHED_LENGTH = 20_000  # characters of the longest text whose detections are cached
 _CACHED_DETECTIONS = 50  # of one text
 
 
@@ -44,17 +43,21 @@ class Scanner:
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._builtin_only = not more
         self._cached: dict[bytes, tuple[Detection, ...]] = {}  # by the hash of the text, which is not kept itself
+        # A text that is written is scanned when it comes in and when it is indexed: the newest is kept, however large.
+        self._newest: tuple[bytes, tuple[Detection, ...]] = (b"", ())
 
     def scan(self, text: str) -> tuple[Detection, ...]:
         """In order of place, without overlaps."""
         if self.is_clean(text):
             return ()
-        if len(text) > _CACHED_LENGTH:
-            return self.scan_uncached(text)
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         found = self._cached.get(key)
-        if found is None:
+        if found is not None:
+            return found
+        newest, found = self._newest
+        if newest != key:
             found = self.scan_uncached(text)
+            self._newest = key, found
             if len(self._cached) >= _CACHED_TEXTS:
                 self._cached = {}
             if len(found) <= _CACHED_DETECTIONS:
@@ -87,11 +90,16 @@ class Scanner:
 
     def _run(self, number: int, text: str, data: bytes, to_char: Callable[[int], int]) -> Iterator[Detection]:
         one = self.detectors[number]
-        for match in compile_pattern(one.pattern).finditer(data):
-            start, end = (to_char(each) for each in cast("tuple[int, int]", match.span(one.group)))
+        for start, end in one.find(text) if one.find is not None else _match_pattern(one, data, to_char):
             end = start + len(text[start:end].rstrip(one.trim))
             if start < end and (one.check is None or one.check(text, start, end)):
                 yield Detection(one.kind, one.nature, start, end)
+
+
+def _match_pattern(one: Detector, data: bytes, to_char: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+    for match in compile_pattern(one.pattern).finditer(data):
+        start, end = cast("tuple[int, int]", match.span(one.group))
+        yield to_char(start), to_char(end)
 
 
 def _has_telling_word(text: str) -> bool:

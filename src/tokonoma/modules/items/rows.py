@@ -41,7 +41,7 @@ _KANJI = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ff
 _WORD = re.compile(
     rf"[{_KANJI}]+|[\u30a1-\u30fa\u30fc]+|[\uac00-\ud7a3]+|[\u3041-\u3096\u30fc]{{3,}}|[^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+(?:[-_.'][^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+)*"
 )
-_READING = re.compile(rf"([{_KANJI}][{_KANJI}\u3041-\u30fc]*)[（(]([\u3041-\u30fc・ ]{{2,40}})[）)]")
+_READING = re.compile(rf"([{_KANJI}][{_KANJI}\u3041-\u30fc]{{0,39}})[（(]([\u3041-\u30fc・ ]{{2,40}})[）)]")
 
 
 class Hint(NamedTuple):

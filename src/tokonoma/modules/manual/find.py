@@ -21,6 +21,7 @@ from tokonoma.modules.manual.tables import NAME
 from tokonoma.modules.manual.terms import Intent, QueryTerm, find_pointer, parse_query
 from tokonoma.modules.manual.variants import expand_term
 
+_MAX_TERM = 2000  # characters
 _FEW_WORDS = 5  # up to this number of words, each is also expanded by its sound
 _MAX_SEMANTIC, _MIN_SEMANTIC = 100, 30  # hits of the shared index: fewer, the more sections contain the term by name
 
@@ -40,6 +41,8 @@ def find(
     started = time.monotonic()
     if not query.strip():
         raise Invalid("query is empty. Give a topic.", field="query")
+    if any(len(each) > _MAX_TERM for each in must_include or ()):
+        raise Invalid(f"A term of must_include has at most {_MAX_TERM} characters.", field="must_include")
     resumed = load_trace(desk, only_unscanned_from_trace_id) if only_unscanned_from_trace_id else None
     manual = manual_id if manual_id is not None else resumed.manual if resumed else None
     library = load_library(desk)
@@ -112,13 +115,14 @@ def _cut_off(search: ManualSearch, reason: model.CutoffReason) -> None:
 
 
 def _report_problems(search: ManualSearch) -> None:
-    """Files that are too large to be read are always reported."""
+    """Files that are too large to be read, or to be searched to the end, are always reported."""
     for (manual, path), problem in search.library.problems.items():
         if search.manual in (None, manual):
             search.warnings.append(f"{manual}/{path}: {problem}")
-            if problem.startswith("larger"):
+            if problem.startswith(("larger", "too long")):
                 search.unscanned[manual, path, 1] = "hard_limit"
                 search.cutoff = search.cutoff or "hard_limit"
+            if problem.startswith("larger"):
                 position = search.corpus.positions.get((manual, path, 1))
                 if position is not None:
                     search.allowed -= {position}

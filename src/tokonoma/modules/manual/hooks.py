@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,15 @@ from tokonoma.core.errors import Denied, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.module import ServerInfo
 from tokonoma.files.folder import open_root
-from tokonoma.files.text import Section, parse_markdown, section_text, single_section, split_lines
+from tokonoma.files.text import (
+    MAX_SEARCHED,
+    MAX_SECTIONS,
+    Section,
+    parse_markdown,
+    section_text,
+    single_section,
+    split_lines,
+)
 from tokonoma.modules.manual.corpus import build_search_texts
 from tokonoma.modules.manual.model import parse_section_name, section_address
 from tokonoma.modules.manual.tables import NAME
@@ -34,6 +42,16 @@ class SourceFile:
     def parse(cls, text: str, path: str) -> "SourceFile":
         sections = single_section(text, path) if path.lower().endswith(".json") else parse_markdown(text, path)
         return cls(split_lines(text), sections)
+
+    def find_problem(self) -> str:
+        """Why not every heading is a section, or not all text is searched; empty if nothing is left out."""
+        if len(self.sections) >= MAX_SECTIONS:
+            last = self.sections[-1].line
+            return f"{MAX_SECTIONS} headings or more: what follows line {last} is one section. Split the file."
+        for section in self.sections:
+            if sum(map(len, self.lines[section.line - 1 : section.own_end])) > MAX_SEARCHED:
+                return f"too long: of the section at line {section.line} only {MAX_SEARCHED} characters are searched"
+        return ""
 
     def section_at(self, line: int) -> Section:
         """The section whose own lines include this one."""
@@ -101,12 +119,20 @@ def build_rows(manual: str, path: str, file: SourceFile) -> Iterator[dict[str, A
     """A file's sections as rows of `manual_section`, without namespace and classification."""
     for section in file.sections:
         own = section_text(file.lines, section)
-        folded, tight = build_search_texts(section.title, own)
+        size, own = len(own), own[:MAX_SEARCHED]
+        # Twice: one character may be normalized to eighteen.
+        folded, tight = (text[:MAX_SEARCHED] for text in build_search_texts(section.title, own))
         yield {
-            **asdict(section),
+            "line": section.line,
+            "own_end": section.own_end,
+            "end": section.end,
+            "level": section.level,
+            "title": section.title,
+            "anchor": section.anchor,
+            "parent": section.parent,
             "manual": manual,
             "path": path,
-            "size": len(own),
+            "size": size,
             "folded": folded,
             "tight": tight,
             "defines": json.dumps(sorted(set(find_definitions(folded))), ensure_ascii=False),

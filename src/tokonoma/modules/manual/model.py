@@ -11,7 +11,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, NotRequired, cast
 
-import yaml
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -19,6 +18,7 @@ from tokonoma.core import cursor as cursors
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.folder import FileEntry
+from tokonoma.files.yaml_text import load_mapping
 from tokonoma.modules.manual.tables import NAME
 
 MAX_SETTINGS_BYTES = 512 * 1024
@@ -195,16 +195,6 @@ def paginate(kind: str, positions: Sequence[int], cursor: str | None, size: int)
     return positions[start : start + size], fields
 
 
-class _NoAliasLoader(yaml.SafeLoader):
-    """Refuses aliases: nine of them can stand for a billion values."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        loader: Any = super()
-        if loader.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
-        return loader.compose_node(parent, index)
-
-
 @lru_cache(maxsize=1)
 def load_shipped_glossary() -> Glossary:
     """The general glossary that comes with the program."""
@@ -214,7 +204,7 @@ def load_shipped_glossary() -> Glossary:
 @lru_cache(maxsize=100)  # parsed before every answer, and seldom changed
 def parse_glossary(raw: bytes) -> Glossary:
     """`terms:` is a list of lists, each of words that mean one thing; `exceptions:` is a list of words."""
-    value, problem = _load_yaml(raw)
+    value, problem = load_mapping(raw, MAX_SETTINGS_BYTES)
     terms = value.get("terms")
     groups = [_to_texts(group) for group in cast("list[Any]", terms)] if isinstance(terms, list) else []
     return Glossary(tuple(group for group in groups if len(group) > 1), _to_texts(value.get("exceptions")), problem)
@@ -222,7 +212,7 @@ def parse_glossary(raw: bytes) -> Glossary:
 
 @lru_cache(maxsize=100)
 def parse_settings(raw: bytes) -> ManualSettings:
-    value, problem = _load_yaml(raw)
+    value, problem = load_mapping(raw, MAX_SETTINGS_BYTES)
     space, allow_file = value.get("space", "/"), value.get("allow_file", False)
     if not isinstance(space, str) or not space.startswith("/") or ".." in space.split("/"):
         return ManualSettings(problem="space must be an absolute namespace, like /team")
@@ -234,20 +224,6 @@ def parse_settings(raw: bytes) -> ManualSettings:
     if not isinstance(allow_file, bool):
         problems.append("allow_file must be true or false")
     return ManualSettings(str(value.get("title", "")), namespace, allow_file is True, "; ".join(problems))
-
-
-def _load_yaml(raw: bytes) -> tuple[Mapping[str, Any], str]:
-    """The mapping, or an empty one and the problem."""
-    if len(raw) > MAX_SETTINGS_BYTES:
-        return {}, f"larger than {MAX_SETTINGS_BYTES} bytes"
-    try:
-        value = yaml.load(raw.decode(), Loader=_NoAliasLoader)  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        return {}, f"not YAML at line {mark.line + 1}" if mark is not None else "not YAML in UTF-8"
-    if value is None:
-        return {}, ""
-    return (cast("Mapping[str, Any]", value), "") if isinstance(value, dict) else ({}, "its top is not a mapping")
 
 
 def _to_texts(value: Any) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from tokonoma.core.desk import Desk, Row, Tx, parse_address
 from tokonoma.core.errors import Denied, Missing, Unavailable, is_storage_error
 from tokonoma.core.log import log
-from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.backlog import Check, process_backlog, wait_for_others
 from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
 from tokonoma.modules.manual import model
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
@@ -175,7 +175,7 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
     known = {(row[0], row[1]): row for row in desk.rows(_SELECT_STAMPS)}
     gone = [file for file in known if file not in on_disk.files]
     files = on_disk.files.items()
-    changed = [file for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
+    changed = [entry for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
     if not gone and not changed:
         _put_newest(_unchanged, generation, on_disk, _MAX_UNCHANGED)
     try:
@@ -223,29 +223,32 @@ def _has_changed(known: Sequence[Any] | None, entry: FileEntry, namespace: str) 
     return entry.stamp != known[2:6] or known[6] * 1_000_000 - entry.stamp.mtime < _MIN_AGE_NS
 
 
+FileText = tuple[ManualFileKey, FileStamp, str, str, str]
+"""key, stamp, text, hash, problem"""
+
+
 def _index_page(
-    desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], folder: RootFolder, page: Sequence[ManualFileKey]
+    desk: Desk,
+    on_disk: ManualsOnDisk,
+    known: Mapping[Any, Row],
+    folder: RootFolder,
+    page: Sequence[FileEntry],
+    check: Check,
 ) -> None:
-    texts = [(file, *_read_text(folder, on_disk.files[file])) for file in page]
+    texts = [((entry.parts[0], "/".join(entry.parts[1:])), *_read_text(folder, entry)) for entry in page]
     try:
-        _store_page(desk, on_disk, known, texts)
+        _store_page(desk, on_disk, known, texts, check)
     except Unavailable as error:
         if not is_storage_error(error):
             raise
         # Nobody sees a text that was not classified; a file that is only looked at again is what it was.
-        on_disk.unindexed.update(
-            file
-            for file, _, _, content, _ in texts
-            if file not in known or known[file][7] != f"{on_disk.namespace_of(file[0])} {content}"
-        )
+        seen = {file: f"{on_disk.namespace_of(file[0])} {content}" for file, _, _, content, _ in texts}
+        on_disk.unindexed.update(file for file, hash in seen.items() if file not in known or known[file][7] != hash)
         log("warning", "manual.unindexed", files=len(on_disk.unindexed), reason=error.reason)
 
 
 def _store_page(
-    desk: Desk,
-    on_disk: ManualsOnDisk,
-    known: Mapping[Any, Row],
-    texts: Sequence[tuple[ManualFileKey, FileStamp, str, str, str]],
+    desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], texts: Sequence[FileText], check: Check
 ) -> None:
     with desk.write_derived() as tx:
         has_news = False
@@ -255,7 +258,7 @@ def _store_page(
             named = {"manual": file[0], "path": file[1]}
             if before is None or before[7] != hash:
                 _delete_file(tx, *file)
-                _insert_file(tx, *file, text, problem, namespace)
+                _insert_file(tx, *file, text, problem, namespace, check)
                 has_news = True
             tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
             tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=desk.now(), hash=hash)
@@ -278,13 +281,14 @@ def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, st
         return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: invalid bytes were replaced"
 
 
-def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str) -> None:
+def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str, check: Check) -> None:
     text = text.replace("\x00", "\ufffd")
     file = SourceFile.parse(text, path)
     named = {"manual": manual, "path": path, "kind": "json" if path.lower().endswith(".json") else "md"}
-    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem)
+    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem or file.find_problem())
     documents = build_documents(manual, path, namespace, file)
     for document, row in zip(documents, build_rows(manual, path, file), strict=True):
+        check()
         tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))
 
 

@@ -5,10 +5,12 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 from urllib.parse import unquote
 
 from tokonoma.core.normalize import HAN, normalize, normalize_loose
+from tokonoma.files.links import find_link_targets
 
 Intent = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 
@@ -50,13 +52,12 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ("procedure", re.compile(r"手順|方法|手続|やり方|設定する|how to|how do|steps?\b|procedure|set ?up|install", re.I)),
     ("definition", re.compile(r"とは|定義|意味|what is|what are|define|definition|meaning", re.I)),
 )
-_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\(\s*<?([^)\s>]+)[^)\n]*\)")
 _REFERENCE = re.compile(r"^\[[^\]\n]{1,100}\]:\s*<?(\S+?)>?(?:\s|$)", re.MULTILINE)
 _NUMBER = "[0-9〇一二三四五六七八九十百]+"
 _ARTICLE = re.compile(f"第({_NUMBER})(条|項|章|節|編|号)(?:の({_NUMBER}))?")
 _APPENDIX = re.compile(f"(別表|別紙|付表|付録|様式|附則)(?:第)?({_NUMBER})?")
 _SEE = re.compile(
-    r"「([^」\n]{2,60})」(?:の(?:章|節|項|ページ))?(?:を|も)?(?:参照|ご覧|参考)"
+    r"「([^「」\n]{2,60})」(?:の(?:章|節|項|ページ))?(?:を|も)?(?:参照|ご覧|参考)"
     r"|\bsee (?:also |the )?(?:section |chapter |[\"“'])([^\"”'.,;\n)]{3,60})",
     re.IGNORECASE,
 )
@@ -147,8 +148,8 @@ def article_name(text: str) -> str:
 
 
 def _iter_references(own: str) -> Iterator[SectionReference]:
-    for match in (*_LINK.finditer(own), *_REFERENCE.finditer(own)):
-        target, _, anchor = unquote(match[1]).partition("#")
+    for link in chain(find_link_targets(own), (match[1] for match in _REFERENCE.finditer(own))):
+        target, _, anchor = unquote(link).partition("#")
         if "://" not in target and not target.startswith(("mailto:", "//")):
             yield SectionReference("link", target.partition("?")[0], anchor)
     folded = normalize(own.partition("\n")[2])  # a heading names its article and does not refer to it

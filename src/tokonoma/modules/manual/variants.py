@@ -19,7 +19,8 @@ from tokonoma.modules.manual.terms import QueryTerm, make_term
 MAX_VARIANTS = 40
 """Variants of one term; more are left out."""
 
-_PAIR = re.compile(r"\A(.{2,80}?)\s*[(（]\s*([^()（）]{2,80})\s*[)）]\s*\Z")
+_PAIR = re.compile(r"(.{2,80}?) ?[(（] ?([^()（）]{2,80})[)）]")
+_PLURAL = re.compile("[a-z]{3}s")
 _RUNS = re.compile(f"[ァ-ヺー]+|[a-z0-9.-]+|[{HAN}]+|[ぁ-ん]+")
 _MAX_PARTS = 4  # of a name
 _MAX_NAMES = 8  # spellings of a name, or of its first part
@@ -141,7 +142,8 @@ def expand_term(
             if key and key != term.loose.replace(" ", "") and len(found) < MAX_VARIANTS:
                 found.setdefault(key, other)
 
-    pair = _PAIR.match(term.written)  # "Container Runtime Interface (CRI)": either half may be used alone
+    # "Container Runtime Interface (CRI)": either half may be used alone.
+    pair = _PAIR.fullmatch(" ".join(term.written.split()))
     halves = [pair[1].strip(), pair[2].strip()] if pair else []
     add(halves)
     for written in (term.written, *halves):
@@ -159,11 +161,11 @@ def expand_term(
 
 
 def _singular(folded: str) -> str:
-    if not re.search(r"[a-z]{3,}s$", folded) or folded.endswith(("ss", "us", "is")):
+    if not _PLURAL.fullmatch(folded[-4:]) or folded.endswith(("ss", "us", "is")):
         return folded
     if folded.endswith("ies"):
         return folded[:-3] + "y"
-    return folded[:-2] if re.search(r"(?:ch|sh|x|ss)es$", folded) else folded[:-1]
+    return folded[:-2] if folded.endswith(("ches", "shes", "xes", "sses")) else folded[:-1]
 
 
 def _find_by_sound(folded: str, corpus: ManualCorpus) -> Iterator[str]:

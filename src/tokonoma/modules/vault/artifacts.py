@@ -14,13 +14,17 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, cast
 
+from tokonoma.core.errors import Denied
+from tokonoma.files.links import remove_comments
 from tokonoma.modules.vault.model import Range, merge_ranges
 
 SOURCE_KEYS = ("source_lines", "sourceLines", "source_line", "出典行")
+_MAX_EDGES = 10_000  # of one chart: `A & B --> C & D` is four
 _LIST = r"L?\d+(?:\s*(?:[-–~〜]|\.\.)\s*L?\d+)?(?:\s*[,、]\s*L?\d+(?:\s*(?:[-–~〜]|\.\.)\s*L?\d+)?)*"
 _LABELLED = re.compile(rf"(?:source[_ -]?lines?|出典行|出典)\s*[:=：]\s*\[?\s*({_LIST})", re.IGNORECASE)
 _BRACKETED = re.compile(r"[\[(（【]\s*(L\d+(?:\s*[-–]\s*L?\d+)?(?:\s*,\s*L\d+(?:\s*[-–]\s*L?\d+)?)*)\s*[\])）】]")
 _RANGE = re.compile(r"L?(\d+)(?:\s*(?:[-–~〜]|\.\.)\s*L?(\d+))?")
+_EMPTY = re.compile(r"[(（\[]\s*+[)）\]]")
 
 _HEAD = re.compile(r"\s*(?:flowchart|graph)\b")
 _OTHER = re.compile(r"\s*(subgraph|end|classDef|class|style|linkStyle|click|direction|accTitle|accDescr)\b")
@@ -35,12 +39,13 @@ _LINK = re.compile(
     r"(?:\s*\|(?P<label>[^|]*)\|)?"
 )
 _TEXT = re.compile(
-    r"\s*(?P<back><)?(?P<open>--|==|-\.)\s+(?P<label>[^-=.>|][^>|]*?)\s*(?P<close>-{2,}|={2,}|\.-+)"
+    r"\s*(?P<back><)?(?P<open>--|==|-\.)\s++(?P<label>[^-=.>|\s][^>|]{0,200}?)\s*+(?P<close>-{2,}|={2,}|\.-+)"
     r"(?P<head>>|[ox](?=\s)|)"
 )
 _START_WORD = re.compile(r"\s*(start|begin|entry|開始|始まり|スタート)\b", re.IGNORECASE)
 _NODE_COMMENT = re.compile(r"%%\s*([\w.-]+)\s+(?=source|出典)", re.IGNORECASE)
 _CLASS = re.compile(r":::[\w-]+")
+_REST = re.compile(r"\s*+\S")
 _AND = re.compile(r"\s*&")
 _QUOTED = re.compile(r'\s*"([^"]*)"\s*')
 
@@ -95,8 +100,7 @@ def find_source_lines(text: str) -> tuple[Range, ...]:
 
 def strip_source_lines(text: str) -> str:
     """A title without its citations."""
-    text = re.sub(r"<!--.*?-->", "", text)
-    return re.sub(r"[(（\[]\s*[)）\]]", "", _BRACKETED.sub("", _LABELLED.sub("", text))).strip()
+    return _EMPTY.sub("", _BRACKETED.sub("", _LABELLED.sub("", remove_comments(text)))).strip()
 
 
 def read_source_lines(value: dict[str, Any]) -> tuple[Range, ...]:
@@ -154,7 +158,7 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
     if not before:
         chart.warnings.append(f"line {line} is not valid")
         return
-    while text[at:].strip():
+    while _REST.match(text, at):
         link = _TEXT.match(text, at) or _LINK.match(text, at)
         if link is None:
             chart.warnings.append(f"line {line} is not valid after {before[-1]!r}")
@@ -166,6 +170,8 @@ def _parse_statement(chart: _Chart, text: str, line: int, sources: tuple[Range, 
         label = (link["label"] or "").strip().strip('"')
         cited, relation = (*sources, *find_source_lines(label)), strip_source_lines(label).casefold()
         both_ways = bool(link["back"]) or not link["head"]  # a line without a head joins both ways, as with two heads
+        if len(chart.edges) + len(before) * len(after) > _MAX_EDGES:
+            raise Denied(f"A chart has more than {_MAX_EDGES} links. Split it.", limit=_MAX_EDGES)
         for origin, goal in product(before, after):
             reference = ArtifactReference(chart.prefix + origin, chart.prefix + goal, relation, line)
             chart.edges.append(_Edge(reference, cited, label, both_ways))

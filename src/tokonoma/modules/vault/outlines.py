@@ -2,27 +2,30 @@
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, cast
 
 from tokonoma.core.errors import Denied
-from tokonoma.files.text import Section, load_markdown_parser, parse_markdown, slugify, split_lines
+from tokonoma.files.links import find_anchor_links
+from tokonoma.files.markdown import ListItem, MarkdownBlocks, scan_blocks
+from tokonoma.files.text import Section, parse_markdown, slugify, split_lines
 from tokonoma.modules.vault import artifacts
 from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference
 
-_LINK = re.compile(r"\[[^\]]*\]\(#([^)\s]+)\)")
-_RELATED = re.compile(r"^\s*(?:[-*+]\s+)?\W*(related|see also|関連|相互参照)", re.IGNORECASE)
+_RELATED = re.compile(r"\W*+(?:related|see also|関連|相互参照)", re.IGNORECASE)
 _EDGE_KEYS = (("from", "to"), ("source", "target"), ("from_id", "to_id"))
 _START_NAMES = frozenset({"start", "root", "entry", "begin", "開始"})
 _MAX_DEPTH = 64
-_ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
-_LIST_OR_FENCE = re.compile(r"\s*([-*+]|\d+[.)])\s|\s*(```|~~~)")
+_MAX_ELEMENTS = 20_000
+_ITEM = re.compile(r"\s*+(?:[-*+]|\d++[.)])\s++")
+_LIST_OR_FENCE = re.compile(r"\s*+(?:(?:[-*+]|\d++[.)])\s|```|~~~)")
 
 
 def parse_outline(text: str) -> Artifact:
     """Headings and list items, each under the one above it; links to headings; and the Mermaid charts in the text."""
-    lines = split_lines(text)
+    lines, blocks = split_lines(text), scan_blocks(text.lstrip("\ufeff"))
     sections = [section for section in parse_markdown(text, "") if section.level]
     names = _name_headings(sections)
     top = min((section.level for section in sections), default=0)
@@ -31,24 +34,22 @@ def parse_outline(text: str) -> Artifact:
     warnings: list[str] = []
     for each in sections:
         name, title = names[each.line], artifacts.strip_source_lines(each.title)
-        sources = artifacts.find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE))
+        sources = artifacts.find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE.match))
         elements.append(ArtifactElement(name, "heading", title, each.line, sources, each.level == top))
         if each.parent is not None:
             references.append(ArtifactReference(names[each.parent], name))
-    for start, end, outer in _find_list_items(text):
-        title = artifacts.strip_source_lines(_ITEM.sub("", lines[start - 1]).strip())[:200]
-        sources = artifacts.find_source_lines(_own_text(lines, start, end, _ITEM))
-        elements.append(ArtifactElement(f"L{start}", "list_item", title, start, sources))
-        heading = next((names[each.line] for each in reversed(sections) if each.line < start), None)
-        origin = f"L{outer}" if outer else heading
-        if origin is not None:
-            references.append(ArtifactReference(origin, f"L{start}"))
+    if len(blocks.items) + len(blocks.fences) > _MAX_ELEMENTS:
+        raise Denied(f"The artifact has more than {_MAX_ELEMENTS} parts. Split it.", limit=_MAX_ELEMENTS)
+    elements += [_to_element(item, lines) for item in blocks.items]
+    references += _place_items(blocks.items, sections, names)
     references += _find_links(lines, sections, names)
-    for number, (line, body) in enumerate(_find_charts(text), 1):
+    for number, (line, body) in enumerate(_find_charts(blocks), 1):
         chart = artifacts.parse_flowchart(body, line, f"chart{number}:")
         elements += chart.elements
         references += chart.references
         warnings += chart.warnings
+        if len(elements) > _MAX_ELEMENTS:
+            raise Denied(f"The artifact has more than {_MAX_ELEMENTS} parts. Split it.", limit=_MAX_ELEMENTS)
     return Artifact(elements, references, warnings)
 
 
@@ -126,21 +127,27 @@ def _name_headings(sections: list[Section]) -> dict[int, str]:
     return names
 
 
-def _own_text(lines: list[str], start: int, end: int, stop: re.Pattern[str]) -> str:
+def _own_text(lines: list[str], start: int, end: int, is_inside: Callable[[str], object]) -> str:
     """The text of a heading or list item, up to the first line that belongs to something inside it."""
-    return "".join([lines[start - 1], *takewhile(lambda line: not stop.match(line), lines[start:end])])
+    return "".join([lines[start - 1], *takewhile(lambda line: not is_inside(line), lines[start:end])])
 
 
-def _find_list_items(text: str) -> Iterator[tuple[int, int, int]]:
-    """First and last line of each list item, and the first line of the item around it (0: none)."""
-    around: list[int] = []
-    front = text[: len(text) - len(text.lstrip("\ufeff"))]
-    for token in load_markdown_parser().parse(text.removeprefix(front)):
-        if token.type == "list_item_open" and token.map is not None:
-            yield token.map[0] + 1, token.map[1], around[-1] if around else 0
-            around.append(token.map[0] + 1)
-        elif token.type == "list_item_close":
-            around.pop()
+def _to_element(item: ListItem, lines: list[str]) -> ArtifactElement:
+    written = lines[item.line - 1]
+    mark = _ITEM.match(written)
+    title = artifacts.strip_source_lines(written[mark.end() if mark else 0 :].strip())[:200]
+    sources = artifacts.find_source_lines(_own_text(lines, item.line, item.end, _ITEM.match))
+    return ArtifactElement(f"L{item.line}", "list_item", title, item.line, sources)
+
+
+def _place_items(items: list[ListItem], sections: list[Section], names: dict[int, str]) -> Iterator[ArtifactReference]:
+    """Each list item is under the item around it, or else under the heading above."""
+    starts = [section.line for section in sections]
+    for item in items:
+        above = bisect_left(starts, item.line)
+        origin = f"L{item.around}" if item.around else names[starts[above - 1]] if above else None
+        if origin is not None:
+            yield ArtifactReference(origin, f"L{item.line}")
 
 
 def _find_links(lines: list[str], sections: list[Section], names: dict[int, str]) -> Iterator[ArtifactReference]:
@@ -153,12 +160,12 @@ def _find_links(lines: list[str], sections: list[Section], names: dict[int, str]
                 mutual = True
             elif not line.strip():
                 mutual = False
-            for anchor in _LINK.findall(line):
+            for anchor in find_anchor_links(line):
                 yield ArtifactReference(names[each.line], anchor.casefold(), "related" if mutual else "", number)
 
 
-def _find_charts(text: str) -> Iterator[tuple[int, str]]:
+def _find_charts(blocks: MarkdownBlocks) -> Iterator[tuple[int, str]]:
     """The Mermaid blocks of a Markdown text, each with the line before its body."""
-    for token in load_markdown_parser().parse(text):
-        if token.type == "fence" and token.info.strip().casefold().startswith("mermaid") and token.map is not None:
-            yield token.map[0] + 1, token.content
+    for fence in sorted(blocks.fences):
+        if fence.info.casefold().startswith("mermaid"):
+            yield fence.line, fence.text

@@ -33,15 +33,18 @@ from tokonoma.search.tuning import TUNING
 
 FORMAT_VERSION = 3  # of tokens and packed terms: another number means that the index has to be rebuilt
 TITLE_COUNT = 2
+MAX_TEXT = 2**20
+"""Characters of a document whose words are indexed, as many as a memo can have. A passage of a file may be longer."""
 
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces
 _PAIRED = f"{HAN}{HIRAGANA}{KATAKANA}{HANGUL}{_THAI}"
 _RUN = re.compile(f"[{_PAIRED}]+")
 # Letters and digits of any other script; vowel signs of India are marks, which \\w leaves out.
 _LETTER = rf"(?:[^\W_{_PAIRED}]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0980-\u0dff])"
-_WORD = re.compile(rf"{_LETTER}+(?:[-_.'/\\:@=&?#%~+]{{1,3}}{_LETTER}+)*(?:[+#]{{1,2}}(?![\w+#]))?")
+# Nothing is given back (++): a word of a million letters would otherwise take a hundred megabytes.
+_WORD = re.compile(rf"{_LETTER}++(?:[-_.'/\\:@=&?#%~+]{{1,3}}{_LETTER}++)*+(?:[+#]{{1,2}}(?![\w+#]))?")
 _SIGN = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
-_COUNTED = re.compile(rf"([0-9]+)([{HAN}{KATAKANA}])")  # 3条, 1947年
+_COUNTED = re.compile(rf"(?<![0-9])([0-9]+)([{HAN}{KATAKANA}])")  # 3条, 1947年
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT_ALONE = re.compile(f"[{HIRAGANA}ー{_THAI}]+")  # characters that mean nothing by themselves
 _NEVER_ALONE = frozenset({"soft", "bar", "thai"})
@@ -212,7 +215,7 @@ def _read_header(packed: bytes) -> tuple[int, PackedMatch]:
 
 
 def _normalize_text(text: str) -> str:
-    text = normalize_case(text)
+    text = normalize_case(text[:MAX_TEXT])[:MAX_TEXT]  # one character may be normalized to eighteen
     return _THOUSANDS.sub("", text) if "," in text else text
 
 

@@ -19,10 +19,10 @@ from tokonoma.core.log import log
 from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.connections import ConnectionLimits, Connections, LimitedConnection
 
-GRACE = 2.0
+GRACE = 1.0
 """Seconds that running calls may still take after a signal to end."""
 
-CANCEL_GRACE = 2
+CANCEL_GRACE = 1
 """Seconds more for calls that were then cancelled, before their connections are closed."""
 
 _ACCEPT_PAUSE = 0.05  # seconds, after the system has refused one

@@ -1,5 +1,6 @@
 """JSON-RPC: from bytes to one message, and from results and errors to bytes."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard, cast
@@ -32,9 +33,12 @@ UNAUTHENTICATED = -32011
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
+MAX_VALUES = 200_000
+"""Members of all lists and objects of a message. A value takes up to a hundred times its bytes in memory."""
 _MAX_NAMED = 64 * 1024  # bytes of a message whose doubled keys are named: finding them takes memory
 
 RequestId = str | int
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # one that does not end takes the rest
 
 
 class ProtocolError(Exception):
@@ -78,6 +82,8 @@ def parse_message(raw: bytes) -> Message | None:
     """Return one message; None for a response, because this server sends no requests."""
     if len(raw) > MAX_BYTES:
         raise oversized_error()
+    if _has_too_many_values(raw):
+        raise ProtocolError(INVALID_REQUEST, f"The message has more than {MAX_VALUES} values")
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -117,6 +123,23 @@ def oversized_error() -> ProtocolError:
 def is_id(value: Any) -> TypeGuard[RequestId]:
     """Strings and integers; `true` is not an integer."""
     return type(value) is str or type(value) is int
+
+
+def _has_too_many_values(raw: bytes) -> bool:
+    # Before anything is built. Counting signs decides nearly every message; only then are texts left out.
+    if len(raw) <= MAX_VALUES or _count_signs(raw) <= MAX_VALUES:
+        return False
+    count = at = 0
+    for text in _TEXT.finditer(raw):
+        count += _count_signs(raw[at : text.start()])
+        at = text.end()
+        if count > MAX_VALUES:
+            return True
+    return count + _count_signs(raw[at:]) > MAX_VALUES
+
+
+def _count_signs(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"{") + raw.count(b"[")
 
 
 def _is_too_deep(fields: dict[str, Any], raw: bytes) -> bool:
