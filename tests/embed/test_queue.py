@@ -76,11 +76,16 @@ def test_a_refill_does_not_ask_for_what_another_worker_has_just_done(
     first.save("a", "a note")
     first.switch()
     second.worker._model, second.worker._batches = second.worker._open_model(read_active(second))
+    first.worker._model, first.worker._batches = first.worker._open_model(read_active(first))
     real, working = second.vectors.list_missing, threading.Thread(target=first.work)
+    server.mood = "slow"
+    working.start()
+    server.reached.wait()  # its vector is being made
 
     def list_slowly(*args: Any) -> Sequence[int]:
         found = real(*args)
-        working.start()
+        server.mood = "well"
+        server.go_on.set()
         until_it_waits_or_ends(first, working)
         return found
 

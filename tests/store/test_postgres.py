@@ -9,7 +9,7 @@ import pytest
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Invalid, Unavailable, Unready
 from tokonoma.store.database import open_database
-from tokonoma.store.postgres import CONNECTIONS
+from tokonoma.store.postgres import CONNECTIONS, RESERVED
 
 
 @pytest.fixture
@@ -112,6 +112,33 @@ def test_more_blocks_than_connections_wait_their_turn_and_can_be_stopped(words):
     for each in threads:
         each.join()
     assert kept(words) == []
+
+
+def test_writers_leave_connections_to_readers(words):
+    inside, release = threading.Semaphore(0), threading.Event()
+
+    def hold() -> None:
+        with words.writing():
+            inside.release()
+            release.wait()
+
+    threads = [threading.Thread(target=hold) for _ in range(CONNECTIONS)]
+    for each in threads:
+        each.start()
+    for _ in range(CONNECTIONS - RESERVED):
+        inside.acquire()
+    stop = CancelToken()
+    timer = threading.Timer(10, stop.cancel, ["timeout"])  # else it would wait for the writers, and they for it
+    timer.start()
+    try:
+        with words.reading(stop) as tx:
+            assert tx.rows("select 1") == [(1,)]
+        assert not inside.acquire(blocking=False)
+    finally:
+        timer.cancel()
+        release.set()
+        for each in threads:
+            each.join()
 
 
 def test_a_deadlock_is_a_busy_database(words):
