@@ -65,7 +65,7 @@ def test_a_secret_is_stopped_before_it_leaves_and_other_texts_are_not(home):
     "tool_input",
     [
         {"text": "x" * 40_000 + f" {MADE_UP}"},
-        {"text": "x" * 7_960 + f" {MADE_UP} " + "x" * 5_000},  # across two parts
+        {"text": "x" * 7_981 + f" {MADE_UP} " + "x" * 5_000},  # 13 characters before the end of a part
         {"list": [1, None, {"deep": {MADE_UP: True}}]},
         {"text": "x" * 1_000_001},
     ],
