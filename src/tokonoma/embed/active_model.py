@@ -5,7 +5,6 @@ it can use it, and searches by words alone if it cannot. Only `tokonoma reindex 
 """
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -44,8 +43,8 @@ def is_update(config: ModelConfig, active: StoredModel) -> bool:
     version never goes back to its own."""
     if config.provider != "builtin" or parse_config(active).provider != "builtin":
         return False
-    mine, stored = (re.search(r"\d+$", name) for name in (config.model, parse_config(active).model))
-    return mine is not None and stored is not None and int(mine[0]) > int(stored[0])
+    mine, stored = (name.rpartition("-")[2] for name in (config.model, parse_config(active).model))
+    return mine.isdecimal() and stored.isdecimal() and int(mine) > int(stored)
 
 
 def load_active(get_embedder: GetEmbedder, config: ModelConfig, active: StoredModel) -> Embedder:
