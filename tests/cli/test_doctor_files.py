@@ -3,9 +3,10 @@
 import json
 import os
 import shutil
-import sqlite3
 
 import pytest
+
+from tokonoma.store.database import format_sqlite_url, open_database
 
 
 @pytest.fixture
@@ -52,10 +53,10 @@ def test_an_edit_by_another_program_is_no_damage(findings, vault):
 def test_a_file_that_changed_without_being_written_is_damage(findings, vault, home):
     rot(vault / "a.md", b"tWo\n")
     # What the disk cannot be made to say again, the database is told.
-    shell = sqlite3.connect(home / "tokonoma.db")
-    shell.execute("update vault_file set ctime = ?", [(vault / "a.md").stat().st_ctime_ns])
-    shell.commit()
-    shell.close()
+    database = open_database(format_sqlite_url(home / "tokonoma.db"))
+    with database.writing() as statements:
+        statements.run("update vault_file set ctime = :at", at=(vault / "a.md").stat().st_ctime_ns)
+    database.close()
     ((state, says),), code = findings("files")
     assert (state, code) == ("fail", 1)
     assert "vault/a.md" in says

@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
+from tokonoma.store.database import format_sqlite_url, open_database
 
 NOBODY = 65534
 CAPABILITIES = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: what lets root read everything
@@ -95,10 +95,10 @@ def test_settings_and_plugins_of_another_user(start, home):
 
 def test_a_home_of_a_newer_version(value, run, home):
     value("call", "memory", "list")
-    shell = sqlite3.connect(home / "tokonoma.db")
-    shell.execute("insert into migration values ('journal', '999_future', 9999999999999)")
-    shell.commit()
-    shell.close()
+    database = open_database(format_sqlite_url(home / "tokonoma.db"))
+    with database.writing() as statements:
+        statements.run("insert into migration values ('journal', '999_future', 9999999999999)")
+    database.close()
     assert "newer version" in run("call", "memory", "list").stderr
     app = App({"home": str(home), "log_level": "error"}, {})
     (content,) = Lines(app).tool("call", module="memory", tool_name="list", params={})["content"]

@@ -141,7 +141,7 @@ def test_a_backup_that_is_interrupted_leaves_nothing(run, tmp_path, monkeypatch)
     def interrupted(*words, **more):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("tokonoma.store.sqlite.backup._write_seal", interrupted)
+    monkeypatch.setattr("tokonoma.store.file_archive._write_seal", interrupted)
     target = tmp_path / "x.backup"
     stopped = run("backup", str(target))
     assert stopped.exit_code == 130

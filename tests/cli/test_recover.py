@@ -67,7 +67,7 @@ def test_what_lies_around_damaged_pages_comes_back_and_the_rest_is_named(run, va
     result = run("recover", str(tmp_path / "out"), "--json")
     assert result.exit_code == 1, result.output
     assert database.read_bytes() == before
-    assert {each.name for each in database.parent.iterdir()} == {"tokonoma.db"}
+    assert {each.name for each in database.parent.iterdir()} == {"tokonoma.db", "tokonoma.db-heads"}
     memos, report = memos_in(tmp_path / "out"), json.loads(result.stdout)
     lost = find_table(report, "memo")
     assert COUNT - 30 < len(memos) < COUNT

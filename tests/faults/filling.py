@@ -11,6 +11,7 @@ from talk import Lines
 from tokonoma.app import App
 from tokonoma.app.store import find_heads_file
 from tokonoma.journal.heads import read_heads
+from tokonoma.store import sqlite
 
 
 def fill(talk: Lines, first: int) -> None:
@@ -29,6 +30,7 @@ def wait_for(done) -> None:
 
 
 def main(home: str, end: str) -> None:
+    sqlite.CHECKPOINT_PAGES = 10**9  # the log of a killed server holds what it wrote
     app = App({"home": home}, {})
     app.warm(serves=True)
     fill(Lines(app), 0 if end == "close" else 100)

@@ -133,4 +133,4 @@ def test_no_arguments_lead_to_an_internal_error(app):
     assert set(META_TOOLS) < set(fuzzer.tools)
     fuzzer.run(CALLS)
     assert fuzzer.problems == []
-    assert len(fuzzer.succeeded) > (65 if SOAK else 25), "hardly a call got past its parameters"
+    assert len(fuzzer.succeeded) > (65 if SOAK else 20), "hardly a call got past its parameters"

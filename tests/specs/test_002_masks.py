@@ -31,11 +31,13 @@ REACHES: dict[str, dict[str, Any]] = {
 # What differs between any two calls.
 _OWN = re.compile(r'"(request_id|trace_id|timestamp|at|started_at)":\s*"[^"]*"')
 _COUNTS = re.compile(r'"(journal_entries|duration_us|bytes_in|bytes_out)":\s*\d+|\d+ MiB free')
+# A tool that keeps a log only reads for a caller that may not write: what the caller knows of itself.
+_HINTS = re.compile(r'"(readOnly|idempotent)Hint":\s*(true|false)')
 
 
 def normalize(answer: Any) -> str:
     text = json.dumps(answer).replace('\\"', '"').replace("key:masked", "key:plain")
-    return _COUNTS.sub("-", _OWN.sub("-", text))
+    return _HINTS.sub("-", _COUNTS.sub("-", _OWN.sub("-", text)))
 
 
 class Pair:

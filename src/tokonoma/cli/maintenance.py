@@ -33,7 +33,7 @@ def reindex_command(app: App, only: str | None, from_start: bool, embedding: boo
     require_database(app, "index")
     if embedding:
         model = app.search.switch_model()
-        click.echo(f"The embedding model of this database is {model.name} ({model.dimension} numbers per vector).")
+        print_line(f"The embedding model of this database is {model.name} ({model.dimension} numbers per vector).")
     else:
         _rebuild(app, only, from_start)
     report_vectors(app, wait)

@@ -15,7 +15,7 @@ from tokonoma.cli.backup import load_known_tables
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.items.files import export_to_items_folder
 from tokonoma.cli.memos import export_to_file
-from tokonoma.cli.output import pluralize, print_json, print_note
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note
 from tokonoma.cli.where import find_sqlite_file
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.store.backup import create_backup
@@ -109,10 +109,10 @@ def _print_report(tables: Sequence[RecoveredTable], folder: Path) -> None:
         if not _is_complete(table):
             lost = f"{table.lost} lost" if table.lost else "others may be lost"
             names = f" ({', '.join(table.keys[:5])}{', …' if table.lost > 5 else ''})" if table.keys else ""
-            click.echo(f"{table.name}: {pluralize(table.rows, 'row')} read, {lost}{names}, {table.refused} unusable")
+            print_line(f"{table.name}: {pluralize(table.rows, 'row')} read, {lost}{names}, {table.refused} unusable")
     whole = sum(_is_complete(table) for table in tables)
     rows = sum(table.rows for table in tables)
-    click.echo(f"{pluralize(rows, 'row')} read; {whole} of {len(tables)} tables are whole")
+    print_line(f"{pluralize(rows, 'row')} read; {whole} of {len(tables)} tables are whole")
     print_note(
         f"Everything that was read is in {folder}. To use it: `tokonoma restore {folder / 'recovered.backup'}`, then"
         " `tokonoma reindex`."

@@ -179,19 +179,17 @@ class SqliteDatabase:
                 problems += [explain_problem(each) for each in found if each != "ok" and not each.startswith("***")]
                 for table, number, parent, _key in tx.rows("pragma foreign_key_check"):
                     problems.append(f"row {number} of {table} refers to a row of {parent} that is not there")
-            with (
-                closing(self.open_reader()) as reader,
-                closing(self._open_mover()) as mover,
-                translate_errors(self.path),
-            ):
-                problems += find_lost_pages(reader.raw, mover.raw, self.path)
+            problems += self._find_lost_pages()
         except Unavailable as refusal:
             problems.append(refusal.message)
         return problems
 
     def _find_lost_pages(self) -> list[str]:
-        with translate_errors(self.path), closing(self.open_reader()) as reader, closing(self._open_mover()) as mover:
-            return find_lost_pages(reader.raw, mover.raw, self.path)
+        with translate_errors(self.path), closing(self.open_reader()) as reader:
+            if self._frozen is not None:  # the log is empty, and nobody writes
+                return find_lost_pages(reader.raw, None, self.path)
+            with closing(self._open_mover()) as mover:
+                return find_lost_pages(reader.raw, mover.raw, self.path)
 
     def has_checksums(self) -> bool:
         with self.reading() as tx:
