@@ -163,3 +163,28 @@ def test_pages_hold_every_call_once_newest_first(store):
     assert seen == [f"r{number}" for number in reversed(range(25))]
     with store.reading() as rows:
         assert list_recent(rows, "key:somebody", 10, None) == ([], None)
+
+
+def test_at_the_end_the_journal_waits_for_other_writers_only_so_long(store, capsys):
+    """Who holds the database does not hold the process that ends."""
+    keep, held, ended = keeper(store), threading.Event(), threading.Event()
+
+    def hold():
+        with store.writing() as statements:
+            statements.rows("select kind from journal")
+            held.set()
+            ended.wait()
+
+    keep.record(call(1, "search"), "ok", "", 1)
+    keep.flush()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    keep.record(call(2, "search"), "ok", "", 1)
+    if store.kind == "sqlite":
+        keep.close(wait=0.05)
+        assert '"reason": "timeout"' in capsys.readouterr().err
+    ended.set()
+    holder.join()
+    keep.close()
+    assert verdict(store).problems == ()

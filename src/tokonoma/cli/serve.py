@@ -1,6 +1,7 @@
 """`stdio` and `serve`: MCP on standard input and output, and over HTTP."""
 
 import errno
+import os
 import socket
 import sys
 
@@ -69,6 +70,10 @@ def serve(ctx: click.Context) -> None:
         scheme, port = "http" if tls is None else "https", listener.getsockname()[1]
         server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port))
         server.run(sockets=[listener])
+    if app.pool.is_busy:
+        # A worker that has not noticed its cancellation would hold up the interpreter's end. Everything is closed.
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _open_listener(host: str, port: int) -> socket.socket:
