@@ -238,3 +238,28 @@ def test_entries_that_are_lost_are_counted_and_logged(monkeypatch, capsys):
     told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [each["entries"] for each in told if each["event"] == "journal.dropped"] == [1, 2, 4]
     assert keep.describe_problem().startswith("5 entries are lost, 10 wait")
+
+
+def test_at_the_end_the_journal_waits_for_other_writers_only_so_long(store, capsys):
+    """Who holds the database does not hold the process that ends."""
+    keep, held, ended = keeper(store), threading.Event(), threading.Event()
+
+    def hold():
+        with store.writing() as statements:
+            statements.rows("select kind from journal")
+            held.set()
+            ended.wait()
+
+    keep.record(call(1, "search"), "ok", "", 1)
+    keep.flush()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    keep.record(call(2, "search"), "ok", "", 1)
+    if store.kind == "sqlite":
+        keep.close(wait=0.05)
+        assert '"reason": "timeout"' in capsys.readouterr().err
+    ended.set()
+    holder.join()
+    keep.close()
+    assert verdict(store).problems == ()

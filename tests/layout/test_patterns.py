@@ -48,7 +48,9 @@ BOUNDED = {
     "modules.manual.variants._HEREAFTER": (70, "the text in a bracket, at most 70 characters"),
     "modules.manual.variants._HEREAFTER_EN": (70, "the text in a bracket"),
     "modules.vault.matching._GLOB_TOKEN": (500, "a glob, which has at most 500 characters"),
-    "search.dates": (600, "the start of a text, see _READ"),
+    "policy.detect_personal._REFERENCE_WORDS": (32, "the 32 characters before a number"),
+    "transfer.notes._ATTACHMENT": (500, "the target of a link, which has at most 500 characters"),
+    "search.dates": (9000, "the first 500 characters of a query, each of which may be normalized to eighteen"),
 }
 BUILT_AT_RUN_TIME = {
     "core.query:_find_window": "one literal term",

@@ -1,5 +1,7 @@
 """Links, tags and categories in notes."""
 
+import time
+
 import pytest
 
 from tokonoma.transfer import wiki
@@ -85,3 +87,18 @@ def test_hostile_texts_hold_nothing():
         assert list(wiki.find_links(lines, typed=True)) == []
         wiki.find_tags(lines)
         wiki.find_categories(lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [("a `b` c", "a   c"), ("``a`b`` c", "  c"), ("`a ``b", "`a ``b"), ("``` `a` ```", " "), ("`" * 12, "`" * 12)],
+)
+def test_spans_of_code_are_left_out(line, rest):
+    assert wiki._remove_code(line) == rest
+
+
+def test_backticks_take_time_in_proportion():
+    line = "".join("`" * (number % 300) + "a" for number in range(10_000))
+    before = time.thread_time()
+    wiki._remove_code(line)
+    assert time.thread_time() - before < 2

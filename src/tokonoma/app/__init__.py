@@ -276,17 +276,21 @@ class App:
         self.search.resume(serves=serves)
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))
 
-    def close(self, grace: float = 1.5) -> None:
-        """Finish what was accepted, stop background work, end the journal's chains, close the database."""
+    def close(self, grace: float = 1.5, journal_wait: float = 30.0) -> None:
+        """Finish what was accepted, stop background work, end the journal's chains, close the database. `journal_wait`:
+        seconds that the journal waits for other writers."""
         until = time.monotonic() + grace
         self.pool.close(grace)
         for close in self._closers:
             close()
         if self._jobs.current is not None:
             self._jobs.current.close(max(0.1, until - time.monotonic()))
-        for part in (self._search, self._journal, self._database):
-            if part.current is not None:
-                part.current.close()
+        if self._search.current is not None:
+            self._search.current.close()
+        if self._journal.current is not None:
+            self._journal.current.close(journal_wait)
+        if self._database.current is not None:
+            self._database.current.close()
         if self.spans is not None:
             self.spans.close()
 

@@ -82,7 +82,10 @@ def open_app(ctx: click.Context, *, serves: bool = False) -> "Generator[App]":
         yield app
     finally:
         # A server has already waited for its calls: after a signal it ends within three seconds.
-        app.close(0.5 if serves else 1.5)
+        if serves:
+            app.close(0.2, journal_wait=0.2)
+        else:
+            app.close()
 
 
 def pass_app(function: "Callable[Concatenate[App, P], T]") -> Callable[P, T]:

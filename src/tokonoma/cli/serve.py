@@ -1,6 +1,7 @@
 """`stdio` and `serve`: MCP on standard input and output, and over HTTP."""
 
 import errno
+import os
 import socket
 import sys
 from functools import partial
@@ -70,6 +71,10 @@ def serve(ctx: click.Context) -> None:
         )
         server = HttpServer(endpoint, tls=tls, on_started=lambda: _announce(app, scheme, host, port), limits=limits)
         server.run(sockets=[listener])
+    if app.pool.is_busy:
+        # A worker that has not noticed its cancellation would hold up the interpreter's end. Everything is closed.
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def build_endpoint(app: App) -> "HttpApp":

@@ -38,6 +38,7 @@ class JournalWriter:
         self._flushing = threading.Lock()  # two flushes at once would write the same group
         self._thread: threading.Thread | None = None
         self._closing = False
+        self._stop = CancelToken()  # ends the waiting for other writers, when the process ends
         self._dropped, self._report_at = 0, 1  # entries that are lost, and how many of them are logged next
         self._problem = ""  # why the last group could not be written
         self.refusals = RefusalRecorder(self._enqueue)
@@ -130,7 +131,7 @@ class JournalWriter:
             for _ in range(-(-len(self._queue) // _GROUP_SIZE)):
                 with self._lock:
                     group, dropped = list(islice(self._queue, _GROUP_SIZE)), self._dropped
-                with self._borrow_chain() as chain, self._open_write(None) as statements:
+                with self._borrow_chain() as chain, self._open_write(self._stop) as statements:
                     chain.add(statements, *group)
                 with self._lock:
                     for _ in range(len(group) - (self._dropped - dropped)):
@@ -149,18 +150,27 @@ class JournalWriter:
             self._report_at = 2 * self._dropped
             log("error", "journal.dropped", entries=self._dropped, reason=self._problem or "queue_full")
 
-    def close(self) -> None:
-        """Write the last group, and the end of each chain."""
+    def close(self, wait: float = 30.0) -> None:
+        """Write the last group, and the end of each chain, if other writers let it within `wait` seconds."""
         self.refusals.close()
         with self._changed:
             self._closing = True
             self._changed.notify_all()
+        timer = threading.Timer(wait, self._stop.cancel, ("timeout",))
+        timer.daemon = True
+        timer.start()
+        try:
+            self._write_end()
+        finally:
+            timer.cancel()
+
+    def _write_end(self) -> None:
         if self._thread is not None:
             self._thread.join()
         try:
             self.flush()
             for chain in filter(lambda each: each.is_open, self._free_chains):
-                with self._open_write(None) as statements:
+                with self._open_write(self._stop) as statements:
                     chain.add(statements, JournalEntry(now(), "close", anchors=read_anchors(statements, chain.id)))
                 self._note_commit(chain)
         except Refusal as error:

@@ -69,6 +69,11 @@ class WorkerPool:
         for thread in threads:
             thread.join(share)
 
+    @property
+    def is_busy(self) -> bool:
+        """After `close`: whether a worker has not ended in time."""
+        return any(thread.is_alive() for thread in self._threads)
+
     def _wake(self) -> None:
         if self._coming:
             return

@@ -27,7 +27,7 @@ _WIDE = re.compile(r"\\U000[1-9A-F]")
 _BAD = re.compile(r'[<>:"/\\|?*#^\[\]%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufffe\uffff]+')
 _SPACES = re.compile(r"\s+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+|[-*>+]\s+|\d+[.)]\s+)?(.*\S)")
+_HEADING = re.compile(r"\s*+(?:#{1,6}\s++|[-*>+]\s++|\d++[.)]\s++)?(.*\S)")
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -13,7 +13,7 @@ from tokonoma.transfer.files import NOTE_SUFFIXES
 _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]{1,500})\]\]")
 _LINK = re.compile(r"(!?)\[[^\[\]\n]{0,300}\]\((?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))(?: \"[^\"\n]{0,300}\")?\)")
 _FENCE = re.compile(r" {0,3}(`{3,100}|~{3,100})")
-_CODE = re.compile(r"(`{1,10})(?!`)[^\n]{1,2000}?(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?:^|(?<=\s))#([\w/-]{1,200})")
 _ITEM = re.compile(r"\s{0,40}[-*+] +(\S.*)")
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,200})\]\s+\S")
@@ -44,8 +44,29 @@ def blank_code(text: str) -> list[str]:
             fence = mark[1]
             lines.append("")
         else:
-            lines.append(_CODE.sub(" ", line) if "`" in line else line)
+            lines.append(_remove_code(line) if "`" in line else line)
     return lines
+
+
+def _remove_code(line: str) -> str:
+    """A line with a space for each span of code: from a run of backticks to the next run of the same length."""
+    runs = [found.span() for found in _TICKS.finditer(line)]
+    closing: dict[int, int] = {}  # run → the next one of its length
+    last: dict[int, int] = {}
+    for number in reversed(range(len(runs))):
+        start, end = runs[number]
+        if end - start in last:
+            closing[number] = last[end - start]
+        last[end - start] = number
+    parts: list[str] = []
+    at = number = 0
+    while number < len(runs):
+        if number in closing:
+            parts += (line[at : runs[number][0]], " ")
+            number = closing[number]
+            at = runs[number][1]
+        number += 1
+    return "".join([*parts, line[at:]])
 
 
 def find_links(lines: list[str], *, typed: bool) -> Iterator[WikiLink]:

@@ -25,7 +25,7 @@ _MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
-_QUOTED = re.compile(rf"[{_QUOTE}]((?:\\.|[^\\{_QUOTE}])*)[{_QUOTE}]", re.DOTALL)
+_QUOTED = re.compile(rf"[{_QUOTE}]([^\\{_QUOTE}]*+(?:\\.[^\\{_QUOTE}]*+)*+)[{_QUOTE}]", re.DOTALL)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
     **{word: f"{word} needs something before it" for word in ("AND", "OR")},

@@ -20,10 +20,12 @@ from tokonoma.modules.vault.model import Range, merge_ranges
 
 SOURCE_KEYS = ("source_lines", "sourceLines", "source_line", "出典行")
 _MAX_EDGES = 10_000  # of one chart: `A & B --> C & D` is four
-_LIST = r"L?\d+(?:\s*(?:[-–~〜]|\.\.)\s*L?\d+)?(?:\s*[,、]\s*L?\d+(?:\s*(?:[-–~〜]|\.\.)\s*L?\d+)?)*"
-_LABELLED = re.compile(rf"(?:source[_ -]?lines?|出典行|出典)\s*[:=：]\s*\[?\s*({_LIST})", re.IGNORECASE)
-_BRACKETED = re.compile(r"[\[(（【]\s*(L\d+(?:\s*[-–]\s*L?\d+)?(?:\s*,\s*L\d+(?:\s*[-–]\s*L?\d+)?)*)\s*[\])）】]")
-_RANGE = re.compile(r"L?(\d+)(?:\s*(?:[-–~〜]|\.\.)\s*L?(\d+))?")
+_LIST = r"L?\d++(?:\s*+(?:[-–~〜]|\.\.)\s*+L?\d++)?(?:\s*+[,、]\s*+L?\d++(?:\s*+(?:[-–~〜]|\.\.)\s*+L?\d++)?)*"
+_LABELLED = re.compile(rf"(?:source[_ -]?lines?|出典行|出典)\s*+[:=：]\s*+\[?\s*+({_LIST})", re.IGNORECASE)
+_BRACKETED = re.compile(
+    r"[\[(（【]\s*+(L\d++(?:\s*+[-–]\s*+L?\d++)?(?:\s*+,\s*+L\d++(?:\s*+[-–]\s*+L?\d++)?)*)\s*+[\])）】]"
+)
+_RANGE = re.compile(r"L?(\d++)(?:\s*+(?:[-–~〜]|\.\.)\s*+L?(\d++))?")
 _EMPTY = re.compile(r"[(（\[]\s*+[)）\]]")
 
 _HEAD = re.compile(r"\s*(?:flowchart|graph)\b")

@@ -19,11 +19,11 @@ from tokonoma.core.log import log
 from tokonoma.server.http.app import HttpApp
 from tokonoma.server.http.connections import ConnectionLimits, Connections, LimitedConnection
 
-GRACE = 1.0
-"""Seconds that running calls may still take after a signal to end."""
+GRACE = 0.5
+"""Seconds that running calls may still take after a signal to end; then they are cancelled."""
 
 CANCEL_GRACE = 1
-"""Seconds more for calls that were then cancelled, before their connections are closed."""
+"""Seconds, after the whole seconds of the grace, until the connections of cancelled calls are closed."""
 
 _ACCEPT_PAUSE = 0.05  # seconds, after the system has refused one
 

@@ -17,6 +17,7 @@ from tokonoma.store.sqlite.connection import SqliteConnection, extended_code
 
 MAX_IDLE = 4  # connections kept open; more are opened when more blocks read in parallel
 _translate = SQLITE.translate
+_CLOSE_WAIT = 0.2  # seconds
 
 
 class ReaderPool:
@@ -141,14 +142,14 @@ class SqliteWriter:
         self.lock.release()
 
     def close(self) -> None:
-        """Wait a second for the block that writes now, then interrupt it. What was committed is kept either way."""
+        """Wait a moment for the block that writes now, then interrupt it. What was committed is kept either way."""
         self._closed = True
         with suppress(Unavailable):
             try:
-                self.lock.acquire(wait=1.0)
+                self.lock.acquire(wait=_CLOSE_WAIT)
             except Unavailable:
                 self.connection.interrupt()
-                self.lock.acquire(wait=1.0)
+                self.lock.acquire(wait=_CLOSE_WAIT)
             self.connection.close()
             self.lock.release()
 
