@@ -4,6 +4,7 @@
 ends servers that are at work.
 """
 
+import importlib
 import json
 import os
 import queue
@@ -25,6 +26,8 @@ from talk import Lines
 
 from tokonoma.app import App
 from tokonoma.core.call import Caller
+from tokonoma.core.concurrency import CancelToken
+from tokonoma.files.backlog import _IndexingRun
 from tokonoma.server.mcp.session import StdioSession
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
@@ -197,15 +200,47 @@ def test_a_server_at_work_ends_soon_after_a_signal(server, count):
     assert server.process.wait(3.0) == 0
 
 
-def test_a_time_limit_ends_the_indexing_of_one_file(app):
-    """A file is indexed in one transaction, of thousands of documents: the limit is noticed between two of them."""
-    manual = Path(app.server_info.locations()["manuals"]) / "m"
-    manual.mkdir(parents=True)
-    (manual / "long.md").write_text("".join(f"# {number}\n{'word ' * 100}\n" for number in range(2000)))
+BUILDERS = [
+    ("manual", "list", "manual_section", "tokonoma.modules.manual.sync.build_rows"),
+    ("vault", "ls", "vault_part", "tokonoma.files.index_sync.file_address"),
+]
+
+
+@pytest.mark.parametrize(("module", "tool", "table", "builder"), BUILDERS)
+def test_the_end_of_its_time_is_noticed_within_a_file(app, monkeypatch, module, tool, table, builder):
+    """A file is indexed in one transaction, of thousands of documents: the token is checked between two of them."""
+    folder = Path(app.server_info.locations()["vault" if module == "vault" else "manuals"]) / "m"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "long.md").write_text("".join(f"# {number}\ntext\n" for number in range(50)))
+    tokens: list[CancelToken] = []
+    check = _IndexingRun.check_deadline
+
+    def take_token(run, desk, deadline):
+        tokens.append(desk.call.cancel_token)
+        check(run, desk, deadline)
+
+    module_name, _, name = builder.rpartition(".")
+    original = getattr(importlib.import_module(module_name), name)
+
+    def end_meanwhile(*arguments):
+        tokens[-1].cancel("timeout")
+        return original(*arguments)
+
+    monkeypatch.setattr(_IndexingRun, "check_deadline", take_token)
+    monkeypatch.setattr(builder, end_meanwhile)
+    assert Lines(app).refused(module, tool)["code"] == "TIMEOUT"
+    with app.database.reading() as rows:
+        assert rows.rows(f"select * from {table} where path like '%long.md'") == []
+    monkeypatch.undo()
+    assert not Lines(app).tool("call", module=module, tool_name=tool, params={}).get("isError")
+
+
+def test_an_error_does_not_repeat_a_long_input(app):
     talk = Lines(app)
-    step = {"id": "a", "module": "manual", "tool": "list", "params": {}}
-    assert [each["status"] for each in talk.batch({**step, "time_limit": 0.05})["steps"]] == ["timeout"]
-    assert talk.call("manual", "list")["items"][0]["sections"] == 2000
+    talk.call("vault", "create", path="heading.md", content="# A\n")
+    error = talk.refused("vault", "replace", path="heading.md", heading="x" * MB, replace="y")
+    assert error["code"] == "not_found"
+    assert len(error["message"]) < 5000
 
 
 def test_a_time_limit_ends_a_call_that_stores_much(app):

@@ -256,10 +256,12 @@ def test_at_the_end_the_journal_waits_for_other_writers_only_so_long(store, caps
     holder.start()
     held.wait()
     keep.record(call(2, "search"), "ok", "", 1)
-    if store.kind == "sqlite":
-        keep.close(wait=0.05)
-        assert '"reason": "timeout"' in capsys.readouterr().err
-    ended.set()
-    holder.join()
+    try:
+        if store.kind == "sqlite":
+            keep.close(wait=0.05)
+            assert '"reason": "timeout"' in capsys.readouterr().err
+    finally:
+        ended.set()
+        holder.join()
     keep.close()
     assert verdict(store).problems == ()

@@ -111,7 +111,7 @@ class CallDesk:
         if self.call.chosen_tool.effect != "destroy":
             self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
-            yield DeskTx(statements, self._filter, self._parts, self.call, self.check)
+            yield DeskTx(statements, self._filter, self._parts, self.call)
         self.call.journaled = True
         self.call.cancel_token.outcome = "what it had saved by then stays"
 
@@ -182,17 +182,10 @@ class CallDesk:
 class DeskTx:
     """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
 
-    __slots__ = ("_call", "_check", "_filter", "_parts", "_policy", "statements")
+    __slots__ = ("_call", "_filter", "_parts", "_policy", "statements")
 
-    def __init__(
-        self,
-        statements: Statements,
-        filter: RowFilter,
-        rooms: DeskParts,
-        call: Call,
-        check: Callable[[], None] = lambda: None,  # derived data may be written after the call has ended
-    ) -> None:
-        self.statements, self._filter, self._parts, self._call, self._check = statements, filter, rooms, call, check
+    def __init__(self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call) -> None:
+        self.statements, self._filter, self._parts, self._call = statements, filter, rooms, call
         self._policy: Policy | None = None
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
@@ -210,7 +203,6 @@ class DeskTx:
         self.statements.run_many(sql, [{**each, **extra} for each in params] if extra else params)
 
     def put(self, document: Document) -> Classification:
-        self._check()  # a call may put a thousand documents
         label = self._parts.index_document(self.statements, document, self._lock_policy())
         # Who tells what was just written tells it as it will be read.
         self._call.has_masked_records |= label not in self._call.granted_view.unmasked
