@@ -44,3 +44,33 @@ def test_the_threads_of_a_server_share_one_heap(tmp_path) -> None:
 
     assert count_heaps("cold") > 4
     assert count_heaps("warm") <= 2
+
+
+GAPS = """
+import ctypes
+from pathlib import Path
+from tokonoma.app.memory import return_memory
+
+def count_pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+taken = [libc.malloc(60_000) for _ in range(1000)]
+for each in taken:
+    ctypes.memset(ctypes.c_void_p(each), 1, 60_000)
+full = count_pages()
+for each in taken[:-1]:  # the last one keeps the end of the heap
+    libc.free(each)
+pause = return_memory()
+print(full - count_pages(), pause)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a function of glibc")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", GAPS], check=True, capture_output=True, text=True)
+    pages, pause = done.stdout.split()
+    assert int(pages) * 4096 > 40_000_000
+    assert float(pause) > 0

@@ -78,7 +78,9 @@ def test_the_index_can_be_made_anew_from_the_items(app, items):
             if json.loads(address.rpartition("/")[2]) % 2:
                 app.search.index.drop(statements, address)
     module = app.registry.get_module("items")
-    steps = list(reindex(app.database, app.search.index, [module], app.policy.scan_document, CancelToken()))
+    steps = list(
+        reindex(app.database, app.search.index, [module], app.policies.get_active().scan_document, CancelToken())
+    )
     assert steps[-1].finished
     with app.database.reading() as rows:
         assert count_by_module(rows)["items"] == 119

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tokonoma.pipeline.desk import DeskParts
     from tokonoma.pipeline.journal import Observe
     from tokonoma.pipeline.run import Invoke, Stage
-    from tokonoma.policy.active import ActivePolicy
     from tokonoma.policy.current import CurrentPolicy
     from tokonoma.policy.reclassifier import Reclassifier
     from tokonoma.store.database import Database
@@ -173,10 +172,6 @@ class App:
     def authenticator(self) -> "Authenticator":
         return self._authenticator()
 
-    @property
-    def policy(self) -> "ActivePolicy":
-        return self.policies.get_active()
-
     def _record_refusal(self, caller: Caller, code: str, place: str) -> None:
         self.journal.refusals.record(caller, code, place)
 
@@ -269,11 +264,13 @@ class App:
 
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""
-        from tokonoma.app.memory import share_heap
+        from tokonoma.app.memory import return_memory, share_heap
 
         share_heap()  # before there are threads that would take heaps of their own
         self.calls.warm()
         self.search.resume(serves=serves)
+        if serves:
+            self.jobs.start_step("memory", return_memory)
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))
 
     def close(self, grace: float = 1.5, journal_wait: float = 30.0) -> None:

@@ -45,7 +45,7 @@ def _rebuild(app: App, only: str | None, from_start: bool) -> None:
     if from_start:
         restart_reindex(app.database, modules)
     with cancel_on_interrupt() as token:
-        steps = reindex(app.database, app.search.index, modules, app.policy.scan_document, token)
+        steps = reindex(app.database, app.search.index, modules, app.policies.get_active().scan_document, token)
         counts = _run_steps(steps, token)
     for module, count in counts.items():
         print_line(f"{module}: {count} records")

@@ -99,7 +99,7 @@ def test(app: App, text: str, name: str, file: str | None, as_json: bool) -> Non
     """Show what the detectors find in TEXT, its class, and whether the caller may see it. Nothing is stored."""
     from tokonoma.policy.active import ActivePolicy
 
-    active = ActivePolicy(parse_policy(read_text(file))) if file else app.policy
+    active = ActivePolicy(parse_policy(read_text(file))) if file else app.policies.get_active()
     redacted, found, classification = active.redact(text if text != "-" else sys.stdin.read())
     tags = find_tags(active.rules, OWNER if name == "owner" else Principal(name, "key"))
     verdict = decide(active.rules, tags, classification).verdict
