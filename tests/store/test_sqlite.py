@@ -74,6 +74,14 @@ def test_torn_pages_are_found(tmp_path):
     database.close()
 
 
+def test_a_text_that_is_not_utf_8_any_more_is_damage(tmp_path):
+    database = SqliteDatabase(tmp_path / "x.db", durable=False)
+    with database.reading() as rows, pytest.raises(Unavailable) as refused:
+        rows.rows("select cast(x'c328' as text)")
+    assert refused.value.reason == "corrupt"
+    database.close()
+
+
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable) as refused:

@@ -38,6 +38,7 @@ _REASONS: dict[type[Exception], ErrorReason] = {
     apsw.IOError: "disk",
     apsw.ReadOnlyError: "read_only",
     UnicodeEncodeError: "text",
+    UnicodeDecodeError: "corrupt",  # every text was written as UTF-8
     OverflowError: "number",
 }
 _CONSTRAINTS: dict[int, ErrorReason] = {
