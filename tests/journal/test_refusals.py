@@ -102,3 +102,9 @@ def test_every_refusal_is_counted_by_the_observers(desk):
     assert [(code, len(list(each))) for code, each in itertools.groupby(codes)] == [
         ("unauthenticated.unknown_key", 100)
     ]
+
+
+def test_a_place_that_no_database_takes_is_written_without_it(desk):
+    desk.recorder.record(Caller("http", remote="203.0.113.9"), "denied.host", "/a\0b" + "x" * 1000)
+    (entry,) = desk.entries
+    assert entry.tool == ("/a\ufffdb" + "x" * 1000)[:64]

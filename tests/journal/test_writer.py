@@ -55,6 +55,16 @@ def test_a_write_stores_its_own_entry_and_a_read_waits_for_its_group(store):
     assert verdict(store).problems == ()
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 1000])
+def test_a_name_that_no_database_takes_keeps_no_entry_from_the_journal(store, name):
+    keep = keeper(store)
+    keep.record(call(1, name), "refused", "missing.tool", 1)
+    keep.record(call(2, "search"), "ok", "", 1)
+    keep.flush()
+    keep.close()
+    assert [row[5] for row in kept(store) if row[0] == "call"] == [1, 2]
+
+
 def test_who_flush_at_the_same_time_write_each_entry_once(store):
     keep = keeper(store)
     for number in range(500):

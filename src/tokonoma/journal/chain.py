@@ -89,8 +89,8 @@ def build_entry(call: Call, policy: str, outcome: str, code: str = "", duration_
         caller.transport,
         caller.remote,
         # An unknown name is the caller's text and may be anything, so only its start is stored.
-        tool.module if tool else _shorten(call.module),
-        tool.name if tool else _shorten(call.tool),
+        tool.module if tool else shorten_name(call.module),
+        tool.name if tool else shorten_name(call.tool),
         outcome,
         code,
         duration_us,
@@ -100,8 +100,9 @@ def build_entry(call: Call, policy: str, outcome: str, code: str = "", duration_
     )
 
 
-def _shorten(name: str) -> str:
-    return name[:64].encode("utf-8", "replace").decode()
+def shorten_name(name: str) -> str:
+    # No database takes a NUL or half a surrogate pair: one such name would keep a whole group from being written.
+    return name[:64].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def digest(previous: bytes, chain: str, seq: int, values: Sequence[Any]) -> bytes:

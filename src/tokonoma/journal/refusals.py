@@ -15,7 +15,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.network import parse_ip
-from tokonoma.journal.chain import JournalEntry
+from tokonoma.journal.chain import JournalEntry, shorten_name
 
 SECONDS = 60.0
 ENTRIES_PER_ADDRESS = 5
@@ -131,7 +131,7 @@ def _build_entry(caller: Caller, code: str, place: str) -> JournalEntry:
         transport=caller.transport,
         remote=caller.remote,
         module="access",
-        tool=place,
+        tool=shorten_name(place),
         outcome="refused",
         code=code,
     )
