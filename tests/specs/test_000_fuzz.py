@@ -121,8 +121,9 @@ class Fuzzer:
             told = json.loads(text)["error"]
             return "" if told["message"] and told["code"] else f"an error that says nothing: {text}"
         self.succeeded.add(name)
-        self._maker.learn(result["structuredContent"])
-        wrong = next(self._checkers[name].iter_errors(result["structuredContent"]), None)
+        value = result.get("structuredContent") or json.loads(text)  # a large one is sent once, as text
+        self._maker.learn(value)
+        wrong = next(self._checkers[name].iter_errors(value), None)
         return f"{wrong.json_path}: {wrong.message}"[:1_000] if wrong is not None else ""
 
 
