@@ -125,6 +125,7 @@ class App:
             server=self.server_info,
             addresses=self.registry,
             record_tables=self.registry.record_tables,
+            textless_tables=self.registry.textless_tables,
             unclassified_tables=self.registry.unclassified_tables,
             database=self.database,
             open_write=self.journal.write,
@@ -194,7 +195,10 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        return SearchEngine(self.database, self.settings, self.registry.read_record, self.jobs)
+        read = self.registry.read_record
+        return SearchEngine(
+            self.database, self.settings, lambda *at: self.policies.read_for_index(read, *at), self.jobs
+        )
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy
@@ -202,8 +206,7 @@ class App:
 
         return CurrentPolicy(
             self.database.reading,
-            self.search.index.put,
-            RecordSource(self.registry.load_all, self.registry.find_module, self.registry.read_record),
+            RecordSource(self.registry, self.search.index.put),
             lambda: self.reclassifier.wake(),
             self.settings.get_names("policy_signers"),
         )

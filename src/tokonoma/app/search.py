@@ -76,7 +76,8 @@ class SearchEngine:
             self._is_deferred = False
         vector = self.index.embed_query(query)  # before the transaction: this may call a remote provider
         with self._database.reading(call.cancel_token) as rows:
-            return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
+            scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
+            return self.index.find(rows, query, where, scope, vector)
 
     def resume(self, *, serves: bool = False) -> None:
         """Continue with what the last process left in the queue. A server looks at the queue from now on: it also does

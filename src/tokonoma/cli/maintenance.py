@@ -15,7 +15,7 @@ from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
-from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
+from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")

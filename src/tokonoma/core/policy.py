@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Row, Tx
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ToolInfo
 
@@ -87,29 +87,76 @@ class PolicyPreview:
 
 @dataclass(frozen=True, slots=True)
 class PolicyView:
-    """What one caller may see. Classifications in `unmasked` are shown whole; in the others some kinds are masked."""
+    """What one caller may see. Of what it sees, RecordMasks says what must be masked."""
 
     tags: tuple[str, ...]
     classifications: tuple[Classification, ...]
-    unmasked: tuple[Classification, ...]
     other_view: "PolicyView | None" = None  # during a change of policy: what the other policy allows
 
-    @property
-    def is_partly_masked(self) -> bool:
-        return len(self.unmasked) < len(self.classifications)
 
-
-UNRESTRICTED_VIEW = PolicyView(("*",), CLASSIFICATIONS, CLASSIFICATIONS)
+UNRESTRICTED_VIEW = PolicyView(("*",), CLASSIFICATIONS)
 """For the owner's own commands: a backup or an export must be complete"""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentScan:
-    """What was found in a document, by which detectors, and the resulting classification."""
+    """What was found in a document, by which detectors, the resulting classification, and what the index may hold."""
 
     kinds: str  # joined by spaces
     detectors_version: str
     classify: Callable[[Classification], Classification]  # from the one that its writer gave
+    shown: Document  # without what is hidden from any caller
+    private: Document | None = None  # with the personal data in it, if some callers may see that and others may not
+    masked: str = ""  # the kinds that `shown` lacks, joined by spaces
+
+
+class RecordMasks(Protocol):
+    """What one caller may not see in the records that it may see. Texts are masked as a whole, before anything is cut
+    from them, compared or sorted."""
+
+    @property
+    def sees_private(self) -> bool:
+        """Whether no personal data is hidden from this caller."""
+        ...
+
+    def covers(self, module: str) -> bool:
+        """Whether a record of this module that the caller may see can hold something that it may not."""
+        ...
+
+    def mask_text(self, text: str, module: str, namespace: str | None = None, path: str | None = None) -> str:
+        """A whole text as this caller may see it, line for line. Without a place: as it may be seen in every place."""
+        ...
+
+    def mask_record(self, record: Record) -> Record: ...
+
+    def mask_rows(
+        self, rows: Sequence[Row], module: str, namespace_column: int | None = None, *, unclassified: bool = False
+    ) -> list[Row]:
+        """Rows of a module's tables with every text masked."""
+        ...
+
+
+class NoMasks:
+    """For the owner's own commands."""
+
+    sees_private = True
+
+    def covers(self, module: str) -> bool:
+        return False
+
+    def mask_text(self, text: str, module: str, namespace: str | None = None, path: str | None = None) -> str:
+        return text
+
+    def mask_record(self, record: Record) -> Record:
+        return record
+
+    def mask_rows(
+        self, rows: Sequence[Row], module: str, namespace_column: int | None = None, *, unclassified: bool = False
+    ) -> list[Row]:
+        return list(rows)
+
+
+NO_MASKS = NoMasks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +184,18 @@ class Policy(Protocol):
 
     def scan_document(self, document: Document) -> DocumentScan: ...
 
-    def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
-        """What of these may be written, or the refusal. In a query secrets are masked: it may be stored too, in a trail
-        or a cache."""
+    def screen_arguments(
+        self, view: PolicyView, module: str, arguments: Mapping[str, Any], writes: bool = True
+    ) -> ScreenedValue:
+        """What of these may be written, or the refusal. In a query secrets are masked (it may be stored too, in a trail
+        or a cache), and what is hidden from the caller."""
         ...
 
-    def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
-        """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
+    def build_masks(self, view: PolicyView) -> RecordMasks: ...
+
+    def screen_result(self, view: PolicyView, value: Any, hint: Any = None, module: str = "") -> ScreenedValue:
+        """What of a value may be sent; strings that `hint` types as Opaque are not scanned. With a `module`: what is
+        hidden in every place of that module; without: what is hidden anywhere."""
         ...
 
     def screen_error(self, view: PolicyView, message: str, details: Mapping[str, Any]) -> ScreenedValue:
@@ -151,6 +203,13 @@ class Policy(Protocol):
         ...
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification: ...
+
+    @property
+    def masks_key(self) -> str: ...  # see DeskPolicy
+
+    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
+        """A whole text without what is hidden from any caller, line for line."""
+        ...
 
 
 class DeskPolicy(Protocol):
@@ -168,6 +227,15 @@ class DeskPolicy(Protocol):
 
     def classify_document(self, document: Document) -> Classification:
         """The classification that the document would be indexed with."""
+        ...
+
+    @property
+    def masks_key(self) -> str:
+        """Another one whenever a text may have to be masked in another way than before, for any caller."""
+        ...
+
+    def mask_text(self, text: str, address: str, namespace: str) -> str:
+        """A whole text as the caller may see it, line for line."""
         ...
 
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:

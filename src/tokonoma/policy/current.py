@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from tokonoma.core.desk import Classification, Document, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements
 from tokonoma.core.errors import Denied, Refusal, Unavailable, Unready
 from tokonoma.core.log import log
-from tokonoma.core.policy import DocumentScan, Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.core.policy import Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.policy import versions as store
-from tokonoma.policy.active import ActivePolicy, ClosedPolicy, TransitionPolicy
+from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 from tokonoma.policy.reclassify import BATCH_SIZE, ClassificationPair, RecordSource, preview_changes, reclassify_batch
 from tokonoma.policy.rules import PolicyRules
+from tokonoma.policy.transition import TransitionPolicy
 
 _CACHE_SECONDS = 1.0
 _UNCACHED_SECONDS = 30.0  # the longest time that applying a policy may take
-
-IndexDocument = Callable[[Statements, Document, DocumentScan], Classification]
 
 
 class CurrentPolicy:
@@ -33,12 +32,11 @@ class CurrentPolicy:
     def __init__(
         self,
         reading: Callable[[], AbstractContextManager[Rows]],
-        index_document: IndexDocument,
         records: RecordSource,
         wake_reclassify: Callable[[], None],
         signers: Sequence[str] = (),
     ) -> None:
-        self.reading, self._index_document, self._records = reading, index_document, records
+        self.reading, self._records = reading, records
         self._wake_reclassify, self._signers = wake_reclassify, signers
         self._active: ActivePolicy = ClosedPolicy()
         self._head: store.PolicyHead | None = None
@@ -130,7 +128,7 @@ class CurrentPolicy:
 
     def prepare(self) -> None:
         """Load every module and migrate its tables: this must not happen inside a transaction that reads records."""
-        self._records.modules()
+        self._records.load_modules()
 
     def is_activating(self, rows: Rows) -> bool:
         """Whether the next step puts the coming policy in force."""
@@ -149,7 +147,11 @@ class CurrentPolicy:
         # Records that the index does not hold have no row there that keeps writers out.
         head = store.read_head(statements, "{for_update}" if state.stage else "")
         policy = build_policy(store.read_version(statements, head.newest), head.salt)
-        after = reclassify_batch(statements, state, policy, self._records, most)
+        try:
+            in_force = self._build(statements, head)
+        except Refusal:  # the one that is replaced cannot be read: nothing is visible under it
+            in_force = policy
+        after = reclassify_batch(statements, state, policy, in_force, self._records, most)
         if after is None and state.phase == "tighten":
             after = store.ReclassifyState("turn", done=state.done)
         if after is not None:
@@ -169,9 +171,14 @@ class CurrentPolicy:
             newest = store.read_version(rows, head.newest)
         return ReclassifyProgress(newest.version, state.phase == "loosen", state.done, max(state.done, total))
 
+    def read_for_index(self, read: Callable[[Rows, str], Record | None], rows: Rows, address: str) -> Record | None:
+        """A record as the index may hold it: without what is hidden from any caller."""
+        record = read(rows, address)
+        return record and self._build(rows, store.read_head(rows)).mask_record_for_index(record)
+
     def put_document(self, statements: Statements, document: Document, policy: Policy) -> Classification:
         """Index a document with its class. If the policy is stricter than the writer, the module's row is updated."""
-        classification = self._index_document(statements, document, policy.scan_document(document))
+        classification = self._records.index_document(statements, document, policy.scan_document(document))
         if classification != document.classification:
             self._records.apply_classifications(statements, {document.address: classification})
         return classification

@@ -6,7 +6,7 @@ from itertools import islice
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Classification, Document, Statements, Tx
+from tokonoma.core.desk import Classification, Document, Statements, Tx, parse_address
 from tokonoma.core.errors import Denied
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
@@ -31,6 +31,7 @@ class CallDeskPolicy:
         self._policy = current.get_active()
         self._policy.check_allowed(call.principal, call.chosen_tool)
         self.decide, self.redact = self._policy.decide, self._policy.redact
+        self.masks_key = self._policy.masks_key
         self.prepare, self.progress, self.current_version = current.prepare, current.progress, current.current_version
 
     @property
@@ -53,6 +54,10 @@ class CallDeskPolicy:
 
     def classify_document(self, document: Document) -> Classification:
         return self._policy.scan_document(document).classify(document.classification)
+
+    def mask_text(self, text: str, address: str, namespace: str) -> str:
+        module, path = parse_address(address)
+        return self._call.record_masks.mask_text(text, module, namespace, path)
 
     def check(self, yaml: str) -> str:
         from tokonoma.policy.parse import parse_policy

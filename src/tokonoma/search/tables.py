@@ -105,6 +105,8 @@ TABLES = (
     ),
     # How many documents hold a word is read from the server's statistics: of 10 000 words, not of 1 000.
     Migration("004_common", (), postgresql=("alter table words alter column tokens set statistics 1000",)),
+    # The kinds of detections that its terms, facts and vectors do not hold.
+    Migration("005_masked", ("alter table document add column masked {text} not null default ''",)),
 )
 
 _MODEL = """create table embedding_model (

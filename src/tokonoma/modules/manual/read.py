@@ -15,7 +15,15 @@ from tokonoma.core.errors import Denied, Invalid
 from tokonoma.files.text import take_lines
 from tokonoma.modules.manual.hits import record_use
 from tokonoma.modules.manual.hooks import SourceFile, open_source_file
-from tokonoma.modules.manual.model import ManualId, ManualRef, PageCursor, build_ref, paginate, parse_ref
+from tokonoma.modules.manual.model import (
+    ManualId,
+    ManualRef,
+    PageCursor,
+    build_ref,
+    paginate,
+    parse_ref,
+    section_address,
+)
 from tokonoma.modules.manual.sync import GLOSSARY_FILE, SETTINGS_FILE, ManualLibrary, load_library
 
 _FILES_PER_PAGE, _NODES_PER_PAGE, _EXCEPTIONS_PER_PAGE = 200, 300, 50
@@ -182,7 +190,8 @@ def read(
     manual, path, line = parse_ref(ref)
     library = load_library(desk)
     visible = [library.corpus.sections[position].line for position in library.positions(manual, path)]
-    file = _hide_sections(open_source_file(desk.server.locations()["manuals"], manual, path), visible)
+    whole = open_source_file(desk.server.locations()["manuals"], manual, path)
+    file = _hide_sections(mask_file(desk, library, manual, path, whole), visible)
     if line is not None and line > max(1, len(file.lines)):
         raise Invalid(f"{path} has {len(file.lines)} lines; start_line is {line}.", field="ref")
     is_json = path.lower().endswith(".json")
@@ -196,6 +205,12 @@ def read(
     return text
 
 
+def mask_file(desk: Desk, library: ManualLibrary, manual: str, path: str, file: SourceFile) -> SourceFile:
+    """The file without what this caller may not see."""
+    address, namespace = section_address(manual, path), library.on_disk.namespace_of(manual)
+    return file.mask(lambda text: desk.policy.mask_text(text, address, namespace))
+
+
 def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
     """The file as this caller may see it: lines of hidden sections become empty, without a trace. `visible` are the
     first lines of sections."""
@@ -203,7 +218,9 @@ def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
     for section in file.sections:
         if section.line not in visible:
             lines[section.line - 1 : section.own_end] = [""] * (section.own_end - section.line + 1)
-    return SourceFile(lines, [section for section in file.sections if section.line in visible] or file.sections[:1])
+    return SourceFile(
+        "".join(lines), lines, [section for section in file.sections if section.line in visible] or file.sections[:1]
+    )
 
 
 def _check_scope(scope: ReadScope, is_json: bool, allow_file: bool) -> None:

@@ -16,7 +16,7 @@ from tokonoma.core.normalize import normalize
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.core.recent import RecentResults
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, mask_file_text, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
 from tokonoma.modules.vault import matching, model
 from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
@@ -175,7 +175,8 @@ def _scan_files(
             continue
         parts = tuple(file.path.split("/"))
         try:
-            passages = split_passages(decode_text(folder.read(parts).data, parts), parts)
+            text = mask_file_text(desk, parts, decode_text(folder.read(parts).data, parts))
+            passages = split_passages(text, parts)
         except Refusal as error:
             progress.warnings.append(f"{file.path}: {error.kind}")
             continue
