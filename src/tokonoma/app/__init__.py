@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
-    from tokonoma.core.desk import Statements
+    from tokonoma.core.desk import Record, Rows, Statements
     from tokonoma.jobs.runner import JobRunner
     from tokonoma.journal.writer import JournalWriter
     from tokonoma.pipeline.desk import DeskParts
@@ -195,21 +195,17 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        read = self.registry.read_record
-        return SearchEngine(
-            self.database, self.settings, lambda *at: self.policies.read_for_index(read, *at), self.jobs
-        )
+        return SearchEngine(self.database, self.settings, self._read_for_index, self.jobs)
+
+    def _read_for_index(self, rows: "Rows", address: str) -> "Record | None":
+        return self.policies.read_for_index(self.registry.read_record, rows, address)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy
         from tokonoma.policy.reclassify import RecordSource
 
-        return CurrentPolicy(
-            self.database.reading,
-            RecordSource(self.registry, self.search.index.put),
-            lambda: self.reclassifier.wake(),
-            self.settings.get_names("policy_signers"),
-        )
+        records, signers = RecordSource(self.registry, self.search.index.put), self.settings.get_names("policy_signers")
+        return CurrentPolicy(self.database.reading, records, lambda: self.reclassifier.wake(), signers)
 
     def _open_reclassifier(self) -> "Reclassifier":
         from tokonoma.policy.reclassifier import Reclassifier

@@ -51,9 +51,9 @@ class CurrentPolicy:
             try:
                 with self.reading() as rows:
                     head = store.read_head(rows)
-                    if head.other is not None:
-                        self._wake_reclassify()
                     self._active = self._build(rows, head)
+                    if head.other is not None or store.needs_rescan(rows, head, self._active.masks_key):
+                        self._wake_reclassify()
             except Refusal as error:
                 if not isinstance(self._active, ClosedPolicy) or self._active.problem is None:  # not with every try
                     log("error", "policy", reason=error.reason or error.kind)
@@ -66,7 +66,11 @@ class CurrentPolicy:
 
     def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that binds a transaction: no other one comes into force before the transaction ends."""
-        return self._build(statements, store.read_head(statements, "{for_share}"))
+        head = store.read_head(statements, "{for_share}")
+        policy = self._build(statements, head)
+        if head.masks is None:
+            store.note_masks(statements, policy.masks_key)
+        return policy
 
     def invalidate(self) -> None:
         """Read the policy with every call for a while: when an applied policy will be committed is not known here."""
@@ -139,7 +143,7 @@ class CurrentPolicy:
         """One batch of the transition, in a transaction of its own. False: every record has its class."""
         state = store.read_state(statements, lock=True)
         if state is None:
-            return False
+            return self._begin_rescan(statements)
         if state.phase == "turn":
             store.activate_coming(statements)
             self.invalidate()
@@ -157,8 +161,18 @@ class CurrentPolicy:
         if after is not None:
             store.save_state(statements, after)
         else:
-            store.finish_transition(statements)
+            store.finish_transition(statements, policy.masks_key)
             self.invalidate()
+        return True
+
+    def _begin_rescan(self, statements: Statements) -> bool:
+        """Whether the records have to be scanned again, since this program finds other things than the one before."""
+        head = store.read_head(statements, "{for_update}")
+        policy = build_policy(store.read_version(statements, head.number), head.salt)
+        if not store.needs_rescan(statements, head, policy.masks_key):
+            return False
+        store.begin_rescan(statements)
+        self.invalidate()
         return True
 
     def progress(self) -> ReclassifyProgress | None:

@@ -58,6 +58,7 @@ SERVER_TABLES = frozenset(
         "migration",
         "policy_head",
         "policy_relabel",
+        "policy_scan",
         "policy_version",
         "progress",
         "rate",
