@@ -14,6 +14,7 @@ from tokonoma.core.namespaces import is_inside
 from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hits, Query, SearchFilter
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
+from tokonoma.pipeline.authors import read_authors
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
 from tokonoma.store.database import Database
 
@@ -31,7 +32,7 @@ class DeskParts:
     database: Database
     # Stores the call's journal entry before the commit.
     open_write: Callable[[Call], AbstractContextManager[Statements]]
-    index_document: Callable[[Statements, Document, Policy], Classification]
+    index_document: Callable[[Statements, Document, Policy, str | None], Classification]
     unindex_document: Callable[[Statements, str], None]
     # Inside the root and the classifications of the call's principal.
     find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
@@ -111,7 +112,7 @@ class CallDesk:
         if self.call.chosen_tool.effect != "destroy":
             self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
-            yield DeskTx(statements, self._filter, self._parts, self.call)
+            yield DeskTx(statements, self._filter, self._parts, self.call, self.principal.name)
         self.call.journaled = True
         self.call.cancel_token.outcome = "what it had saved by then stays"
 
@@ -138,6 +139,7 @@ class CallDesk:
         ):
             raise Missing(f"There is no record at {address}.", address=address)
         self.call.has_masked_records |= not classes.issubset(view.unmasked)
+        self.cite(address, record.author)
         return record
 
     def mark_used(self, address: str, trace_id: str) -> None:
@@ -152,6 +154,7 @@ class CallDesk:
         hits = self._parts.find(self.call, query, seen, tuple(labels))
         if view.is_partly_masked and not self.call.has_masked_records and hits.items:
             self.call.has_masked_records = self._holds_masked([hit.address for hit in hits.items])
+        self.call.found += [hit.address for hit in hits.items]
         return hits
 
     def _holds_masked(self, addresses: Sequence[str]) -> bool:
@@ -172,6 +175,12 @@ class CallDesk:
         asked = tuple(sorted(seen.intersection(where.modules or seen)))
         return replace(where, modules=asked) if asked else None
 
+    def cite(self, address: str, author: str | None = None) -> None:
+        self.call.sources.setdefault(address, author)
+
+    def read_authors(self, addresses: Sequence[str]) -> dict[str, str]:
+        return read_authors(self._parts.database, self.call, addresses)
+
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         self.call.report(progress, total, message)
 
@@ -182,10 +191,14 @@ class CallDesk:
 class DeskTx:
     """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
 
-    __slots__ = ("_call", "_filter", "_parts", "_policy", "statements")
+    __slots__ = ("_author", "_call", "_filter", "_parts", "_policy", "statements")
 
-    def __init__(self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call) -> None:
+    def __init__(
+        self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call, author: str | None = None
+    ) -> None:
+        """`author`: who writes; None for upkeep, which writes no text of its own."""
         self.statements, self._filter, self._parts, self._call = statements, filter, rooms, call
+        self._author = author
         self._policy: Policy | None = None
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
@@ -202,8 +215,11 @@ class DeskTx:
         sql, extra = self._filter.expand(sql)
         self.statements.run_many(sql, [{**each, **extra} for each in params] if extra else params)
 
-    def put(self, document: Document) -> Classification:
-        label = self._parts.index_document(self.statements, document, self._lock_policy())
+    def put(self, document: Document, *, same_text: bool = False) -> Classification:
+        author = document.author if document.author is not None or same_text else self._author
+        label = self._parts.index_document(self.statements, document, self._lock_policy(), author)
+        if author is not None and self._author is not None:  # an answer about it need not read who wrote it
+            self._call.sources[document.address] = author
         # Who tells what was just written tells it as it will be read.
         self._call.has_masked_records |= label not in self._call.granted_view.unmasked
         return label

@@ -23,7 +23,7 @@ from tokonoma.policy.rules import PolicyRules
 _CACHE_SECONDS = 1.0
 _UNCACHED_SECONDS = 30.0  # the longest time that applying a policy may take
 
-IndexDocument = Callable[[Statements, Document, DocumentScan], Classification]
+IndexDocument = Callable[[Statements, Document, DocumentScan, str | None], Classification]
 
 
 class CurrentPolicy:
@@ -169,9 +169,11 @@ class CurrentPolicy:
             newest = store.read_version(rows, head.newest)
         return ReclassifyProgress(newest.version, state.phase == "loosen", state.done, max(state.done, total))
 
-    def put_document(self, statements: Statements, document: Document, policy: Policy) -> Classification:
+    def put_document(
+        self, statements: Statements, document: Document, policy: Policy, author: str | None = None
+    ) -> Classification:
         """Index a document with its class. If the policy is stricter than the writer, the module's row is updated."""
-        classification = self._index_document(statements, document, policy.scan_document(document))
+        classification = self._index_document(statements, document, policy.scan_document(document), author)
         if classification != document.classification:
             self._records.apply_classifications(statements, {document.address: classification})
         return classification

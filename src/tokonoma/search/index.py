@@ -35,20 +35,22 @@ from tokonoma.store.dialect import DatabaseKind
 OnDocumentChanged = Callable[[Statements, int], None]
 MarkDocument = Callable[[Document], Classification | DocumentScan]
 
-_COMPARED = ("module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors")
+_COMPARED = (
+    "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "author",
+)  # fmt: skip
 _OLD = f"""select id, digest, form, length, {", ".join(_COMPARED)} from document
 where address = :address {{for_update}}"""  # noqa: S608 - our own names
-_LABEL, _AT, _DECLARED = 6, 9, 11  # where _OLD has them
+_DIGEST, _LABEL, _AT, _DECLARED, _AUTHOR = 1, 6, 9, 11, 14  # where _OLD has them
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
-    kinds, detectors)
+    kinds, detectors, author)
 values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form,
-    :declared, :kinds, :detectors)
+    :declared, :kinds, :detectors, :author)
 on conflict (address) do nothing returning id"""
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
     changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
     place = case when form = 0 then :at else place end, length = :length, form = :form,
-    declared = :declared, kinds = :kinds, detectors = :detectors
+    declared = :declared, kinds = :kinds, detectors = :detectors, author = :author
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
@@ -81,16 +83,23 @@ class SearchIndex:
         return find(self._context, rows, query, where, scope, vector)
 
     def put(
-        self, statements: Statements, document: Document, mark: Classification | DocumentScan, *, rewrite: bool = False
+        self,
+        statements: Statements,
+        document: Document,
+        mark: Classification | DocumentScan,
+        author: str | None = None,
+        *,
+        rewrite: bool = False,
     ) -> Classification:
-        """Write what has changed, and with `rewrite` the terms in any case. Returns the document's class."""
+        """Write what has changed, and with `rewrite` the terms in any case. Without an author, a text that is as it was
+        keeps the one that it has. Returns the document's class."""
         old = statements.row(_OLD, address=document.address)
-        row = _build_row(document, mark, old)
+        row = _build_row(document, mark, old, author)
         if old is None:
             old = self._insert(statements, document, row)
             if old is None:
                 return row["label"]
-            row = _build_row(document, mark, old)
+            row = _build_row(document, mark, old, author)
         self._update(statements, document, row, old, rewrite)
         return row["label"]
 
@@ -151,7 +160,9 @@ class SearchIndex:
         upto = "" if last is None else " and address <= :last"
         sql = f"{_PAGE}{upto} order by address {{for_update_free}}"
         held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
-        blank = [_build_row(Document(address, "/", ""), "secret", None) for address in seen if address not in held]
+        blank = [
+            _build_row(Document(address, "/", ""), "secret", None, None) for address in seen if address not in held
+        ]
         return held, {
             row["address"] for row in blank if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0)
         }
@@ -178,20 +189,25 @@ def _write_facts(statements: Statements, number: int, document: Document, old: S
         statements.run_many(_FACT, params)
 
 
-def _build_row(document: Document, mark: Classification | DocumentScan, old: Row | None) -> dict[str, Any]:
+def _build_row(
+    document: Document, mark: Classification | DocumentScan, old: Row | None, author: str | None
+) -> dict[str, Any]:
     at = now()
     # A module that stores the class it was given repeats it with the next change: that declares nothing new.
     repeated = old is not None and old[_DECLARED] and old[_LABEL] == document.classification
     declared = old[_DECLARED] if old is not None and repeated else document.classification
     is_scan = isinstance(mark, DocumentScan)
     content = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(content).hexdigest()
+    if author is None:
+        author = old[_AUTHOR] if old is not None and old[_DIGEST] == digest else ""
     return {
         "address": document.address,
         "module": parse_address(document.address)[0],
         "space": document.namespace,
         "label": mark.classify(declared) if is_scan else mark,
         "title": document.title,
-        "digest": hashlib.sha256(content).hexdigest(),
+        "digest": digest,
         "changed_at": at,
         "at": document.at or at,
         "expires_at": document.expires_at,
@@ -199,6 +215,7 @@ def _build_row(document: Document, mark: Classification | DocumentScan, old: Row
         "declared": declared if is_scan else "",
         "kinds": mark.kinds if is_scan else "",
         "detectors": mark.detectors_version if is_scan else "",
+        "author": author,
     }
 
 
@@ -261,7 +278,7 @@ def _reindex_page(
     last = page[-1].address if len(page) == PAGE else None
     for document in page:
         if document.address in held or document.address in lacked:
-            index.put(tx, document, mark(document), rewrite=True)
+            index.put(tx, document, mark(document), document.author, rewrite=True)
     present = {document.address for document in page}
     gone = {address for address in held - present if last is None or address <= last}
     for address in gone | (lacked - present):
