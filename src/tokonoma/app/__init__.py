@@ -90,6 +90,7 @@ class App:
     def _build_pipeline(self) -> "tuple[Sequence[Stage], Invoke]":
         """The stages, in the order in which a call passes them, and what runs the tool."""
         from tokonoma.auth.rate_limit import create_rate_limit
+        from tokonoma.pipeline.authors import authors
         from tokonoma.pipeline.choose import choose
         from tokonoma.pipeline.deadline import DeadlineWatch, deadline
         from tokonoma.pipeline.guard import guard
@@ -112,6 +113,7 @@ class App:
             parse(registry.load_tool),
             guard(policies.get_active, registry.return_type),
             deadline(watch, self.settings.get_seconds("time_limit")),
+            authors(self._database),
         ]
         invoker = ToolInvoker(registry.load_tool, self._build_desk_parts(), self.pool.submit, self.journal.record_sent)
         self._closers += [invoker.close, watch.close]

@@ -93,6 +93,11 @@ class Call:
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
     step_tools: "Mapping[str, ToolInfo]" = field(default_factory=dict[str, Any])  # of a batch: id → tool
+    step_authors: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])  # of a batch: id → names
+    sources: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """The records whose text it returns, by address: who wrote each, "" if nobody knows, None if still to be read."""
+    found: list[str] = field(default_factory=list[str])  # what it searched out: its sources, if it has named none
+    authors: frozenset[str] = frozenset()  # who wrote its sources, after the authors stage; "": nobody knows
     detections: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
     journaled: bool = False  # its journal entry was stored by its own write
 

@@ -49,6 +49,7 @@ class Document:
     expires_at: int | None = None  # from then on no search finds it
     source: SourceText | None = None  # what the text was cut from, where it is a part of something
     start: int = 0  # the place of the text in its source
+    author: str | None = None  # who wrote it, where the module knows; "": nobody knows; None: see `Tx.put`
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Record:
     part_classifications: frozenset[Classification] = frozenset()  # of its parts; a reader must be cleared for all
     source: SourceText | None = None  # as in Document
     start: int = 0
+    author: str | None = None  # where the module knows; None: the index tells
 
 
 class Rows(Protocol):
@@ -87,9 +89,10 @@ class Statements(Rows, Protocol):
 class Tx(Statements, Protocol):
     """A desk's transaction: it also updates the shared index with the module's own tables."""
 
-    def put(self, document: Document) -> Classification:
+    def put(self, document: Document, *, same_text: bool = False) -> Classification:
         """Index the document; returns its classification: the one given, or a stricter one by policy. The module's own
-        row is updated too."""
+        row is updated too. The caller becomes its author, unless the document names one. With `same_text`, and in
+        upkeep, whoever wrote this text before stays its author; if nobody did, it is unknown."""
         ...
 
     def drop(self, address: str) -> None: ...
@@ -153,6 +156,14 @@ class Desk(Protocol):
         """Search the shared index; the caller's scope and `where` filter before anything is ranked."""
         ...
 
+    def cite(self, address: str, author: str | None = None) -> None:
+        """Say that the answer holds text of this record, which the caller may see: the answer names its author.
+        `read` does it by itself. `author`: where the module knows; "": nobody does."""
+
+    def read_authors(self, addresses: Sequence[str]) -> dict[str, str]:
+        """Who wrote these records, as far as the caller may see them and it is known."""
+        ...
+
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to the client."""
 
@@ -176,7 +187,7 @@ class AsyncTx(Protocol):
     async def row(self, sql: str, /, **params: Any) -> Row | None: ...
     async def run(self, sql: str, /, **params: Any) -> int: ...
     async def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None: ...
-    async def put(self, document: Document) -> Classification: ...
+    async def put(self, document: Document, *, same_text: bool = False) -> Classification: ...
     async def drop(self, address: str) -> None: ...
 
 
@@ -193,6 +204,7 @@ class AsyncDesk(Protocol):
     async def row(self, sql: str, /, **params: Any) -> Row | None: ...
     async def read(self, address: str) -> Record: ...
     async def find(self, query: "Query", where: "SearchFilter") -> "Hits": ...
+    def cite(self, address: str, author: str | None = None) -> None: ...
     def write(self) -> AbstractAsyncContextManager[AsyncTx]: ...
 
 

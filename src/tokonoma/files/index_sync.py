@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, SourceText, Tx, note_down
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, SourceText, Tx, note_down
 from tokonoma.core.errors import Missing, Refusal, Unavailable, is_storage_error
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
@@ -36,6 +36,9 @@ on conflict (path) do update set size = excluded.size, mtime = excluded.mtime, c
 _UPSERT_CLASS = """insert into vault_class (path, label) values (:path, :label)
 on conflict (path) do update set label = excluded.label"""
 _INSERT_PART = "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)"
+_LAST_CHANGE = """select id, principal, action, origin, after from vault_change
+where path = :path and id < :below and state <> 'undone' order by id desc limit 1"""
+AFTER_EVERY_ID = "~"
 _COUNT_VISIBLE = "select count(*), sum(case when {visible} then 1 else 0 end) from vault_part where path = :path"
 _SELECT_HIDDEN = """select path from vault_part group by path
 having count(*) > sum(case when {visible} then 1 else 0 end)"""
@@ -86,13 +89,33 @@ def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile
         raise
     text = decode_text(content.data, parts)
     sync_file(desk, parts, content)
-    shown = mask_file_text(desk, parts, text)
-    return TextFile(path, shown, version_of(content.data), split_lines(shown))
+    shown, version = mask_file_text(desk, parts, text), version_of(content.data)
+    cite_file(desk, path, version)
+    return TextFile(path, shown, version, split_lines(shown))
 
 
 def mask_file_text(desk: Desk, parts: PathParts, text: str) -> str:
     """The whole text of a file as this caller may see it, line for line."""
     return desk.policy.mask_text(text, file_address(join_path(parts)), namespace_of(parts))
+
+
+def cite_file(desk: Desk, path: str, version: str) -> None:
+    """Say that the answer holds text of this file, which the caller may see."""
+    desk.cite(file_address(path), find_writer(desk, path, version))
+
+
+def find_writer(rows: Rows, path: str, version: str) -> str:
+    """The principal that wrote this version of a file, also from before it was moved. Empty if the last change through
+    Tokonoma has left another content: somebody has edited the file on the disk."""
+    below = AFTER_EVERY_ID
+    while row := rows.row(_LAST_CHANGE, path=path, below=below):
+        below, principal, action, origin, after = row
+        if after != version:
+            break
+        if action != "move":
+            return principal
+        path = origin
+    return ""
 
 
 def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
@@ -180,7 +203,8 @@ def index_file(tx: Tx, parts: PathParts, content: FileContent, check: Check) -> 
         _put_passages(tx, path, [], check)
         return save_stamp(tx, path, content.stamp, version, NO_TEXT)
     if before is None or not IndexedFile.from_row(before).holds(version, tx.masks_key):
-        documents = _build_documents(parts, text, content.stamp, raise_classification(tx, path))
+        author = find_writer(tx, path, version)
+        documents = _build_documents(parts, text, content.stamp, raise_classification(tx, path), author)
         _put_passages(tx, path, documents, check)
     return save_stamp(tx, path, content.stamp, version, len(split_lines(text)))
 
@@ -199,7 +223,7 @@ def drop_file(tx: Tx, path: str) -> None:
     tx.run("delete from vault_file where path = :path", path=path)
 
 
-def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator[Document]:
+def list_documents(rows: Rows, folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator[Document]:
     """What the index should hold of these files."""
     for entry in entries:
         try:
@@ -207,11 +231,13 @@ def list_documents(folder: RootFolder, entries: Iterable[FileEntry]) -> Iterator
             text = decode_text(content.data, entry.parts)
         except Refusal:
             continue
-        yield from sorted(_build_documents(entry.parts, text, content.stamp), key=attrgetter("address"))
+        author = find_writer(rows, entry.path, version_of(content.data))
+        documents = _build_documents(entry.parts, text, content.stamp, author=author)
+        yield from sorted(documents, key=attrgetter("address"))
 
 
 def _build_documents(
-    parts: PathParts, text: str, stamp: FileStamp, classification: Classification = "internal"
+    parts: PathParts, text: str, stamp: FileStamp, classification: Classification = "internal", author: str = ""
 ) -> list[Document]:
     path, namespace = join_path(parts), namespace_of(parts)
     facts, at, source, starts = (("path", path),), stamp.mtime // 10**6, SourceText(text), find_line_starts(text)
@@ -219,7 +245,7 @@ def _build_documents(
     return [
         Document(
             address, namespace, each.text, each.title, classification, facts, path, at,
-            source=source, start=starts[each.start - 1],
+            source=source, start=starts[each.start - 1], author=author,
         )
         for address, each in passages
     ]  # fmt: skip

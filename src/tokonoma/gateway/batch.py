@@ -150,6 +150,7 @@ class Batch:
         if self._reader_counts[step.id]:
             self._values[step.id] = orjson.loads(call.body)
         if step.output:
+            self._desk.call.step_authors[step.id] = call.authors
             result = shape_result(step, call.body, report)
             if len(result) < self._most:
                 self._results[step.id] = result

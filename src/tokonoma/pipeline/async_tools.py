@@ -114,6 +114,9 @@ class CallAsyncDesk:
     async def find(self, query: Query, where: SearchFilter) -> Hits:
         return await self._run(partial(self._desk.find, query, where))
 
+    def cite(self, address: str, author: str | None = None) -> None:
+        self._desk.cite(address, author)
+
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncTx]:
         """One transaction, on one worker from its beginning to its commit: a transaction belongs to a thread."""
@@ -150,8 +153,8 @@ class CallAsyncTx:
     async def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
         await self._run(partial(self._tx.run_many, sql, params))
 
-    async def put(self, document: Document) -> Classification:
-        return await self._run(partial(self._tx.put, document))
+    async def put(self, document: Document, *, same_text: bool = False) -> Classification:
+        return await self._run(partial(self._tx.put, document, same_text=same_text))
 
     async def drop(self, address: str) -> None:
         await self._run(partial(self._tx.drop, address))

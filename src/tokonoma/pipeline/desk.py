@@ -14,6 +14,7 @@ from tokonoma.core.namespaces import is_inside
 from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hit, Hits, Query, SearchFilter
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
+from tokonoma.pipeline.authors import read_authors
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
 from tokonoma.store.database import Database
 
@@ -32,7 +33,7 @@ class DeskParts:
     database: Database
     # Stores the call's journal entry before the commit.
     open_write: Callable[[Call], AbstractContextManager[Statements]]
-    index_document: Callable[[Statements, Document, Policy], Classification]
+    index_document: Callable[[Statements, Document, Policy, str | None], Classification]
     unindex_document: Callable[[Statements, str], None]
     # Inside the root and the classifications of the call's principal.
     find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
@@ -112,7 +113,7 @@ class CallDesk:
         if self.call.chosen_tool.effect != "destroy":
             self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
-            yield DeskTx(statements, self._filter.for_changes(), self._parts, self.call)
+            yield DeskTx(statements, self._filter.for_changes(), self._parts, self.call, self.principal.name)
         self.call.journaled = True
         self.call.cancel_token.outcome = "what it had saved by then stays"
 
@@ -138,6 +139,7 @@ class CallDesk:
             or not is_inside(record.namespace, self.principal.root)
         ):
             raise Missing(f"There is no record at {address}.", address=address)
+        self.cite(address, record.author)
         return self.call.record_masks.mask_record(record)
 
     def mark_used(self, address: str, trace_id: str) -> None:
@@ -150,6 +152,7 @@ class CallDesk:
         if seen is None or not labels:
             return Hits([], query.mode)
         hits = self._parts.find(self.call, query, seen, tuple(labels))
+        self.call.found += [hit.address for hit in hits.items]
         return replace(hits, items=[self._mask_title(hit) for hit in hits.items])
 
     def _mask_title(self, hit: Hit) -> Hit:
@@ -168,6 +171,12 @@ class CallDesk:
         asked = tuple(sorted(seen.intersection(where.modules or seen)))
         return replace(where, modules=asked) if asked else None
 
+    def cite(self, address: str, author: str | None = None) -> None:
+        self.call.sources.setdefault(address, author)
+
+    def read_authors(self, addresses: Sequence[str]) -> dict[str, str]:
+        return read_authors(self._parts.database, self.call, addresses)
+
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         self.call.report(progress, total, message)
 
@@ -178,10 +187,14 @@ class CallDesk:
 class DeskTx:
     """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
 
-    __slots__ = ("_call", "_filter", "_parts", "_policy", "statements")
+    __slots__ = ("_author", "_call", "_filter", "_parts", "_policy", "statements")
 
-    def __init__(self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call) -> None:
+    def __init__(
+        self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call, author: str | None = None
+    ) -> None:
+        """`author`: who writes; None for upkeep, which writes no text of its own."""
         self.statements, self._filter, self._parts, self._call = statements, filter, rooms, call
+        self._author = author
         self._policy: Policy | None = None
 
     def rows(self, sql: str, /, **params: Any) -> list[Row]:
@@ -198,8 +211,12 @@ class DeskTx:
         sql, extra = self._filter.expand(sql)
         self.statements.run_many(sql, [{**each, **extra} for each in params] if extra else params)
 
-    def put(self, document: Document) -> Classification:
-        return self._parts.index_document(self.statements, document, self._lock_policy())
+    def put(self, document: Document, *, same_text: bool = False) -> Classification:
+        author = document.author if document.author is not None or same_text else self._author
+        label = self._parts.index_document(self.statements, document, self._lock_policy(), author)
+        if author is not None and self._author is not None:  # an answer about it need not read who wrote it
+            self._call.sources[document.address] = author
+        return label
 
     def drop(self, address: str) -> None:
         self._parts.unindex_document(self.statements, address)

@@ -190,9 +190,11 @@ class CurrentPolicy:
         record = read(rows, address)
         return record and self._build(rows, store.read_head(rows)).mask_record_for_index(record)
 
-    def put_document(self, statements: Statements, document: Document, policy: Policy) -> Classification:
+    def put_document(
+        self, statements: Statements, document: Document, policy: Policy, author: str | None = None
+    ) -> Classification:
         """Index a document with its class. If the policy is stricter than the writer, the module's row is updated."""
-        classification = self._records.index_document(statements, document, policy.scan_document(document))
+        classification = self._records.index_document(statements, document, policy.scan_document(document), author)
         if classification != document.classification:
             self._records.apply_classifications(statements, {document.address: classification})
         return classification

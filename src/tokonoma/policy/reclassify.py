@@ -20,7 +20,7 @@ from tokonoma.policy.versions import ReclassifyState
 BATCH_SIZE = 500
 """Records per transaction: other writers wait for it on SQLite, and for its rows on PostgreSQL."""
 
-_PAGE = """select id, address, space, label, declared, kinds, detectors, masked from document
+_PAGE = """select id, address, space, label, declared, kinds, detectors, masked, author from document
 where id > :after order by id limit :most"""
 _UPDATE = "update document set label = :label, declared = :declared where id = :id"
 
@@ -37,7 +37,7 @@ class RecordSource:
     """How to reach records: through their modules, and in the index."""
 
     modules: RecordModules
-    index_document: Callable[[Statements, Document, DocumentScan], Classification]
+    index_document: Callable[[Statements, Document, DocumentScan, str | None], Classification]
 
     def load_modules(self) -> Sequence[Module]:
         return self.modules.load_all()
@@ -71,6 +71,7 @@ class ReclassifiedDocument:
     new: Classification
     declared: Classification
     document: Document | None = None  # its row in the index has to be written again
+    author: str = ""
 
 
 def preview_changes(rows: Rows, policy: ActivePolicy, records: RecordSource) -> Counter[ClassificationPair]:
@@ -137,7 +138,7 @@ def reclassify_batch(
 def _reclassify_row(
     rows: Rows, policy: ActivePolicy, shows: ActivePolicy, row: Row, records: RecordSource
 ) -> ReclassifiedDocument:
-    number, address, namespace, old, stored, kinds, detectors, masked = row
+    number, address, namespace, old, stored, kinds, detectors, masked, author = row
     declared: Classification = stored or old
     is_current = detectors == policy.scanner.version
     if is_current and masked == shows.list_masked(address, namespace, kinds):
@@ -147,7 +148,7 @@ def _reclassify_row(
     if document is None:  # its module is not installed, or its file is gone: it keeps what is known of it
         return ReclassifiedDocument(number, address, old, strictest(old, declared), declared)
     new = policy.scan_document(document).classify(declared)
-    return ReclassifiedDocument(number, address, old, new, declared, replace(document, classification=declared))
+    return ReclassifiedDocument(number, address, old, new, declared, replace(document, classification=declared), author)
 
 
 def _rewrite_document(
@@ -165,7 +166,7 @@ def _rewrite_document(
         return found.new
 
     marks = replace(scan, kinds=new.kinds, detectors_version=new.detectors_version, classify=classify)
-    records.index_document(statements, found.document, marks)
+    records.index_document(statements, found.document, marks, found.author)
 
 
 def _reclassify_unindexed(policy: ActivePolicy, document: Document) -> ReclassifiedDocument:

@@ -32,21 +32,22 @@ from tokonoma.store.dialect import DatabaseKind
 OnDocumentChanged = Callable[[Statements, int], None]
 
 _COMPARED = (
-    "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "masked",
+    "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "author",
+    "masked",
 )  # fmt: skip
 _OLD = f"""select id, digest, form, length, {", ".join(_COMPARED)} from document
 where address = :address {{for_update}}"""  # noqa: S608 - our own names
-_LABEL, _AT, _DECLARED = 6, 9, 11  # where _OLD has them
+_DIGEST, _LABEL, _AT, _DECLARED, _AUTHOR, _MASKED = 1, 6, 9, 11, 14, 15  # where _OLD has them
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
-    kinds, detectors, masked)
+    kinds, detectors, author, masked)
 values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form,
-    :declared, :kinds, :detectors, :masked)
+    :declared, :kinds, :detectors, :author, :masked)
 on conflict (address) do nothing returning id"""
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
     changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
     place = case when form = 0 then :at else place end, length = :length, form = :form,
-    declared = :declared, kinds = :kinds, detectors = :detectors, masked = :masked
+    declared = :declared, kinds = :kinds, detectors = :detectors, author = :author, masked = :masked
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
@@ -79,17 +80,24 @@ class SearchIndex:
         return find(self._context, rows, query, where, scope, vector)
 
     def put(
-        self, statements: Statements, document: Document, mark: Classification | DocumentScan, *, rewrite: bool = False
+        self,
+        statements: Statements,
+        document: Document,
+        mark: Classification | DocumentScan,
+        author: str | None = None,
+        *,
+        rewrite: bool = False,
     ) -> Classification:
-        """Write what has changed, and with `rewrite` the terms in any case. Returns the document's class."""
+        """Write what has changed, and with `rewrite` the terms in any case. Without an author, a text that is as it was
+        keeps the one that it has. Returns the document's class."""
         old = statements.row(_OLD, address=document.address)
         shown = _ShownDocument.build(document, mark)
-        row = _build_row(document, shown, mark, old)
+        row = _build_row(document, mark, old, author)
         if old is None:
             old = self._insert(statements, shown, row)
             if old is None:
                 return row["label"]
-            row = _build_row(document, shown, mark, old)
+            row = _build_row(document, mark, old, author)
         self._update(statements, document, shown, row, old, rewrite)
         return row["label"]
 
@@ -117,7 +125,7 @@ class SearchIndex:
         rewrite: bool,
     ) -> None:
         number, digest, form, length, _module, namespace, *_ = old
-        has_new_text = digest != row["digest"]
+        has_new_text = digest != row["digest"] or old[_MASKED] != row["masked"]
         if not document.at and not has_new_text:
             row["at"] = old[_AT]
         if has_new_text or form != FORMAT_VERSION or rewrite or namespace != document.namespace:
@@ -158,8 +166,12 @@ class SearchIndex:
         upto = "" if last is None else " and address <= :last"
         sql = f"{_PAGE}{upto} order by address {{for_update_free}}"
         held = {row[0] for row in statements.rows(sql, module=module, after=after, last=last)}
-        blank = [_build_blank_row(address) for address in seen if address not in held]
-        return held, {row["address"] for row in blank if statements.rows(_INSERT, **row, length=0, form=0)}
+        blank = [
+            _build_row(Document(address, "/", ""), "secret", None, None) for address in seen if address not in held
+        ]
+        return held, {
+            row["address"] for row in blank if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0)
+        }
 
 
 def count_by_module(rows: Rows) -> dict[str, int]:
@@ -193,11 +205,6 @@ class _ShownDocument:
         own = {(to_indexed_key(key), *to_cells(value)) for key, value in more} - facts
         return facts | {(PRIVATE + key, text, number) for key, text, number in own}
 
-    def compute_digest(self) -> str:
-        """Another one if the index has to be written again."""
-        parts = [each and f"{each.title}\0{each.text}" for each in (self.shown, self.private)]
-        return hashlib.sha256("\0".join(filter(None, parts)).encode("utf-8", "surrogatepass")).hexdigest()
-
 
 def _write_facts(
     statements: Statements, number: int, facts: set[tuple[str, str | None, float | None]], old: Sequence[Row]
@@ -212,27 +219,25 @@ def _write_facts(
         statements.run_many(_FACT, params)
 
 
-def _build_blank_row(address: str) -> dict[str, Any]:
-    """A row that nobody can see, until its record is indexed."""
-    blank = Document(address, "/", "")
-    return {**_build_row(blank, _ShownDocument(blank, None), "secret", None), "digest": ""}
-
-
 def _build_row(
-    document: Document, shown: _ShownDocument, mark: Classification | DocumentScan, old: Row | None
+    document: Document, mark: Classification | DocumentScan, old: Row | None, author: str | None
 ) -> dict[str, Any]:
     at = now()
     # A module that stores the class it was given repeats it with the next change: that declares nothing new.
     repeated = old is not None and old[_DECLARED] and old[_LABEL] == document.classification
     declared = old[_DECLARED] if old is not None and repeated else document.classification
     is_scan = isinstance(mark, DocumentScan)
+    content = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(content).hexdigest()
+    if author is None:
+        author = old[_AUTHOR] if old is not None and old[_DIGEST] == digest else ""
     return {
         "address": document.address,
         "module": parse_address(document.address)[0],
         "space": document.namespace,
         "label": mark.classify(declared) if is_scan else mark,
         "title": document.title,
-        "digest": shown.compute_digest(),
+        "digest": digest,
         "changed_at": at,
         "at": document.at or at,
         "expires_at": document.expires_at,
@@ -240,5 +245,6 @@ def _build_row(
         "declared": declared if is_scan else "",
         "kinds": mark.kinds if is_scan else "",
         "detectors": mark.detectors_version if is_scan else "",
+        "author": author,
         "masked": mark.masked if is_scan else "",
     }

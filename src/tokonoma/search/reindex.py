@@ -70,7 +70,7 @@ def _reindex_page(
     last = page[-1].address if len(page) == PAGE else None
     for document in page:
         if document.address in held or document.address in lacked:
-            index.put(tx, document, mark(document), rewrite=True)
+            index.put(tx, document, mark(document), document.author, rewrite=True)
     present = {document.address for document in page}
     gone = {address for address in held - present if last is None or address <= last}
     for address in gone | (lacked - present):

@@ -1,6 +1,6 @@
 """The tables of the shared index and of its vectors.
 
-document          a row for every record: where it lies, its class, its times, its place in a thread
+document          a row for every record: where it lies, its class, its times, its place in a thread, its author
 terms             the terms of a record's text, packed: scores are computed from them
 fact              what records can be filtered by
 words             which records hold a term: FTS5 without content on SQLite, arrays of hashes under GIN on PostgreSQL.
@@ -105,8 +105,10 @@ TABLES = (
     ),
     # How many documents hold a word is read from the server's statistics: of 10 000 words, not of 1 000.
     Migration("004_common", (), postgresql=("alter table words alter column tokens set statistics 1000",)),
+    # The principal that wrote its text; empty: nobody knows, as of a file that was edited outside.
+    Migration("005_author", ("alter table document add column author {text} not null default ''",)),
     # The kinds of detections that its terms, facts and vectors do not hold.
-    Migration("005_masked", ("alter table document add column masked {text} not null default ''",)),
+    Migration("006_masked", ("alter table document add column masked {text} not null default ''",)),
 )
 
 _MODEL = """create table embedding_model (

@@ -1,7 +1,7 @@
 """From a finished call to its result: structured content, or an error as text, and where its text comes from."""
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import orjson
@@ -13,6 +13,8 @@ from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes, Missing, NumberedCode, Refusal, find_error_code
 from tokonoma.core.module import ToolInfo
 from tokonoma.server.mcp.interface import ToolResult
+
+_MAX_AUTHORS = 10  # by name; of others only the number
 
 
 def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
@@ -48,9 +50,26 @@ def _describe_content(call: Call) -> dict[str, Any]:
     marks: dict[tuple[str, str], list[str]] = {}
     for id, tool in call.step_tools.items():
         marks.setdefault((_find_origin(tool), tool.module), []).append(id)
-    steps = [{"origin": origin, "module": module, "ids": ids} for (origin, module), ids in marks.items()]
-    mark = {"origin": _find_origin(call.tool_info), "module": call.tool_info.module}
+    steps = [
+        {
+            "origin": origin,
+            "module": module,
+            "ids": ids,
+            **_list_authors(*(call.step_authors.get(id, ()) for id in ids)),
+        }
+        for (origin, module), ids in marks.items()
+    ]
+    mark = {
+        "origin": _find_origin(call.tool_info), "module": call.tool_info.module, **_list_authors(call.authors)
+    }  # fmt: skip
     return {**mark, "steps": steps} if steps else mark
+
+
+def _list_authors(*groups: Collection[str]) -> dict[str, Any]:
+    """Who wrote the records that an answer returns. Names are those of the journal, so none of them is `unknown`."""
+    names = sorted({name or "unknown" for group in groups for name in group})
+    listed: dict[str, Any] = {"authors": names[:_MAX_AUTHORS]} if names else {}
+    return {**listed, "more_authors": len(names) - _MAX_AUTHORS} if len(names) > _MAX_AUTHORS else listed
 
 
 def _find_origin(tool: ToolInfo) -> str:

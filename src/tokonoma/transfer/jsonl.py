@@ -17,7 +17,7 @@ from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, Relation
 
 FORMAT = 1
 TYPE = "tokonoma"
-_OPTIONAL = frozenset({"title", "metadata", "thread", "reason"})
+_OPTIONAL = frozenset({"title", "metadata", "thread", "reason", "author"})
 
 FieldParser = Callable[[Any], Any]
 
@@ -141,6 +141,7 @@ _MEMO: Mapping[str, FieldParser] = {
     **dict.fromkeys(("created_at", "updated_at", "expires_at", "deleted_at"), _parse_moment),
     "version": _parse_int,
     "boundary": _parse_text,
+    "author": _parse_text,
 }
 _RELATION: Mapping[str, FieldParser] = {
     **dict.fromkeys(("namespace", "source", "target", "tag"), _parse_text),

@@ -34,6 +34,7 @@ class MemoRecord:
     deleted_at: int | None = None
     version: int | None = None
     boundary: str = "internal"
+    author: str = ""  # who wrote it, by an own export
     place: str = ""  # where it stands in the source: a file, a line
 
 

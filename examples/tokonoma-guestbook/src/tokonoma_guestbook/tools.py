@@ -76,6 +76,8 @@ def entries(
     """What was written into the guestbook, newest first."""
     (before,) = pages.decode("guestbook", cursor) if cursor else (_LAST,)
     rows = desk.rows(_PAGE, before=before, most=limit + 1)
+    for row in rows[:limit]:
+        desk.cite(format_address("guestbook", row[0]))  # the answer names who wrote them
     page: GuestEntries = {
         "items": [
             {
@@ -107,6 +109,8 @@ PAGE_OUTPUT = {"type": "object", "properties": {"entries": {"type": "integer"}},
 def page(desk: Desk, params: Mapping[str, Any]) -> RichResult[dict[str, Any]]:
     """The newest 100 entries as a Markdown document beside the answer."""
     rows = desk.rows(_PAGE, before=_LAST, most=100)
+    for row in rows:
+        desk.cite(format_address("guestbook", row[0]))
     lines = [f"- **{name}**, {time_shown(at)}: {words}" for _, _, name, words, at in rows]
     text = "\n".join([f"# {params.get('title', 'Guestbook')}", "", *lines, ""])
     return RichResult({"entries": len(rows)}, [ResourceContent("tokonoma://guestbook/page", text, "text/markdown")])

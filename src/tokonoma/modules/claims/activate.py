@@ -89,7 +89,7 @@ def context_get(
         raise Expired(f"The active context expired at {over}. Activate a new one.", reason="context", expired_at=over)
     policy, tags, scores = desk.policy, json.loads(tags_json), dict[str, float](json.loads(claims_json))
     items = [
-        ScoredClaimItem(claim=model.to_response(claim), score=scores[claim.id])
+        ScoredClaimItem(claim=model.to_response(desk, claim), score=scores[claim.id])
         for claim in load_claims(desk, list(scores), desk.now())
         if policy.decide(tags, claim.classification, claim.scope).verdict != "deny"
     ]
@@ -158,7 +158,7 @@ def _recall_page(
     ranked = ranking.score_claims(query, hits, alpha, retrieval, at)
     claims = _fit_token_limits(policy, ranking.select_diverse(ranked, end)[offset:end])
     evidence = load_evidence(desk, [one.claim.id for one in claims]) if meta else {}
-    items = [_build_item(one, alpha, evidence.get(one.claim.id, []), meta) for one in claims]
+    items = [_build_item(desk, one, alpha, evidence.get(one.claim.id, []), meta) for one in claims]
     next_cursor = cursors.encode("claims", end, digest) if len(ranked) > end else None
     return RecallPage(scopes, tags, claims, items, alpha, next_cursor)
 
@@ -198,8 +198,10 @@ def _fit_token_limits(policy: DeskPolicy, claims: Sequence[ScoredClaim]) -> list
     return fitting
 
 
-def _build_item(one: ScoredClaim, alpha: float, evidence: list[model.EvidenceResponse], meta: bool) -> ScoredClaimItem:
-    item: ScoredClaimItem = {"claim": model.to_response(one.claim), "score": one.score}
+def _build_item(
+    desk: Desk, one: ScoredClaim, alpha: float, evidence: list[model.EvidenceResponse], meta: bool
+) -> ScoredClaimItem:
+    item: ScoredClaimItem = {"claim": model.to_response(desk, one.claim), "score": one.score}
     if meta:
         item["scores"] = {
             "text": one.text, "vector": one.vector, "combined": one.combined, "utility": one.claim.utility,

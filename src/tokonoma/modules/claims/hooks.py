@@ -105,7 +105,7 @@ def save_claim(tx: Tx, claim: Claim, at: int) -> Claim:
         id=changed.id,
     )
     if changed.superseded_by is None:
-        tx.put(to_document(changed))
+        tx.put(to_document(changed), same_text=True)  # judged, not written anew
     else:
         tx.drop(changed.address)  # it stays stored, but is no longer recalled
     return changed

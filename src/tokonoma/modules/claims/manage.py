@@ -71,7 +71,7 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
     """Return one claim with its sources, entities, relations and the effect of feedback."""
     claim = require_claim(desk, claim_id)
     response: FullClaimResponse = {
-        **to_response(claim),
+        **to_response(desk, claim),
         "content_hash": claim.hash,
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
@@ -113,7 +113,7 @@ def list_claims(
         most=limit + 1,
     )
     claims = [Claim(*row) for row in rows[:limit]]
-    page: ClaimListResponse = {"items": [to_response(claim) for claim in claims], "has_more": len(rows) > limit}
+    page: ClaimListResponse = {"items": [to_response(desk, claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
     return page
@@ -136,7 +136,7 @@ def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:
         ClaimEvent(version=revision, at=format_time(at), what=what, by=by, details=json.loads(details))
         for revision, at, what, by, details in rows
     ]
-    return {"id": claim_id, "items": events, "superseded": [to_response(Claim(*each)) for each in older]}
+    return {"id": claim_id, "items": events, "superseded": [to_response(desk, Claim(*each)) for each in older]}
 
 
 def supersede(

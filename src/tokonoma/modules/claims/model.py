@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, format_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, format_address
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.core.policy import LAYERS, DeskPolicy, Layer
@@ -179,7 +179,8 @@ class Claim:
         return format_address(MODULE_NAME, self.id)
 
 
-def to_response(claim: Claim) -> ClaimResponse:
+def to_response(desk: Desk, claim: Claim) -> ClaimResponse:
+    desk.cite(claim.address)
     return {
         "id": claim.id,
         "text": claim.text,

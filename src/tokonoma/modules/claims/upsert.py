@@ -157,7 +157,8 @@ def _store_claim(
         classification, expires = claim.classification, new.expires_at
         if expires != claim.expires_at:  # stated again, a session claim lives longer
             tx.run("update claim set expires_at = :expires where id = :id and {visible}", expires=expires, id=claim.id)
-            tx.put(model.to_document(replace(claim, expires_at=expires)))
+        if claim.superseded_by is None:  # else it is not recalled
+            tx.put(model.to_document(replace(claim, expires_at=expires)))  # who adds to it is its author now
     texts = (json.dumps(each, ensure_ascii=False) for each in (new.provenance, *entities, *relations))
     strict = tx.classify(classification, claim.namespace, *texts)
     place = {"claim": claim.id, "space": claim.namespace, "label": strict}

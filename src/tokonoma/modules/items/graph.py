@@ -119,10 +119,10 @@ def get_related_items(
     items = fetch_items(desk, around.distances)
     distances = {number: distance for number, distance in around.distances.items() if number in items}
     response: RelatedItems = {
-        "center_item": to_summary(center),
+        "center_item": to_summary(desk, center),
         "related_items": [
             {
-                "item": to_summary(items[number]),
+                "item": to_summary(desk, items[number]),
                 "distance": distance,
                 "relationship": "direct" if distance == 1 else "indirect",
             }
@@ -173,7 +173,7 @@ def find_path(
     response: ItemPaths = {
         "paths": [
             {
-                "items": [to_summary(items[number]) for number in path],
+                "items": [to_summary(desk, items[number]) for number in path],
                 "length": len(path) - 1,
                 "weight": round(1 / max(1, len(path) - 1), 6),
             }

@@ -73,7 +73,7 @@ def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
             problems.add("id", id, f"{old.address} is not in the trash", "constraint")
             problems.raise_if_any()
         item = rows.save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
-        rows.update_derived(tx, item, None)
+        rows.update_derived(tx, item, None, same_text=True)
     return build_detail(desk, item)
 
 
@@ -97,7 +97,7 @@ def change_item_type(
         tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
         changes = {"type": {"from": old.type, "to": to_type}}
         item = rows.save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
-        tx.put(to_document(item))
+        tx.put(to_document(item), same_text=True)
     return {**build_detail(desk, item), "previous_address": old.address}
 
 
@@ -113,6 +113,8 @@ def get_item_history(
     item = rows.require_item(desk, type, id, least=TRASH)
     (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
     found = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
+    for row in found[:limit]:
+        desk.cite(f"{item.uri} {row[0]}", row[4])  # what a change held is the text of who made it
     history: ItemHistory = {
         "id": item.id,
         "type": item.type,

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Classification, Document, Record, Row, format_address, parse_address
+from tokonoma.core.desk import Classification, Desk, Document, Record, Row, format_address, parse_address
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Scalar
 
@@ -164,7 +164,8 @@ def to_row(item: Item) -> dict[str, Any]:
     return {**row, "tags": json.dumps(item.tags, ensure_ascii=False)}
 
 
-def to_summary(item: Item) -> ItemSummary:
+def to_summary(desk: Desk, item: Item) -> ItemSummary:
+    desk.cite(item.uri)
     created = format_time(item.created_at)
     summary: ItemSummary = {
         "id": item.id,

@@ -114,7 +114,10 @@ class _ItemQuery:
         sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible:item}}
             order by {column} {order}, id {order} limit :most"""  # noqa: S608 - names of ours
         items = [model.to_item(row) for row in desk.rows(sql, most=limit + 1, **self.params)]
-        page: ItemPage = {"items": [model.to_summary(item) for item in items[:limit]], "has_more": len(items) > limit}
+        page: ItemPage = {
+            "items": [model.to_summary(desk, item) for item in items[:limit]],
+            "has_more": len(items) > limit,
+        }
         if len(items) > limit:
             page["next_cursor"] = cursors.encode(kind, getattr(items[limit - 1], column), items[limit - 1].id)
         return page

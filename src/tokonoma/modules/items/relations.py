@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Record, Rows, Tx
+from tokonoma.core.desk import Desk, Record, Rows, Tx, format_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_kind, check_target
@@ -219,6 +219,7 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
         if state == model.TRASH:
             vanished.append(address)
         else:
+            desk.cite(format_address(model.MODULE_NAME, str(id)))
             relations.append(
                 {"address": address, "kind": kind, "module": model.MODULE_NAME, "title": title, "status": status}
             )
@@ -230,7 +231,7 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
         else:
             vanished.append(address)
     detail: ItemDetail = {
-        **model.to_summary(item),
+        **model.to_summary(desk, item),
         "description": item.description,
         "content": item.content,
         "related": list(dict.fromkeys(each["address"] for each in relations)),
@@ -247,7 +248,7 @@ def _record_link_change(tx: Tx, desk: Desk, item: Item, kind: str, word: str, en
     """A link that was added or removed counts a revision on both of its ends."""
     item = require_item(tx, item.type, item.id, least=model.TRASH)
     item = save_change(tx, desk, item, "linked", {"related": {word: ends.format_addresses(), "kind": kind}})
-    tx.put(model.to_document(item))
+    tx.put(model.to_document(item), same_text=True)
     changes = {"related": {word: [item.address], "kind": model.OPPOSITE_KIND[kind]}}
     increment_revisions(tx, desk, ends.items, item.updated_at, changes)
     return item

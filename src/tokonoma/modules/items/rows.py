@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -105,7 +106,7 @@ def put_item(tx: Tx, desk: Desk, item: Item, aliases: Iterable[str]) -> None:
     for type in aliases:
         add_alias(tx, item.id, type)
     record_change(tx, desk, item.id, item.revision, desk.now(), "imported")
-    update_derived(tx, item, None)
+    update_derived(tx, item, None, author=item.updated_by)
     if item.state == TRASH:
         drop_derived(tx, item)
 
@@ -150,7 +151,9 @@ def increment_revisions(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes
         record_change(tx, desk, id, revision, at, "linked", changes)
 
 
-def update_derived(tx: Tx, new: Item, old: Item | None, *, is_new: bool = False) -> None:
+def update_derived(
+    tx: Tx, new: Item, old: Item | None, *, is_new: bool = False, author: str | None = None, same_text: bool = False
+) -> None:
     """What is derived from an item's row: the index of tags, the hints, and its document."""
     if old is None or old.tags != new.tags:
         if not is_new:
@@ -163,7 +166,7 @@ def update_derived(tx: Tx, new: Item, old: Item | None, *, is_new: bool = False)
             tx.run("delete from item_hint where item_id = :id", id=new.id)
         hints = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
         tx.run_many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints)
-    tx.put(to_document(new))
+    tx.put(replace(to_document(new), author=author), same_text=same_text)
 
 
 def drop_derived(tx: Tx, item: Item) -> None:

@@ -95,7 +95,7 @@ def search_items(
     text = " ".join(word for alternative in alternatives for word in alternative.words)
     items = fetch_items(desk, page, COLUMNS)
     result: ItemSearchResult = {
-        "items": [_to_hit(items[number], scores[number], text) for number in page if number in items],
+        "items": [_to_hit(desk, items[number], scores[number], text) for number in page if number in items],
         "has_more": len(ranked) > offset + limit,
         "mode": next(each for each in _MODES if any(each == used for used, _ in searched)),
     }
@@ -197,9 +197,9 @@ def _search_alternative(
     return (hits.mode, hits.pending_vectors) if text else ("filter", 0)
 
 
-def _to_hit(item: Item, score: float, text: str) -> ItemHit:
+def _to_hit(desk: Desk, item: Item, score: float, text: str) -> ItemHit:
     snippet, _ = extract_snippet(build_text(item), text, _SNIPPET)
-    return {**to_summary(item), "snippet": snippet, "score": round(score, 6)}
+    return {**to_summary(desk, item), "snippet": snippet, "score": round(score, 6)}
 
 
 def _matches_texts(item: Item, wanted: QueryAlternative) -> bool:

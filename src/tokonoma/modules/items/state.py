@@ -54,6 +54,8 @@ def get_current_state(
     if row is None and revision is not None:
         raise Missing(f"The current state has no revision {revision}.", revision=revision)
     state = _to_state(row)
+    if row is not None:
+        desk.cite("current_state", "")  # `updated_by` is what its writer has called itself
     problems, addresses = ItemProblems(), state["metadata"]["related"]
     check_references(desk, addresses, problems)
     resolve_links(desk, addresses, problems)
@@ -102,6 +104,7 @@ def update_current_state(
         )
         if not written:  # another call wrote at the same moment
             raise build_stale_error("The current state", old["revision"] + 1, old["revision"])
+        desk.cite("current_state", desk.principal.name)
         return _to_state(tx.row(_ONE, space=space, revision=0))
 
 

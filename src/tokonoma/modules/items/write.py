@@ -26,6 +26,7 @@ Related = Annotated[
     Field(description="addresses: docs-12, tokonoma://memory/<id>; linked both ways; replaces existing links"),
 ]
 
+_TEXTS = frozenset({"title", "description", "content", "tags", "category", "version"})  # what people write
 _COMPARED = (
     "title", "description", "content", "status", "priority", "category", "start_date", "end_date", "version", "tags",
 )  # fmt: skip
@@ -250,7 +251,7 @@ def _apply_update(tx: Tx, desk: Desk, update: _PlannedUpdate, expected: int | No
     errors.check_revision(current, expected)
     change = None if update.ends is None else relations.plan_link_change(tx, current.id, update.ends)
     new = _apply_columns(current, update.columns)
-    changes = _diff_items(current, new)
+    changes = _diff_items(desk, current, new)
     if change is not None and change.describe():
         changes["related"] = change.describe()
     if not changes:
@@ -260,7 +261,7 @@ def _apply_update(tx: Tx, desk: Desk, update: _PlannedUpdate, expected: int | No
         relations.apply_link_change(tx, new.id, change)
         for word, ends in change._asdict().items():
             rows.increment_revisions(tx, desk, ends.items, new.updated_at, {"related": {word: [new.address]}})
-    rows.update_derived(tx, new, current)
+    rows.update_derived(tx, new, current, same_text=_TEXTS.isdisjoint(changes))
     return new
 
 
@@ -269,9 +270,10 @@ def _apply_columns(old: Item, columns: Mapping[str, Any]) -> Item:
     return new._replace(state=model.compute_state(new.status))
 
 
-def _diff_items(old: Item, new: Item) -> dict[str, Any]:
+def _diff_items(desk: Desk, old: Item, new: Item) -> dict[str, Any]:
     """Fields that differ, under the names of the response, each with its old and its new value."""
     before, after = (
-        {**model.to_summary(item), "description": item.description, "content": item.content} for item in (old, new)
+        {**model.to_summary(desk, item), "description": item.description, "content": item.content}
+        for item in (old, new)
     )
     return {name: {"from": before[name], "to": after[name]} for name in _COMPARED if before[name] != after[name]}

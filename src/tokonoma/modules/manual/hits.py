@@ -17,7 +17,14 @@ from tokonoma.core.desk import Desk, note_down, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.core.recent import RecentResults
 from tokonoma.modules.manual.hooks import open_source_file
-from tokonoma.modules.manual.model import MAX_HITS, CutoffReason, ManualRef, SectionKey, parse_section_name
+from tokonoma.modules.manual.model import (
+    MAX_HITS,
+    CutoffReason,
+    ManualRef,
+    SectionKey,
+    cite_manuals,
+    parse_section_name,
+)
 from tokonoma.modules.manual.stages import Signal
 from tokonoma.modules.manual.sync import load_library
 
@@ -88,6 +95,7 @@ def list_hits(
         wanted = set(signals)
         listed = [item for item in listed if wanted.intersection(item.get("signals", ()))]
     page = listed[offset : offset + limit]
+    cite_manuals(desk)
     if by == "file":
         return {"items": _group_by_file(page), "total": len(listed)}
     if len(page) > _FEW:

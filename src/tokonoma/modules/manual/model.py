@@ -15,6 +15,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core import cursor as cursors
+from tokonoma.core.desk import Desk, format_address
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.folder import FileEntry
@@ -142,6 +143,11 @@ def parse_section_name(name: str) -> tuple[str, str, int | None]:
     match = _LINE.search(name)
     manual, _, path = (name[: match.start()] if match else name).partition("/")
     return manual, path, int(match[1]) if match else None
+
+
+def cite_manuals(desk: Desk) -> None:
+    """Say that the answer holds text of manuals: people write them outside of Tokonoma."""
+    desk.cite(format_address(NAME, ""), "")
 
 
 def build_ref(manual: str, path: str, line: int | None = None) -> ManualRef:

@@ -20,6 +20,7 @@ from tokonoma.modules.manual.model import (
     ManualRef,
     PageCursor,
     build_ref,
+    cite_manuals,
     paginate,
     parse_ref,
     section_address,
@@ -162,6 +163,7 @@ def list_contents(
     library = load_library(desk)
     positions = library.positions(manual_id, path)
     shown, fields = paginate("toc", positions, cursor, _NODES_PER_PAGE)
+    cite_manuals(desk)
     nodes: list[TocNode] = [
         {
             "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
@@ -199,6 +201,7 @@ def read(
     settings = library.on_disk.settings.get(manual)
     allow_file = bool((limits or {}).get("allow_file")) and settings is not None and settings.allow_file
     _check_scope(chosen, is_json, allow_file)
+    cite_manuals(desk)
     text = _build_text(file, build_ref(manual, path), line or 1, chosen, limits or {}, expand)
     if trace_id is not None:
         record_use(desk, trace_id, (manual, path, file.section_at(line or 1).line))
@@ -281,6 +284,7 @@ def list_exceptions(
     with_words = library.corpus.find_words(library.glossary(manual_id)[0].exceptions)
     listed = [position for position in positions if position in with_words]
     shown, fields = paginate("excepts", listed, cursor, _EXCEPTIONS_PER_PAGE)
+    cite_manuals(desk)
     items: list[ExceptionHit] = []
     for position in shown:
         section, folded = library.corpus.sections[position], library.corpus.folded_text(position)

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -46,6 +46,7 @@ class PortableMemo(TypedDict):
     deleted_at: int | None
     version: int | None  # None: it comes from a program that does not count versions
     boundary: str
+    author: NotRequired[str]  # empty: nobody knows
 
 
 class PortableRelation(TypedDict):
@@ -184,7 +185,7 @@ def _read_fields(given: PortableMemo | PortableRelation, who: Principal, at: int
     created = given["created_at"] if given["created_at"] is not None else given["updated_at"]
     updated = given["updated_at"] if given["updated_at"] is not None else created
     return {
-        **{FIELD_NAMES.get(name, name): value for name, value in given.items()},
+        **{FIELD_NAMES.get(name, name): value for name, value in given.items() if name != "author"},
         "namespace": resolve_namespace(given["namespace"], who),
         "created_at": at if created is None else created,
         "updated_at": at if updated is None else updated,

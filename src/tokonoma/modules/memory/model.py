@@ -9,9 +9,8 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Classification, Document, Record, Row, format_address
+from tokonoma.core.desk import Classification, Desk, Document, Record, Row, format_address
 from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace
@@ -104,10 +103,11 @@ def to_row(record: Memo | RelationRow, place: str = "metadata") -> dict[str, Any
     return row
 
 
-def to_summary(memo: Memo, who: Principal) -> MemoSummary:
+def to_summary(memo: Memo, desk: Desk) -> MemoSummary:
+    desk.cite(memo.address)
     summary: MemoSummary = {
         "memo_id": memo.id,
-        "namespace": format_namespace(memo.namespace, who),
+        "namespace": format_namespace(memo.namespace, desk.principal),
         "metadata": memo.metadata,
         "created_at": format_time(memo.created_at),
         "updated_at": format_time(memo.updated_at),

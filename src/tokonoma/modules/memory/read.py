@@ -101,7 +101,7 @@ def get_memo(
     memo = require_memo(desk, desk, memo_id, namespace)
     part = memo.content[offset : offset + max_characters]
     detail: MemoDetail = {
-        **model.to_summary(memo, desk.principal),
+        **model.to_summary(memo, desk),
         "content": part,
         "content_length": len(memo.content),
     }
@@ -241,7 +241,7 @@ def _to_response(desk: Desk, hits: Hits, request: Query, chosen: list[Hit]) -> M
 
 
 def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
-    entry: MemoListEntry = {**model.to_summary(memo, desk.principal), "content": memo.content[:_LISTED]}
+    entry: MemoListEntry = {**model.to_summary(memo, desk), "content": memo.content[:_LISTED]}
     if len(memo.content) > _LISTED:
         entry["content_truncated"] = True
     return entry
@@ -249,7 +249,7 @@ def _to_list_entry(memo: Memo, desk: Desk) -> MemoListEntry:
 
 def _to_hit(desk: Desk, memo: Memo, hit: Hit, request: Query) -> MemoHit:
     snippet, is_cut = extract_snippet(memo.content, request.text, _FOUND)
-    response: MemoHit = {**model.to_summary(memo, desk.principal), "content": snippet, "score": round(hit.score, 6)}
+    response: MemoHit = {**model.to_summary(memo, desk), "content": snippet, "score": round(hit.score, 6)}
     if is_cut:
         response["content_truncated"] = True
     if hit.similarity is not None:

@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 from tokonoma.core import cursor as cursors
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Desk, Rows
+from tokonoma.core.desk import CLASSIFICATIONS, Desk, Rows, format_address
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
-from tokonoma.modules.memory.model import Namespace, RelationRow, Version
+from tokonoma.modules.memory.model import MODULE_NAME, Namespace, RelationRow, Version
 from tokonoma.modules.memory.read import PageCursor, require_memo
 from tokonoma.modules.memory.tables import ALIVE, INSIDE, RELATION_COLUMNS, bind_ids, bind_namespace
 
@@ -137,7 +137,7 @@ def save_relation(
             tx.run(_SAVE, **key, label=label, weight=weight, reason=reason, at=desk.now())
         saved = find_relation(tx, key)
     assert saved is not None
-    return _to_relation(saved, who)
+    return _to_relation(saved, desk)
 
 
 def delete_relation(
@@ -154,7 +154,7 @@ def delete_relation(
         if relation is None:
             raise Missing("Relation not found.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag)
         tx.run(f"delete from memo_relation where {_KEY}", **key)  # noqa: S608 - our own text
-    return {"deleted": True, "relation": _to_relation(relation, desk.principal)}
+    return {"deleted": True, "relation": _to_relation(relation, desk)}
 
 
 def list_relations(
@@ -183,7 +183,7 @@ def list_relations(
     )
     relations = [RelationRow(*row) for row in rows[:limit]]
     page: RelationList = {
-        "edges": [_to_relation(each, desk.principal) for each in relations],
+        "edges": [_to_relation(each, desk) for each in relations],
         "nodes": _fetch_related_memos(desk, {end for each in relations for end in (each.source, each.target)}),
         "has_more": len(rows) > limit,
     }
@@ -220,7 +220,7 @@ def walk_relations(
     )
     edges: list[RelationPathEdge] = [
         {
-            **_to_relation(RelationRow(*row), desk.principal),
+            **_to_relation(RelationRow(*row), desk),
             "depth": depth,
             "direction": walked,
             "path": json.loads(trail),
@@ -242,9 +242,9 @@ def _build_key(who: Principal, namespace: str | None, source: str, target: str, 
     return {"space": resolve_namespace(namespace, who), "source": source, "target": target, "tag": tag}
 
 
-def _to_relation(relation: RelationRow, who: Principal) -> MemoRelation:
+def _to_relation(relation: RelationRow, desk: Desk) -> MemoRelation:
     response: MemoRelation = {
-        "namespace": format_namespace(relation.namespace, who),
+        "namespace": format_namespace(relation.namespace, desk.principal),
         "sourceMemoId": relation.source,
         "targetMemoId": relation.target,
         "tag": relation.tag,
@@ -255,6 +255,7 @@ def _to_relation(relation: RelationRow, who: Principal) -> MemoRelation:
     }
     if relation.reason:
         response["reason"] = relation.reason
+        desk.cite(f"{relation.source} {relation.tag} {relation.target}", "")  # who gave a reason is not recorded
     return response
 
 
@@ -272,6 +273,7 @@ def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     memos: list[RelatedMemo] = []
     for memo_id, space, title, content in rows:
         start = content[:_LISTED]  # cut here: what this caller may not see was masked in the whole text
+        desk.cite(format_address(MODULE_NAME, memo_id))
         memos.append({"memo_id": memo_id, "namespace": format_namespace(space, desk.principal), "content": start})
         if title:
             memos[-1]["title"] = title

@@ -97,7 +97,7 @@ def save_memos(
         new = cast("NewMemo", {**single, "namespace": namespace, "metadata_mode": metadata_mode})
         with desk.write() as tx:
             memo = _save_memo(desk, tx, new)
-        return cast("SavedMemos", model.to_summary(memo, desk.principal))
+        return cast("SavedMemos", model.to_summary(memo, desk))
     extra = [name for name, value in single.items() if value is not None]
     if extra:
         raise Invalid(f"With `memos`, put {', '.join(extra)} into each memo instead.", fields=extra)
@@ -108,7 +108,7 @@ def save_memos(
             _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), f"memos[{number}].")
             for number, new in enumerate(memos)
         ]
-    return {"items": [model.to_summary(memo, desk.principal) for memo in saved]}
+    return {"items": [model.to_summary(memo, desk) for memo in saved]}
 
 
 def delete_memo(
@@ -140,8 +140,8 @@ def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoS
         expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > desk.now() else None
         memo = replace(memo, deleted_at=None, expires_at=expires_at, revision=memo.revision + 1)
         tx.run(PUT_MEMO, **model.to_row(memo))
-        tx.put(model.to_document(memo))
-    return model.to_summary(memo, desk.principal)
+        tx.put(model.to_document(memo), same_text=True)
+    return model.to_summary(memo, desk)
 
 
 def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> dict[str, int]:

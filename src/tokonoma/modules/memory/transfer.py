@@ -5,7 +5,7 @@ owner's `tokonoma import` and `tokonoma export` may.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
@@ -52,7 +52,14 @@ def export_memos(desk: Desk, namespace: str | None = None, trash: bool = False, 
         last=last,
         **params,
     )
-    page: MemoExportPage = {"memos": [cast("PortableMemo", _to_portable(to_memo(row), desk.principal)) for row in rows]}
+    memos = [to_memo(row) for row in rows]
+    authors = desk.read_authors([memo.address for memo in memos])
+    page: MemoExportPage = {
+        "memos": [
+            cast("PortableMemo", {**_to_portable(memo, desk.principal), "author": authors.get(memo.address, "")})
+            for memo in memos
+        ]
+    }
     if len(sizes) == _MEMO_PAGE or last != sizes[-1][0]:
         page["next"] = last
     return page
@@ -128,7 +135,9 @@ def _merge_all(
         if outcome.result is not None:
             stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
             if tx is not None:
-                _write_memo(tx, outcome.result, at)
+                # An exported file that was edited since is the text of whoever imports it.
+                is_edited = given["version"] not in (None, outcome.result.revision)
+                _write_memo(tx, outcome.result, at, None if is_edited else given.get("author", ""))
     ends = {**fetch_memos(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
     for given in relations:
         try:
@@ -144,10 +153,10 @@ def _merge_all(
     return merged, merged_relations
 
 
-def _write_memo(tx: Tx, memo: Memo, at: int) -> None:
+def _write_memo(tx: Tx, memo: Memo, at: int, author: str | None) -> None:
     tx.run(tables.PUT_MEMO, **to_row(memo))
     if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
-        tx.put(to_document(memo))
+        tx.put(replace(to_document(memo), author=author))
     else:
         tx.drop(memo.address)
 

@@ -16,7 +16,7 @@ from tokonoma.core.normalize import normalize
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.core.recent import RecentResults
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, mask_file_text, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, mask_file_text, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
 from tokonoma.modules.vault import matching, model
 from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
@@ -136,7 +136,11 @@ def list_hits(
     saved: list[VaultHit] = json.loads(trail[0] if kind == "candidates" else trail[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
     listed = [each for each in saved if each["ref"]["path"] in visible]  # files and policies may have changed since
-    return {"items": listed[offset : offset + limit], "total": len(listed)}
+    page = listed[offset : offset + limit]
+    versions: dict[str, str] = dict(desk.rows("select path, version from vault_file"))
+    for path in {each["ref"]["path"] for each in page}:
+        cite_file(desk, path, versions.get(path, ""))
+    return {"items": page, "total": len(listed)}
 
 
 def _load_trail(desk: Desk, trace_id: str) -> Sequence[str] | None:

@@ -22,7 +22,7 @@ from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.atomic import delete_version, has_version, write_lock
 from tokonoma.files.folder import FileEntry, open_root
-from tokonoma.files.index_sync import list_documents, read_text_file
+from tokonoma.files.index_sync import find_writer, list_documents, read_text_file
 from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import (
     MODULE,
@@ -77,26 +77,36 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
     where = file_address(join_path(parts), start, end if start and end != start else None)
     strictest = max(classifications, key=CLASSIFICATIONS.index)
     return Record(
-        where, MODULE, namespace_of(parts), strictest, join_path(parts), text, version, classifications, source, offset
+        where,
+        MODULE,
+        namespace_of(parts),
+        strictest,
+        join_path(parts),
+        text,
+        version,
+        classifications,
+        source,
+        offset,
+        find_writer(rows, join_path(parts), version),
     )
 
 
-def read_document(server: ServerInfo, _rows: Rows, address: str) -> Document | None:
+def read_document(server: ServerInfo, rows: Rows, address: str) -> Document | None:
     """One passage of a file, as it is indexed."""
     parts = tuple(parse_location(parse_address(address)[1])[0].split("/"))
     with open_root(server.locations()["vault"]) as folder:
         stamp = folder.read_stamp(parts)
-        documents = list_documents(folder, [FileEntry(parts, stamp)] if stamp is not None else [])
+        documents = list_documents(rows, folder, [FileEntry(parts, stamp)] if stamp is not None else [])
         return next((each for each in documents if each.address == address), None)
 
 
-def list_vault_documents(server: ServerInfo, _rows: Rows, after: str | None, limit: int) -> Sequence[Document]:
+def list_vault_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int) -> Sequence[Document]:
     """For a reindex: what the index should hold, in order of address."""
     with open_root(server.locations()["vault"]) as folder:
         files = sorted(folder.list_files(), key=lambda entry: f"{entry.path}#")  # as their addresses sort
         first = parse_location(parse_address(after)[1])[0] if after else ""
         rest = [entry for entry in files if f"{entry.path}#" >= f"{first}#"]
-        documents = (each for each in list_documents(folder, rest) if after is None or each.address > after)
+        documents = (each for each in list_documents(rows, folder, rest) if after is None or each.address > after)
         return list(islice(documents, limit))
 
 

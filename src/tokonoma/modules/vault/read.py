@@ -15,7 +15,7 @@ from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, mask_file_text, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, mask_file_text, sync_folder
 from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.matching import compile_glob, compile_pattern
@@ -184,6 +184,9 @@ def search(
             found = _search_file(desk, folder, paths[searched], find_in_line, after)
             items += islice(found, limit + 1 - len(items))
             searched += 1
+    versions = {file.path: file.version for file in files}
+    for path in {item["path"] for item in items[:limit]}:
+        cite_file(desk, path, versions[path])
     page: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
     if page["has_more"]:
         last = items[limit - 1]

@@ -17,7 +17,7 @@ from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
 from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import FileContent, file_missing_error
-from tokonoma.files.index_sync import read_text_file
+from tokonoma.files.index_sync import AFTER_EVERY_ID, read_text_file
 from tokonoma.files.rules import Action, check_write
 from tokonoma.files.text import decode_text, encode_text, file_address, split_lines
 from tokonoma.files.write import FileChange, change_file, move_file, write_content
@@ -28,7 +28,6 @@ FileText = Annotated[str, Field(description="UTF-8 text")]
 
 _SELECT_CHANGES = """select id, at, principal, action, path, origin, before, before_size, after, after_size
 from vault_change where path = :path and id < :below and state <> 'undone' order by id desc limit :most"""
-_AFTER_EVERY_ID = "~"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?\n?")
 
@@ -162,7 +161,7 @@ def list_history(
     previous_version can be restored. A change by another program shows as the version that the next change replaced."""
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
-        name, below = cursors.decode("vault_history", cursor) if cursor else (join_path(parts), _AFTER_EVERY_ID)
+        name, below = cursors.decode("vault_history", cursor) if cursor else (join_path(parts), AFTER_EVERY_ID)
         exists = folder.read_stamp(parts) is not None
         if exists:
             read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
@@ -236,7 +235,7 @@ def _list_changes(desk: Desk, path: str, below: str, limit: int) -> list[Row]:
 
 
 def _find_version(desk: Desk, path: str, start: str) -> str:
-    changes = _list_changes(desk, path, _AFTER_EVERY_ID, 10_000)
+    changes = _list_changes(desk, path, AFTER_EVERY_ID, 10_000)
     versions: set[str] = {row[6] for row in changes if row[6].startswith(start.lower())}
     if not versions:
         raise Missing(f"{path} has no earlier version {start!r}. vault_history lists them.", version=start)
