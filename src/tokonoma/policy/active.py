@@ -13,7 +13,7 @@ from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, RecordMasks, ScreenedValue
 from tokonoma.policy import rules as decisions
 from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, mask_text
-from tokonoma.policy.hidden_kinds import HiddenKinds
+from tokonoma.policy.hidden_kinds import HiddenKinds, format_masked
 from tokonoma.policy.masking import CallMasks, find_in_source, mask_document, mask_record
 from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, strictest
 
@@ -155,14 +155,11 @@ class ActivePolicy(HiddenKinds):
         def classify(declared: Classification) -> Classification:
             return self._classify(module, document.namespace, path, declared, kinds)
 
-        masked = (
-            self.hidden_from_any(module, document.namespace, path).intersection(kinds) if kinds else frozenset[str]()
-        )
-        scan = DocumentScan(" ".join(kinds), scanner.version, classify, document, None, " ".join(sorted(masked)))
+        masked, always = self.hidden_in_index(module, document.namespace, path, kinds)
+        scan = DocumentScan(" ".join(kinds), scanner.version, classify, document, None, format_masked(masked, always))
         if not masked:
             return scan
         shown = mask_document(scanner, document, found, masked)
-        always = masked & self._hidden_from_private(module, document.namespace, path)
         private = None if always == masked else mask_document(scanner, document, found, always)
         return replace(scan, shown=shown, private=private)
 
@@ -181,9 +178,9 @@ class ActivePolicy(HiddenKinds):
         return self._classify(module, namespace, path, declared, kinds.split())
 
     def list_masked(self, address: str, namespace: str, kinds: str) -> str:
-        """The kinds of a document that was scanned before, as far as the index may not hold them."""
+        """What the index may not hold of a document that was scanned before."""
         module, path = parse_address(address)
-        return " ".join(sorted(self.hidden_from_any(module, namespace, path).intersection(kinds.split())))
+        return format_masked(*self.hidden_in_index(module, namespace, path, kinds.split()))
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
         return self._classify(module, space, "", label, self._find_kinds(texts))

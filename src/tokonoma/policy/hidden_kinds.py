@@ -2,7 +2,7 @@
 all callers share does not hold them."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,15 @@ class HiddenKinds:
     def hidden_from_any(self, module: str, namespace: str, path: str) -> frozenset[str]:
         """Hidden from at least one kind of caller."""
         return self._join_hidden(decisions.list_tag_sets(self.rules), module, namespace, path)
+
+    def hidden_in_index(
+        self, module: str, namespace: str, path: str, kinds: Collection[str]
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Those of these kinds that the index does not hold; and those that it does not hold as private either."""
+        if not kinds:
+            return frozenset(), frozenset()
+        masked = self.hidden_from_any(module, namespace, path).intersection(kinds)
+        return masked, masked & self._hidden_from_private(module, namespace, path)
 
     def _hidden_from_private(self, module: str, namespace: str, path: str) -> frozenset[str]:
         """Hidden also from callers that see personal data."""
@@ -97,3 +106,9 @@ class HiddenKinds:
         rules = self.rules
         parts = (self.scanner.version, rules.class_rules, rules.masks, rules.callers, rules.kinds, rules.invariants)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def format_masked(masked: Collection[str], always: Collection[str]) -> str:
+    """What the index lacks of a document, as it is stored there: `card email`, `card email / card`."""
+    listed = " ".join(sorted(masked))
+    return listed if masked == always else f"{listed} / {' '.join(sorted(always))}"
