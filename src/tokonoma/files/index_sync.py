@@ -163,12 +163,17 @@ def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[I
     ]
     if changed:
         process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_sync_page, desk, rows))
-    hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
+    hidden = list_hidden(desk)
     return [
         rows[path]
         for path, entry in entries.items()
         if path in rows and path not in hidden and is_inside(namespace_of(entry.parts), desk.principal.root)
     ]
+
+
+def list_hidden(desk: Desk) -> set[str]:
+    """The files of which this caller may not see every passage."""
+    return {path for (path,) in desk.rows(_SELECT_HIDDEN)}
 
 
 def forget_files(desk: Desk, paths: Sequence[str]) -> None:
