@@ -1,4 +1,4 @@
-"""The texts of `tests/policy/texts`: four files, a text in each line. They were written before the detectors were tuned.
+"""The texts of `tests/policy/texts`: four files, a text in each line, written before the detectors were tuned.
 
 `= chat` begins a group of one style; `= chat about` one of harmless texts about secrets. `⟦kind:value⟧` marks what must
 be found, `⟦kind⟧` a value that is generated here, `⟨kind⟩` a generated value that is harmless; `\\n` ends a line.
@@ -37,7 +37,8 @@ _ALPHABETS = {
     "base32": string.ascii_uppercase + "234567",
 }
 PERSONAL = frozenset((
-    "email", "phone", "postal_code", "address", "my_number", "card", "ssn", "iban", "bank_account", "passport", "license",
+    "email", "phone", "postal_code", "address", "my_number", "card", "ssn", "iban", "bank_account", "passport",
+    "license",
 ))  # fmt: skip
 
 
@@ -150,6 +151,36 @@ def is_found(mark: Mark, detections: Sequence[Detection]) -> bool:
     return covered >= 0.9 * (mark.end - mark.start)
 
 
-def is_extra(one: Detection, text: LabelledText) -> bool:
-    """Whether it stands outside of all marks."""
-    return not any(one.start < mark.end and mark.start < one.end for mark in text.marks)
+class Score(NamedTuple):
+    """Of one half of the texts of a language."""
+
+    marks: int
+    found: int
+    prose: int
+    quiet_prose: int  # harmless texts in which nothing was found
+    about: int
+    quiet_about: int
+    errors: tuple[str, ...]  # what went wrong; for the half that detectors are tuned to
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        return self.found / self.marks, self.quiet_prose / self.prose, self.quiet_about / self.about
+
+
+def score_texts(scan: Callable[[str], Sequence[Detection]], language: str, *, held_out: bool) -> Score:
+    errors: list[str] = []
+    marks = found = 0
+    for each in load_texts(f"{language}_sensitive"):
+        if each.held_out == held_out:
+            detections = scan(each.text)
+            missed = [mark for mark in each.marks if not is_found(mark, detections)]
+            marks, found = marks + len(each.marks), found + len(each.marks) - len(missed)
+            errors += [f"missed {mark.kind} in {each.text!r}" for mark in missed]
+    quiet = {False: 0, True: 0}
+    harmless = [each for each in load_texts(f"{language}_harmless") if each.held_out == held_out]
+    for each in harmless:
+        detections = scan(each.text)
+        quiet[each.about] += not detections
+        errors += [f"found {one.kind} in {each.text!r}" for one in detections]
+    about = sum(each.about for each in harmless)
+    return Score(marks, found, len(harmless) - about, quiet[False], about, quiet[True], tuple(errors))
