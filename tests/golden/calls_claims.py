@@ -139,7 +139,9 @@ POLICY = [
     call("memory.search", "masked", {"query": "田中 連絡先", "namespace": "people"}),
     call("memory.list", "masked", {"namespace": "people"}),
     call(
-        "memory.save", "a masked text is not written back", {"memo_id": "<<person>>", "content": "[masked:email] and more"}
+        "memory.save",
+        "a masked text is not written back",
+        {"memo_id": "<<person>>", "content": "[masked:email] and more"},
     ),
     call("memory.get", "hidden", {"memo_id": "<<staff>>"}),
     call("memory.namespaces", "without what is hidden", {}),
