@@ -119,6 +119,8 @@ SHOWN = {
     "SLACK_TOKEN=q8Zk2LmX0wVtBn7YcRd1": "SLACK_TOKEN=[masked:api_key]",
     "token: q8Zk2LmX0wVtBn7YcRd1": "token: [masked:api_key]",
     "SLACK_TOKEN=${SLACK_TOKEN} token: your-token-here": "SLACK_TOKEN=${SLACK_TOKEN} token: your-token-here",
+    "try:\n    pass\n\n@functools.cache": "try:\n    pass\n\n@functools.cache",
+    "Decimal('+35236450.6')": "Decimal('+35236450.6')",
     "仮パスワード Tmp83kLqx": "仮パスワード [masked:password]",
     "Pwd=Sh1ba-ken!;Database=zaiko": "Pwd=[masked:password];Database=zaiko",
     "お送りします。パスワード\n\n8mKqTz41\n": "お送りします。パスワード\n\n[masked:password]\n",

@@ -37,7 +37,8 @@ def _accept_phone_jp(text: str, start: int, end: int) -> bool:
 
 
 def _accept_phone_abroad(text: str, start: int, end: int) -> bool:
-    return 9 <= len(extract_digits(text[start:end])) <= 15 and is_separate_number(text, start, end)
+    decimal = text[start:end][-2:-1] == "."
+    return 9 <= len(extract_digits(text[start:end])) <= 15 and not decimal and is_separate_number(text, start, end)
 
 
 def _accept_plain_phone(text: str, start: int, end: int) -> bool:

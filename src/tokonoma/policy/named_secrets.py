@@ -134,8 +134,8 @@ def accept_password(value: str, weak: bool) -> bool:
         return False
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdecimal, value))
     signs = any(not each.isalnum() and each not in "-_.:/" for each in value)
-    if weak:
-        return letters and (digits or signs) and len(value) >= 8 and not _MODEL.fullmatch(value)
+    if weak:  # in programs, `pass` stands before @property and before quoted words
+        return letters and digits and len(value) >= 8 and value[0] not in "@`\"'" and not _MODEL.fullmatch(value)
     return (letters and (digits or signs)) or (value.isdecimal() and len(set(value)) > 2)
 
 
