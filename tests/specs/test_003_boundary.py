@@ -72,7 +72,7 @@ def test_what_must_be_masked_is_masked_in_every_reading_and_in_batches(talk, app
     )  # fmt: skip
     enforce(app, MASKING)
     read = talk.call("memory", "get", memo_id=memo["memo_id"])
-    assert read["content"] == "田中の連絡先は[email]"
+    assert read["content"] == "田中の連絡先は[masked:email]"
     assert read["memo_id"] == memo["memo_id"]
     asked = {"memo_id": memo["memo_id"]}
     told = [
@@ -83,7 +83,7 @@ def test_what_must_be_masked_is_masked_in_every_reading_and_in_batches(talk, app
         talk.batch({"id": "a", "module": "memory", "tool": "get", "params": asked, "output": True}),
     ]
     assert MAIL not in str(told)
-    assert str(told).count("[email]") >= 5
+    assert str(told).count("[masked:email]") >= 5
     assert any("email:" in str(entry) for entry in journal(app))
 
 
@@ -94,7 +94,7 @@ def test_the_history_is_masked_even_of_a_record_that_holds_nothing_any_more(talk
     enforce(app, MASKING)
     history = talk.call("items", "get_item_history", type="issue", id=item["id"])
     assert MAIL not in str(history)
-    assert "[email]" in str(history)
+    assert "[masked:email]" in str(history)
 
 
 def test_what_holds_nothing_is_not_looked_through_again(talk, app, monkeypatch):
@@ -163,7 +163,7 @@ def test_new_detectors_look_again_at_what_is_stored(app):
     )
     assert label_of(app, memo) == ("pii", "pii", "employee")
     read = owner.call("memory", "get", memo_id=memo["memo_id"])
-    assert (read["content"], read["metadata"]) == ("担当は[employee]です", {"n": "[employee]"})
+    assert (read["content"], read["metadata"]) == ("担当は[masked:employee]です", {"n": "[masked:employee]"})
 
 
 def test_where_no_policy_can_be_read_nothing_leaves(app, capsys):
@@ -188,7 +188,7 @@ def test_errors_and_unknown_names_are_looked_through_too(talk, app):
     enforce(app, MASKING)
     stale = talk.refused("memory", "save", memo_id=memo["memo_id"], content="mine", expected_version=1)
     assert MAIL not in str(stale)
-    assert "[email]" in str(stale["details"]["diff"])
+    assert "[masked:email]" in str(stale["details"]["diff"])
     assert SECRET not in str(journal(app))
 
 
@@ -208,7 +208,7 @@ def test_pages_that_show_a_key_are_hidden_unless_the_policy_has_it_masked(talk, 
     assert talk.call("manual", "toc", manual_id="guide")["total"] == 1, "by default nobody sees it"
     enforce(app, MASKS)
     read = talk.call("manual", "read", ref=ref, scope="section")
-    assert read["text"] == "# Keys\nUnless told otherwise a key looks like [anthropic_key].\n\n"
+    assert read["text"] == "# Keys\nUnless told otherwise a key looks like [masked:anthropic_key].\n\n"
     trail = talk.call("manual", "find", query="key looks like")["trace_id"]
     told = [
         talk.call("manual", "hits", trace_id=trail),
@@ -217,7 +217,7 @@ def test_pages_that_show_a_key_are_hidden_unless_the_policy_has_it_masked(talk, 
     ]
     assert "guide" in str(told[0])
     assert SECRET not in str(told)
-    assert "[anthropic_key]" in str(told[2])
+    assert "[masked:anthropic_key]" in str(told[2])
     assert talk.call("manual", "toc", manual_id="other")["total"] == 1, "elsewhere it stays hidden"
     assert talk.refused("vault", "read", path="a.md", full=True)["code"] == "not_found"
     assert talk.refused("memory", "save", content=SECRET)["details"]["kinds"] == ["anthropic_key"]
