@@ -46,7 +46,7 @@ def test_a_wrong_policy_is_told_with_its_lines(run):
 
 def test_a_text_is_tried_and_nothing_is_stored(run):
     told = json.loads(run("policy", "test", "連絡は a@example.com まで", "--json").output)
-    assert told["redacted"] == "連絡は [email] まで"
+    assert told["redacted"] == "連絡は [masked:email] まで"
     assert (told["class"], told["verdict"], told["found"]) == ("pii", "allow", {"email": 1})
     masked = json.loads(
         run("policy", "test", "a@example.com", "--as", "key:x", "--policy", "-", "--json", text=POLICY).output

@@ -138,7 +138,11 @@ POLICY = [
     call("memory.get", "masked", {"memo_id": "<<person>>"}),
     call("memory.search", "masked", {"query": "田中 連絡先", "namespace": "people"}),
     call("memory.list", "masked", {"namespace": "people"}),
-    call("memory.save", "a masked text is not written back", {"memo_id": "<<person>>", "content": "[email] and more"}),
+    call(
+        "memory.save",
+        "a masked text is not written back",
+        {"memo_id": "<<person>>", "content": "[masked:email] and more"},
+    ),
     call("memory.get", "hidden", {"memo_id": "<<staff>>"}),
     call("memory.namespaces", "without what is hidden", {}),
     call("items.get_item_detail", "masked", {"type": "person", "id": "<<hanako>>"}),

@@ -48,7 +48,12 @@ BOUNDED = {
     "modules.manual.variants._HEREAFTER": (70, "the text in a bracket, at most 70 characters"),
     "modules.manual.variants._HEREAFTER_EN": (70, "the text in a bracket"),
     "modules.vault.matching._GLOB_TOKEN": (500, "a glob, which has at most 500 characters"),
-    "policy.detect_personal._REFERENCE_WORDS": (32, "the 32 characters before a number"),
+    "policy.detect_addresses": (200, "an address, which its RE2 pattern bounds"),
+    "policy.detect_numbers": (40, "the 40 characters before or after a number"),
+    "policy.detect_personal._PHONE_WORDS": (24, "the 24 characters before or after a number"),
+    "policy.detect_secrets": (50, "a code of at most 50 characters"),
+    "policy.named_secrets": (160, "a value of at most 160 characters, or the 80 before a name"),
+    "policy.seed_phrases._NAMES": (40, "the 40 characters before a phrase"),
     "transfer.notes._ATTACHMENT": (500, "the target of a link, which has at most 500 characters"),
     "search.dates": (9000, "the first 500 characters of a query, each of which may be normalized to eighteen"),
 }

@@ -1,6 +1,7 @@
 """Outside tools, deadlines, cancellation and progress, over the wire, on both databases."""
 
 import threading
+import time
 
 import pytest
 from pipeline import slow
@@ -9,6 +10,8 @@ from talk import Lines
 
 from tokonoma import catalogue
 from tokonoma.app import App
+from tokonoma.core.concurrency import check_running_call
+from tokonoma.policy.scan import Scanner
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def test_what_an_outside_tool_says_is_masked(made):
     talk = made()
     assert talk.call("slow", "echo", text="mail a.tanaka@example.co.jp") == {"said": "mail a.tanaka@example.co.jp"}
     enforce(made.apps[-1], MASKING)
-    assert talk.call("slow", "echo", text="mail a.tanaka@example.co.jp") == {"said": "mail [email]"}
+    assert talk.call("slow", "echo", text="mail a.tanaka@example.co.jp") == {"said": "mail [masked:email]"}
 
 
 @pytest.mark.parametrize("tool", ["forever", "compute"])
@@ -50,6 +53,26 @@ def test_a_call_past_its_time_limit_is_stopped(made, tool):
     error = talk.refused("slow", tool)
     assert error["code"] == "TIMEOUT"
     assert talk.call("system", "status")["health"]["database"]["ok"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_the_time_limit_binds_the_search_for_secrets(made, monkeypatch, moment):
+    """Before the tool its arguments are scanned; after it, what it heard from outside."""
+    talk = made(time_limit="0.2")
+    enforce(made.apps[-1], MASKING)
+    find, rounds = Scanner._find_likely, list[str]()
+
+    def find_slowly(scanner, text):
+        rounds.extend([text] * (text == "slow 1"))
+        until = time.monotonic() + 20  # without a limit that binds, the call would go on
+        while text == "slow 1" and len(rounds) > (moment == "after") and time.monotonic() < until:
+            check_running_call()
+        return find(scanner, text)
+
+    monkeypatch.setattr(Scanner, "_find_likely", find_slowly)
+    monkeypatch.setattr(Scanner, "scan", Scanner.scan_uncached)
+    assert talk.refused("slow", "echo", text="slow 1")["code"] == "TIMEOUT"
+    assert len(rounds) == (1 if moment == "before" else 2)
 
 
 @pytest.mark.parametrize("tool", ["block", "hold"])

@@ -67,7 +67,7 @@ def test_the_guard_freezes_what_leaves():
     assert call.bytes_out == len(call.body)
 
 
-@pytest.mark.parametrize(("outside", "said"), [(True, "mine is [anthropic_key]"), (False, f"mine is {SECRET}")])
+@pytest.mark.parametrize(("outside", "said"), [(True, "mine is [masked:anthropic_key]"), (False, f"mine is {SECRET}")])
 def test_the_guard_masks_what_was_heard_from_outside(outside, said):
     call = made()
     call.tool_info = replace(ENTRY, outside=outside)
@@ -86,7 +86,7 @@ def test_the_guard_masks_documents_beside_the_value():
     page = ResourceContent("tokonoma://m/page", f"mine is {SECRET}", "text/plain")
     answer = RichResult({"text": "x"}, [page])
     run_call(call, [guard(ActivePolicy, lambda entry: None)], lambda call: answer, lambda call, error: None)
-    assert [block.data for block in call.blocks] == ["mine is [anthropic_key]"]
+    assert [block.data for block in call.blocks] == ["mine is [masked:anthropic_key]"]
 
 
 def test_the_guard_refuses_what_the_policy_denies():

@@ -42,7 +42,7 @@ def test_a_kind_that_one_of_them_masks_is_masked(here, other, coming):
     assert "pii" in view.classifications
     assert policy.build_masks(view).covers("memory")
     assert policy.hidden_anywhere(view) >= {"email"}
-    assert policy.screen_result(view, f"mail {MAIL}").value == "mail [email]"
+    assert policy.screen_result(view, f"mail {MAIL}").value == "mail [masked:email]"
     assert policy.decide(("answer:task",), "pii").verdict == "redact"
 
 
@@ -74,5 +74,5 @@ def test_without_a_readable_policy_nothing_is_readable():
 def test_keys_of_a_mapping_are_masked_too():
     policy = ActivePolicy(parse_policy(MASKED), 2, b"salt")
     assert policy.screen_result(policy.view_for(OWNER), {MAIL: {MAIL: [MAIL]}}).value == {
-        "[email]": {"[email]": ["[email]"]}
+        "[masked:email]": {"[masked:email]": ["[masked:email]"]}
     }

@@ -64,17 +64,18 @@ def test_of_ten_thousand_generated_texts_nearly_everything_is_found_and_nearly_n
 
 
 TELLING = {
-    "連絡はx@example.comまで": "連絡は[email]まで",
-    "電話０９０－１２３４－５６７８。": "電話[phone]。",
-    "〒100-0001東京都千代田区千代田1-1": "[postal_code][address]",
-    "マイナンバーは123456789018です": "マイナンバーは[my_number]です",
-    "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXNpZ25hdHVyZQ": "Bearer [jwt]",
-    "postgres://app:Zx9-kq2p@db.internal/app": "postgres://app:[url_password]@db.internal/app",
-    "口座番号：1234567（普通）": "口座番号：[bank_account]（普通）",
-    "パスワードは Hq7!mzp2Lw です": "パスワードは [password] です",
-    'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq8Rt0abcd"': 'aws_secret_access_key = "[aws_secret_key]"',
-    "IBAN DE89 3704 0044 0532 0130 00": "IBAN [iban]",
-    "SW1A 1AAに移転": "[postal_code]に移転",
+    "連絡はx@example.comまで": "連絡は[masked:email]まで",
+    "電話０９０－１２３４－５６７８。": "電話[masked:phone]。",
+    "〒100-0001東京都千代田区千代田1-1": "[masked:postal_code][masked:address]",
+    "マイナンバーは123456789018です": "マイナンバーは[masked:my_number]です",
+    "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXNpZ25hdHVyZQ": "Bearer [masked:jwt]",
+    "postgres://app:Zx9-kq2p@db.internal/app": "postgres://app:[masked:url_password]@db.internal/app",
+    "口座番号：1234567（普通）": "口座番号：[masked:bank_account]（普通）",
+    "パスワードは Hq7!mzp2Lw です": "パスワードは [masked:password] です",
+    'aws_secret_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq8Rt0abcd"': 'aws_secret_key = "[masked:api_key]"',
+    'aws_secret="wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq8Rt0abcd"': 'aws_secret="[masked:aws_secret_key]"',
+    "IBAN DE89 3704 0044 0532 0130 00": "IBAN [masked:iban]",
+    "SW1A 1AAに移転": "[masked:postal_code]に移転",
 }
 
 
@@ -144,7 +145,7 @@ def test_what_is_masked_holds_no_find_any_more():
 
 def test_a_policy_adds_detectors_and_with_them_another_version():
     scanner = Scanner([Detector("employee", "pii", r"EMP-[0-9]{6}")])
-    assert mask_text("担当はEMP-123456です", scanner.scan("担当はEMP-123456です")) == "担当は[employee]です"
+    assert mask_text("担当はEMP-123456です", scanner.scan("担当はEMP-123456です")) == "担当は[masked:employee]です"
     assert scanner.version != builtin_scanner().version
 
 
@@ -159,7 +160,10 @@ def test_the_journal_is_told_of_kinds_and_of_hashes_that_mean_nothing_elsewhere(
 
 
 def test_masks_are_known_again():
-    assert find_masks("mail [email] or [phone], see [1] and [x]", KINDS_BY_NATURE["pii"]) == ["email", "phone"]
+    assert find_masks("mail [masked:email] or [masked:phone], see [card] and [masked:x]", KINDS_BY_NATURE["pii"]) == [
+        "email",
+        "phone",
+    ]
 
 
 def test_every_detector_has_a_group_and_compiles():
@@ -190,7 +194,6 @@ def test_most_texts_look_clean_and_telling_ones_do_not() -> None:
     for text in (
         "my PASSword: x",
         "paſſword: x",
-        "to\u212aen: x",
         "ｐａｓｓ：ｘｙｚ",
         "合言葉は山と川",
         "x" * 16,
@@ -247,23 +250,12 @@ def test_overlaps_are_resolved_as_they_are_meant(given_places):
     assert resolve_overlaps(detections) == resolve_slowly(detections)
 
 
-PEM_PIECES = [
-    "-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ",
-    "-----END RSA PRIVATE KEY BLOCK-----", "PRIVATE KEY", "-----", "abc", "\n", "!", "é", " ", "-", "Proc-Type: 4,ENC",
-    "あ", "_",
-]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(PEM_PIECES), max_size=12).map("".join))
-def test_private_keys_are_found_where_their_pattern_matches(text):
-    detector = next(each for each in BUILTIN_DETECTORS if each.kind == "private_key")
-    assert detector.find is not None
-    assert list(detector.find(text)) == [match.span() for match in compile_pattern(detector.pattern).finditer(text)]
-
-
 UNITS = [
     "user@example.com ", "090-1234-5678 ", "-----BEGIN PRIVATE KEY-----", "a.", "eyJaaaaaaaaa.", "http://a:",
-    "東京都千代田区1-1 ",
+    "東京都千代田区1-1 ", "@", "/", "@a.", "password: ", "password=a1b2c3d4 ", "token=", "pass ", "パスワード", "M",
+    "4111 1111 1111 1111 ", "1 Main Street ", "-----END PRIVATE KEY-----", "recovery code ", "sk-ant-", "abandon ",
+    "recovery code ab12-cd34 ", "abandon zoo ability able about above absent absorb abstract absurd abuse access x ",
+    "AAAAAAAAAAAAAAAAAAAAAAAA\n", "curl ", "4 ", "0", "admin / ", "市a", "eyJ", "mysql ", "session=",
 ]  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def test_files_are_copied_as_they_are_now_and_a_secret_never(talk, places):
     assert "new text" in (places["vault"] / "two.md").read_text()
     (places["manuals"] / "guide" / "a.md").write_text("# One\nkey AKIAQ3EGRT5ZL2PWX7VN\n")
     talk.call("bridge", "copy_section", from_ref=ref, to_path="three.md")
-    assert (places["vault"] / "three.md").read_text() == "# One\nkey [aws_access_key]\n"
+    assert (places["vault"] / "three.md").read_text() == "# One\nkey [masked:aws_access_key]\n"
     (places["vault"] / "mine.md").write_text("written behind our back\n")
     talk.call("bridge", "copy_section", from_ref={"address": "tokonoma://vault/mine.md"}, to_path="four.md")
     assert "behind" in (places["vault"] / "four.md").read_text()

@@ -374,7 +374,7 @@ def test_a_class_that_is_masked_is_masked_in_the_list_of_hits_too(talk, app, man
     for kind in ("candidates", "integrated_top", "conflicts", "gaps"):
         listed = talk.call("manual", "hits", trace_id=found["trace_id"], kind=kind, limit=200)
         assert "taro@yamada" not in json.dumps(listed)
-    assert "[email]" in json.dumps(talk.call("manual", "hits", trace_id=found["trace_id"], limit=200))
+    assert "[masked:email]" in json.dumps(talk.call("manual", "hits", trace_id=found["trace_id"], limit=200))
 
 
 def test_a_policy_counts_for_searches_from_the_moment_it_is_in_force(talk, app, manuals):

@@ -159,7 +159,7 @@ def test_a_file_that_holds_a_secret_is_shown_without_it(house, root):
     assert talk.call("vault", "search", query="sk-ant")["items"] == []
     assert talk.call("vault", "search", query=secret[20:40])["items"] == []
     assert talk.call("vault", "find", query="Keys")["summary"]["candidates"] == 1
-    assert talk.call("vault", "read", path="keys.md", full=True)["text"] == "# Keys\n[anthropic_key]\n"
+    assert talk.call("vault", "read", path="keys.md", full=True)["text"] == "# Keys\n[masked:anthropic_key]\n"
     talk.call("vault", "write", path="keys.md", content="x", mode="append")
     assert (root / "keys.md").read_text() == f"# Keys\n{secret}\nx"
     address = {"address": "tokonoma://vault/keys.md"}

@@ -72,7 +72,7 @@ def test_what_must_be_masked_is_masked_in_every_reading_and_in_batches(talk, app
     )  # fmt: skip
     enforce(app, MASKING)
     read = talk.call("memory", "get", memo_id=memo["memo_id"])
-    assert read["content"] == "田中の連絡先は[email]"
+    assert read["content"] == "田中の連絡先は[masked:email]"
     assert read["memo_id"] == memo["memo_id"]
     asked = {"memo_id": memo["memo_id"]}
     told = [
@@ -83,7 +83,7 @@ def test_what_must_be_masked_is_masked_in_every_reading_and_in_batches(talk, app
         talk.batch({"id": "a", "module": "memory", "tool": "get", "params": asked, "output": True}),
     ]
     assert MAIL not in str(told)
-    assert str(told).count("[email]") >= 5
+    assert str(told).count("[masked:email]") >= 5
     assert any("email:" in str(entry) for entry in journal(app))
 
 
@@ -94,7 +94,7 @@ def test_the_history_is_masked_even_of_a_record_that_holds_nothing_any_more(talk
     enforce(app, MASKING)
     history = talk.call("items", "get_item_history", type="issue", id=item["id"])
     assert MAIL not in str(history)
-    assert "[email]" in str(history)
+    assert "[masked:email]" in str(history)
 
 
 def test_a_masked_text_is_not_written_back(talk, app):
@@ -149,7 +149,7 @@ def test_new_detectors_look_again_at_what_is_stored(app):
     )
     assert label_of(app, memo) == ("pii", "pii", "employee")
     read = owner.call("memory", "get", memo_id=memo["memo_id"])
-    assert (read["content"], read["metadata"]) == ("担当は[employee]です", {"n": "[employee]"})
+    assert (read["content"], read["metadata"]) == ("担当は[masked:employee]です", {"n": "[masked:employee]"})
 
 
 def test_where_no_policy_can_be_read_nothing_leaves(app, capsys):
@@ -174,7 +174,7 @@ def test_errors_and_unknown_names_are_looked_through_too(talk, app):
     enforce(app, MASKING)
     stale = talk.refused("memory", "save", memo_id=memo["memo_id"], content="mine", expected_version=1)
     assert MAIL not in str(stale)
-    assert "[email]" in str(stale["details"]["diff"])
+    assert "[masked:email]" in str(stale["details"]["diff"])
     assert SECRET not in str(journal(app))
 
 
@@ -192,10 +192,10 @@ def test_pages_that_show_a_key_are_shown_with_the_key_masked(talk, app):
         file.write_text(f"# Keys\nUnless told otherwise a key looks like {SECRET}.\n\n# Other\nPlain.\n")
     ref = {"manual_id": "guide", "path": "a.md", "start_line": 1}
     assert talk.call("manual", "toc", manual_id="guide")["total"] == 2
-    assert "[anthropic_key]" in talk.call("vault", "read", path="a.md", full=True)["text"]
+    assert "[masked:anthropic_key]" in talk.call("vault", "read", path="a.md", full=True)["text"]
     enforce(app, MASKS)
     read = talk.call("manual", "read", ref=ref, scope="section")
-    assert read["text"] == "# Keys\nUnless told otherwise a key looks like [anthropic_key].\n\n"
+    assert read["text"] == "# Keys\nUnless told otherwise a key looks like [masked:anthropic_key].\n\n"
     trail = talk.call("manual", "find", query="key looks like")["trace_id"]
     told = [
         talk.call("manual", "hits", trace_id=trail),
@@ -204,7 +204,7 @@ def test_pages_that_show_a_key_are_shown_with_the_key_masked(talk, app):
     ]
     assert "guide" in str(told[0])
     assert SECRET not in str(told)
-    assert "[anthropic_key]" in str(told[2])
+    assert "[masked:anthropic_key]" in str(told[2])
     assert talk.refused("memory", "save", content=SECRET)["details"]["kinds"] == ["anthropic_key"]
     hiding = "version: 8\nmasks: [{ module: manual, kinds: [secret], class: secret }]"
     enforce(app, hiding)

@@ -325,7 +325,7 @@ def test_validate_asks_before_sending(talk):
     assert clean["redacted"] == "床の間に花を活ける"
     secret = data(talk, "boundary.validate", payload=f"key {SECRET} と a@example.com")
     assert secret["allowed"] is False
-    assert secret["redacted"] == "key [github_token] と [email]"
+    assert secret["redacted"] == "key [masked:github_token] と [masked:email]"
     assert SECRET not in secret["reason"]
     data(talk, "policy.apply", yaml=SPECIFIED)
     told = data(talk, "boundary.validate", payload="a@example.com", allow=["answer:task"])

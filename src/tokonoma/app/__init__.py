@@ -111,8 +111,8 @@ class App:
             choose(registry.find_tool),
             limit(create_rate_limit(self.settings.get_text("rate_limit"), self.database.writing)),
             parse(registry.load_tool),
-            guard(policies.get_active, registry.return_type),
             deadline(watch, self.settings.get_seconds("time_limit")),
+            guard(policies.get_active, registry.return_type),
             authors(self._database),
         ]
         invoker = ToolInvoker(registry.load_tool, self._build_desk_parts(), self.pool.submit, self.journal.record_sent)

@@ -1,7 +1,8 @@
 """How a call ends early (CancelToken) and how a tool answers without holding a worker (Deferred)."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
@@ -71,6 +72,29 @@ class CancelToken:
         with self._lock:
             if hook in self._hooks:
                 self._hooks.remove(hook)
+
+
+class _Running(threading.local):
+    token: CancelToken | None = None
+
+
+_running = _Running()
+
+
+def check_running_call() -> None:
+    """Raise if the call that this thread works for was cancelled: for long loops that do not know their call."""
+    if _running.token is not None:
+        _running.token.check()
+
+
+@contextmanager
+def work_for(token: CancelToken) -> Generator[None]:
+    """What this thread does in the block, it does for the call of this token."""
+    before, _running.token = _running.token, token
+    try:
+        yield
+    finally:
+        _running.token = before
 
 
 class Deferred(Generic[T]):

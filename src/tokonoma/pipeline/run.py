@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 from tokonoma.core.call import Call
-from tokonoma.core.concurrency import Deferred, do_nothing
+from tokonoma.core.concurrency import Deferred, do_nothing, work_for
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.pipeline.worker_pool import WorkerPool
@@ -81,7 +81,12 @@ def run_call(
             return
         call.cancel_token.abandon = do_nothing  # a cycle of references would keep the call in memory
         call.value = value
-        done(call, _run_back(opened, error))
+        if error is None:
+            with work_for(call.cancel_token):
+                error = _run_back(opened, None)
+        else:  # an error of a cancelled call is still screened
+            error = _run_back(opened, error)
+        done(call, error)
 
     def abandon() -> None:
         if answered.acquire(blocking=False):
@@ -90,13 +95,14 @@ def run_call(
             replace(held, lambda: done(call, _run_back(opened, error)))
 
     try:
-        for stage in stages:
-            way_back = stage(call)
-            if way_back is not None:
-                next(way_back)
-                opened.append(way_back)
-        call.cancel_token.abandon = abandon
-        value = invoke(call)
+        with work_for(call.cancel_token):
+            for stage in stages:
+                way_back = stage(call)
+                if way_back is not None:
+                    next(way_back)
+                    opened.append(way_back)
+            call.cancel_token.abandon = abandon
+            value = invoke(call)
     except BaseException as error:
         finish(None, error)
         return

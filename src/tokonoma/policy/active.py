@@ -12,7 +12,7 @@ from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, RecordMasks, ScreenedValue
 from tokonoma.policy import rules as decisions
-from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, mask_text
+from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, format_mask, mask_text
 from tokonoma.policy.hidden_kinds import HiddenKinds, format_masked
 from tokonoma.policy.masking import CallMasks, find_in_source, mask_document, mask_record
 from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, strictest
@@ -113,7 +113,7 @@ class ActivePolicy(HiddenKinds):
         if not masks:
             return None
         return Conflict(
-            f"The text contains masks ({', '.join(f'[{kind}]' for kind in masks)}), which replace data that this "
+            f"The text contains masks ({', '.join(map(format_mask, masks))}), which replace data that this "
             "caller may not see. Storing them would destroy the original. "
             "Write only the parts that you know. Nothing was stored.",
             reason="masked",

@@ -28,6 +28,7 @@ MatchFinder = Callable[[str], Iterator[tuple[int, int]]]
 """normalized text → start and end of each match."""
 
 _SENSITIVE_NUMBER = 10**9  # a number from here on may be a telephone number or a card number
+MASK_PREFIX = "masked:"
 _WRAPPERS = (typing.NotRequired, typing.Required, Deferred)
 
 
@@ -41,7 +42,8 @@ class Detector:
     check: MatchCheck | None = None
     group: int = 0  # the part of the match that is the detection
     trim: str = ""  # signs that are not part of it at its end
-    find: MatchFinder | None = None  # finds the matches instead of the pattern, where RE2 would look ahead too often
+    find: MatchFinder | None = None  # finds the matches; the pattern only says whether there can be any
+    words: tuple[str, ...] = ()  # in lower case: one of them is in every match, and no pattern is needed to see that
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +93,21 @@ def _choose_detections(group: list[Detection]) -> list[Detection]:
     return chosen
 
 
+def format_mask(kind: str) -> str:
+    """What stands in place of a detection. Texts of people say `[email]` too, but not this."""
+    return f"[{MASK_PREFIX}{kind}]"
+
+
 def mask_text(text: str, detections: Sequence[Detection]) -> str:
-    """Replace each detection by its kind: `[email]`. They must not overlap. One that reaches over several lines is
-    replaced in each of them: the lines of a file keep their numbers, and no part of it can be taken for a text."""
+    """Replace each detection by its mask. They must not overlap. One that reaches over several lines is replaced in
+    each of them: the lines of a file keep their numbers, and no part of it can be taken for a text."""
     if not detections:
         return text
     parts: list[str] = []
     place = 0
     for one in detections:
         lines = text.count("\n", one.start, one.end)
-        parts += (text[place : one.start], "\n".join([f"[{one.kind}]"] * (lines + 1)))
+        parts += (text[place : one.start], "\n".join([format_mask(one.kind)] * (lines + 1)))
         place = one.end
     return "".join([*parts, text[place:]])
 
@@ -117,7 +124,7 @@ def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
 
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """The masks that a text holds: it may be a masked result that is written back."""
-    return [kind for kind in sorted(kinds) if f"[{kind}]" in text]
+    return [kind for kind in sorted(kinds) if format_mask(kind) in text] if MASK_PREFIX in text else []
 
 
 class Masker:
@@ -210,8 +217,7 @@ class WriteScreen:
         return value
 
     def _screen_text(self, text: str, field: str) -> str:
-        if "[" in text:
-            self.masks.update(find_masks(text, self._scanner.natures.keys()))
+        self.masks.update(find_masks(text, self._scanner.natures.keys()))
         found = self._scanner.scan(text)
         if not found:
             return text

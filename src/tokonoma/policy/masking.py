@@ -8,7 +8,7 @@ import orjson
 
 from tokonoma.core.desk import Document, Record, Row, SourceText, parse_address
 from tokonoma.core.policy import PolicyView
-from tokonoma.policy.detections import Detection, Masker, mask_text
+from tokonoma.policy.detections import Detection, Masker, format_mask, mask_text
 
 if TYPE_CHECKING:
     from tokonoma.policy.active import ActivePolicy
@@ -121,7 +121,7 @@ def _mask_title(scanner: "Scanner", title: str, text: str, found: Sequence[Detec
     for each in found:
         repeated = text[each.start : each.end]
         if len(repeated) >= _MIN_REPEATED and repeated in title:
-            title = title.replace(repeated, f"[{each.kind}]")
+            title = title.replace(repeated, format_mask(each.kind))
     return mask_text(title, _choose(scanner.scan(title), hidden))
 
 

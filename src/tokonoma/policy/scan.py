@@ -1,24 +1,26 @@
-"""The scanner: one pass over a text finds the detectors that can match, and only those are run.
-
-RE2 needs time linear in the length of the text for any pattern, so it can also run the patterns of a policy.
-"""
+"""The scanner: one pass over a text finds the detectors that can match, and only those are run."""
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
+from tokonoma.core.concurrency import check_running_call
+from tokonoma.policy.detect_makers import MAKER_DETECTORS
 from tokonoma.policy.detect_personal import PERSONAL_DETECTORS
 from tokonoma.policy.detect_secrets import SECRET_DETECTORS
 from tokonoma.policy.detections import Detection, Detector, resolve_overlaps
+from tokonoma.policy.patterns import build_options, find_in_text, load_re2
+from tokonoma.policy.patterns import compile_pattern as compile_pattern
+from tokonoma.policy.seed_phrases import has_seed_words
 
 BUILTIN_DETECTORS: tuple[Detector, ...] = (*SECRET_DETECTORS, *PERSONAL_DETECTORS)
 KINDS_BY_NATURE: dict[str, frozenset[str]] = {
     "pii": frozenset(each.kind for each in PERSONAL_DETECTORS),
     "secret": frozenset(each.kind for each in SECRET_DETECTORS),
 }
-_VERSION = 1
+_VERSION = 2
 """Increase it when a detector finds something else than before: stored texts are then scanned again."""
 
 _OWN_VERSION = 2
@@ -26,11 +28,13 @@ _OWN_VERSION = 2
 
 # Every detection of the built-in detectors has at least one of these. Most short texts have none and skip RE2.
 _DIGIT = re.compile(r"[0-9０-９@＠]")
-_WORDS = ("丁目", "番", "BEGIN", "://", "パスワード", "暗証", "合言葉", "キー", "トークン")
-_WORDS_FOLDED = ("pass", "pwd", "key", "token", "secret", "bearer", "basic")  # in any case
+_WORDS = ("丁目", "番", "BEGIN", "://", "パス", "合言葉")
+_WORDS_FOLDED = ("pass", "pwd", "pw", "psk")  # in any case
 _LONG = re.compile(r"[A-Za-z0-9_/+=-]{16}")
 _WIDE = re.compile("[！-～‐‑‒–—―−　]")
 _FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
+_MAKER_WORDS = sum(len(each.words) for each in MAKER_DETECTORS)  # every key of a maker has a part that is long
+_GENERIC = frozenset(("api_key", "password", "bearer_token", "cookie"))
 _CACHED_TEXTS = 4096
 _CACHED_DETECTIONS = 50  # of one text
 
@@ -68,38 +72,58 @@ class Scanner:
         """Whether a cheap test rules out any detection, as for most short texts."""
         # What a policy's own detectors match is not known here, however short the text is.
         return self._builtin_only and (
-            len(text) < 6 or (not _DIGIT.search(text) and not _has_telling_word(normalize_width(text)))
+            len(text) < 6
+            or not (_DIGIT.search(text) or _has_telling_word(normalize_width(text)) or has_seed_words(text))
         )
 
     @cached_property
-    def _pattern_set(self) -> Any:
-        found: Any = load_re2().Set.SearchSet(_options())
-        for each in self.detectors:
-            found.Add(each.pattern)
+    def _words(self) -> list[tuple[str, int]]:
+        """The words of the detectors, and the number of the detector that each belongs to: those of makers first."""
+        return [(word, number) for number, each in enumerate(self.detectors) for word in each.words]
+
+    @cached_property
+    def _pattern_set(self) -> tuple[Any, list[int]]:
+        """The patterns of all detectors without words, and the numbers of those detectors."""
+        found: Any = load_re2().Set.SearchSet(build_options())
+        numbers = [number for number, each in enumerate(self.detectors) if not each.words]
+        for number in numbers:
+            found.Add(self.detectors[number].pattern)
         found.Compile()
-        return found
+        return found, numbers
 
     def scan_uncached(self, text: str) -> tuple[Detection, ...]:
+        """Raises Unavailable when the call that it works for was cancelled or is past its time limit."""
         normalized = text if text.isascii() else normalize_width(text)
-        data = normalized.encode("utf-8", "replace")
-        likely: list[int] = self._pattern_set.Match(data)
-        if not likely:
-            return ()
-        to_char = int if len(data) == len(normalized) else _CharOffsets(data)
-        return tuple(resolve_overlaps(one for each in likely for one in self._run(each, normalized, data, to_char)))
+        found: list[Detection] = []
+        for number in self._find_likely(normalized):
+            check_running_call()
+            found += _run(self.detectors[number], normalized)
+        return tuple(resolve_overlaps(drop_generic(found)))
 
-    def _run(self, number: int, text: str, data: bytes, to_char: Callable[[int], int]) -> Iterator[Detection]:
-        one = self.detectors[number]
-        for start, end in one.find(text) if one.find is not None else _match_pattern(one, data, to_char):
-            end = start + len(text[start:end].rstrip(one.trim))
-            if start < end and (one.check is None or one.check(text, start, end)):
-                yield Detection(one.kind, one.nature, start, end)
+    def _find_likely(self, text: str) -> list[int]:
+        """The numbers of the detectors that can find something."""
+        patterns, numbers = self._pattern_set
+        places: list[int] = patterns.Match(text.encode("utf-8", "replace")) or []
+        likely = {numbers[place] for place in places}
+        small = text.casefold()
+        for word, number in self._words if _LONG.search(text) else self._words[_MAKER_WORDS:]:
+            if word in small:
+                likely.add(number)
+        return sorted(likely)
 
 
-def _match_pattern(one: Detector, data: bytes, to_char: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    for match in compile_pattern(one.pattern).finditer(data):
-        start, end = cast("tuple[int, int]", match.span(one.group))
-        yield to_char(start), to_char(end)
+def _run(one: Detector, text: str) -> Iterator[Detection]:
+    matches = one.find(text) if one.find is not None else find_in_text(one.pattern, text, one.group)
+    for start, end in matches:
+        end = start + len(text[start:end].rstrip(one.trim))
+        if start < end and (one.check is None or one.check(text, start, end)):
+            yield Detection(one.kind, one.nature, start, end)
+
+
+def drop_generic(found: list[Detection]) -> list[Detection]:
+    """Without those that another detector has named better."""
+    named = {(one.start, one.end) for one in found if one.kind not in _GENERIC}
+    return [one for one in found if one.kind not in _GENERIC or (one.start, one.end) not in named]
 
 
 def _has_telling_word(text: str) -> bool:
@@ -119,44 +143,6 @@ def _has_telling_word(text: str) -> bool:
 def normalize_width(text: str) -> str:
     """Replace full-width ASCII and other dashes by ASCII; the length stays the same."""
     return text.translate(_FOLDED) if _WIDE.search(text) else text
-
-
-class _CharOffsets:
-    """From a byte offset to a character offset. In rising order it continues from the previous offset."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._byte, self._letter = data, 0, 0
-
-    def __call__(self, byte: int) -> int:
-        if byte < self._byte:
-            self._byte = self._letter = 0
-        self._letter += len(self._data[self._byte : byte].decode("utf-8", "replace"))
-        self._byte = byte
-        return self._letter
-
-
-def load_re2() -> Any:
-    """RE2 has no types. It takes 3 MB of memory, so it is imported when it is needed."""
-    import re2
-
-    return re2
-
-
-@lru_cache(maxsize=1024)
-def compile_pattern(pattern: str) -> Any:
-    """Raises ValueError with the reason if RE2 rejects the pattern."""
-    try:
-        return load_re2().compile(pattern, _options())
-    except load_re2().error as error:
-        said: Any = error.args[0] if error.args else ""
-        raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from None
-
-
-def _options() -> Any:
-    options: Any = load_re2().Options()
-    options.log_errors = False
-    options.max_mem = 8 << 20
-    return options
 
 
 @lru_cache(maxsize=1)
