@@ -98,9 +98,13 @@ class PostgresDatabase:
         self.address = PostgresAddress(url)
         self.location = self.address.display
         self._span = span
-        with self.address.connect() as connection:
-            acknowledges_early = check_server(connection)
-        self._pool = PostgresPool(self.address.connect)
+        first = self.address.connect()
+        try:
+            acknowledges_early = check_server(first)
+        except BaseException:
+            first.close()
+            raise
+        self._pool = PostgresPool(self.address.connect, first)
         self._lender = ConnectionLender(self._pool, _begin_write(durable, acknowledges_early))
         atexit.register(self.close)
 
