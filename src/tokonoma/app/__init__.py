@@ -194,7 +194,7 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        return SearchEngine(self.database, self.settings, self.registry.read_record, self.jobs)
+        return SearchEngine(self.database, self.settings, self.registry, self.jobs)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy
