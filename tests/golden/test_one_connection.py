@@ -13,6 +13,7 @@ from golden.scenarios import TOOLS
 from talk import Lines
 
 from tokonoma.app import App
+from tokonoma.policy import current
 from tokonoma.store import postgres
 
 
@@ -36,6 +37,7 @@ def test_all_tools_work_with_one_connection(
 ) -> None:
     monkeypatch.setattr(postgres, "CONNECTIONS", 1)
     monkeypatch.setattr(postgres, "RESERVED", 0)
+    monkeypatch.setattr(current, "_CACHE_SECONDS", 0.0)  # the policy is read whenever somebody asks for it
     for path, text in FILES.items():
         file = tmp_path / "home" / "workspace" / path
         file.parent.mkdir(parents=True, exist_ok=True)
