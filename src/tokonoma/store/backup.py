@@ -34,6 +34,12 @@ def create_backup(database: Database, target: Path, roots: FileRoots | None = No
     with database.reading() as tx:
         if not read_applied(database, tx):
             raise Unready("The database has no tables of Tokonoma yet: there is nothing to save.", reason="empty")
+    return save_backup(database, target, roots)
+
+
+def save_backup(database: Database, target: Path, roots: FileRoots | None = None) -> BackupContents:
+    """`create_backup` of a database that is known to have tables. A migration calls it inside its transaction: it opens
+    no block."""
     with _write_atomically(target) as temporary:
         counts = database.save_copy(temporary)
         append_files(temporary, roots, now(), _own_files(database, target))
