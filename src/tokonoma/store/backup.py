@@ -2,7 +2,9 @@
 
 import errno
 import os
+import re
 import secrets
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +18,9 @@ from tokonoma.store.database import Database, store_error
 from tokonoma.store.file_archive import FileRoots, append_files, check_seal, verify_files
 from tokonoma.store.file_restore import RestoredFiles, stage_files
 from tokonoma.store.migrate import MigrationSets, check_order, read_applied
+
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
+_ABANDONED = 3_600  # seconds since the last change of a file that belongs to no running backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,7 @@ def _write_atomically(target: Path) -> Generator[Path]:
     except OSError as error:
         raise Invalid(f"{target} cannot be written. Check its folder.", reason="path") from error
     try:
+        _remove_left_over(target.parent)
         yield temporary
         _sync(temporary)
         temporary.rename(target)
@@ -163,6 +169,14 @@ def _write_atomically(target: Path) -> Generator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove what backups that were killed have left. One that is being made is written to all the time."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _PARTIAL.fullmatch(path.name) and path.lstat().st_mtime < time.time() - _ABANDONED:
+                path.unlink()
 
 
 def _sync(path: Path) -> None:
