@@ -88,6 +88,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 class Everything:
     name, title, version = "everything", "Conformance fixture", "1.0.0"
 
+    def recall(self, caller: Caller) -> Principal | None:
+        return OWNER
+
     def identify(self, caller: Caller) -> Principal:
         return OWNER
 

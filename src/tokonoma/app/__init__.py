@@ -79,7 +79,7 @@ class App:
         self._authenticator = Lazy(self._open_authenticator, lock)
         self.pool = WorkerPool(self.settings.get_int("workers"))
         self.calls = CallRunner(self.pool, self._build_pipeline, self.registry.writes)
-        self.identify = CallerIdentifier(lambda: self._authenticator().authenticate, self._record_refusal)
+        self.identify = CallerIdentifier(self._authenticator, self._record_refusal)
         self.dispatcher = ToolDispatcher(
             __version__, self.registry, self.calls.submit, self.identify, self.settings.get_names("direct"), self.spans
         )
@@ -196,7 +196,7 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        return SearchEngine(self.database, self.settings, self.registry.read_record, self.jobs)
+        return SearchEngine(self.database, self.settings, self.registry, self.jobs)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy

@@ -75,15 +75,18 @@ class ProcessInfo:
 
     def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]:
         try:
+            size = self._database().size() if principal.kind == "owner" else 0
             with self._database().reading() as rows:
-                return self._count_all(rows) if principal.kind == "owner" else self._count_own(rows, principal, seen)
+                if principal.kind == "owner":
+                    return self._count_all(rows, size)
+                return self._count_own(rows, principal, seen)
         except Refusal:
             return {}  # the status must be available above all when the store is not
 
-    def _count_all(self, rows: Rows) -> dict[str, int]:
+    def _count_all(self, rows: Rows, size: int) -> dict[str, int]:
         ((entries,),) = rows.rows("select count(*) from journal")
         sizes = {
-            "database_bytes": self._database().size(),
+            "database_bytes": size,
             "journal_entries": entries,
             "embedding_queue": self._searching().vectors.count_waiting(rows),
         }

@@ -18,7 +18,7 @@ from tokonoma.journal import chain as strand
 from tokonoma.journal.heads import HeadsFile
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
-from tokonoma.store.backup import create_backup
+from tokonoma.store.backup import save_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate, read_applied
 
@@ -71,7 +71,7 @@ def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Mi
 def _back_up(database: Database, home: Path, reason: str) -> Path:
     folder = home / "backups"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
+    return save_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
 
 
 def _add_checksums(database: Database, home: Path, reopen: Callable[[], Database]) -> Database:

@@ -9,6 +9,7 @@ from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing
 from tokonoma.core.tracing import Tracer, format_traceparent
 from tokonoma.gateway import INSTRUCTIONS, META_TOOLS, describe_modules
+from tokonoma.pipeline.identify import CallerIdentifier
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 from tokonoma.server.results import build_result, choose_codes
 
@@ -24,12 +25,15 @@ class ToolDispatcher:
         version: str,
         registry: Registry,
         run: RunCall,
-        identify: Callable[[Caller], Principal],
+        identify: CallerIdentifier,
         direct: Sequence[str] = (),
         tracer: Tracer | None = None,
     ) -> None:
         self.version = version
         self._registry, self._run, self._identify, self._direct, self._tracer = registry, run, identify, direct, tracer
+
+    def recall(self, caller: Caller) -> Principal | None:
+        return self._identify.recall(caller)
 
     def identify(self, caller: Caller) -> Principal:
         return self._identify(caller)

@@ -54,7 +54,8 @@ class Database(Protocol):
         ...
 
     def writing(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Statements]:
-        """One transaction: committed at the end of the block, rolled back on an exception. Blocks do not nest.
+        """One transaction: committed at the end of the block, rolled back on an exception. Blocks of a thread do not
+        nest: on PostgreSQL each has a connection, and who has one must not wait for another.
 
         A statement that fails ends the transaction, also if its error was caught: the block raises it again at its end.
         """

@@ -54,9 +54,12 @@ class Dispatcher(Protocol):
     title: str
     version: str
 
+    def recall(self, caller: Caller) -> Principal | None:
+        """Return the caller's principal if it is known at once. Runs on the event loop for every HTTP request."""
+        ...
+
     def identify(self, caller: Caller) -> Principal:
-        """Return the caller's principal, or raise Unauthenticated. Runs on the event loop for every HTTP request, so it
-        must be quick."""
+        """Return the caller's principal, or raise Unauthenticated. It may ask a database, so it runs on a thread."""
         ...
 
     def get_instructions(self, caller: Caller) -> str: ...  # how an agent should use this server
