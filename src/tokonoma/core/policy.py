@@ -157,6 +157,8 @@ class DeskPolicy(Protocol):
     @property
     def version(self) -> str: ...
     @property
+    def state(self) -> str: ...  # changes whenever something may be shown or hidden that was not before
+    @property
     def tags(self) -> tuple[str, ...]: ...  # those that the caller holds
     @property
     def retrieval(self) -> RetrievalSettings: ...

@@ -15,6 +15,7 @@ from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hits, Query, SearchFilter
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
+from tokonoma.policy.cursors import CursorSealer
 from tokonoma.store.database import Database
 
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class DeskParts:
     find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
     lock_policy: Callable[[Statements], Policy]  # the policy that holds until this transaction ends
     build_policy: Callable[[Call], DeskPolicy]
+    cursors: CursorSealer
     start_job: Callable[[str, Callable[[], float | None], Callable[[], object]], None]
     now: Callable[[], int] = now
     spans: Tracer | None = None
@@ -171,6 +173,12 @@ class CallDesk:
         seen = {shelf.name for shelf in self.server.visible_modules(who)}
         asked = tuple(sorted(seen.intersection(where.modules or seen)))
         return replace(where, modules=asked) if asked else None
+
+    def seal_cursor(self, kind: str, *position: Any) -> str:
+        return self._parts.cursors.seal(self.principal, kind, position)
+
+    def open_cursor(self, kind: str, cursor: str) -> list[Any]:
+        return self._parts.cursors.open(self.principal, kind, cursor)
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         self.call.report(progress, total, message)

@@ -38,6 +38,10 @@ class CallDeskPolicy:
         return self._policy.version
 
     @property
+    def state(self) -> str:
+        return self._current.describe_state()
+
+    @property
     def tags(self) -> tuple[str, ...]:
         return self._call.granted_view.tags
 
