@@ -124,15 +124,17 @@ class CallDesk:
 
     def read(self, address: str) -> Record:
         addresses = self._parts.addresses
-        record = None
+        record, indexed = None, list[Row]()
         if addresses.is_visible(self.principal, address):  # a module that is not visible is not even loaded
             addresses.refresh(self, address)
             with self._open_read() as rows:
                 record = addresses.read_record(rows, address)
+                # The index knows the class also where a plugin has not updated its own row.
+                indexed = rows.rows("select label from document where address = :address", address=address)
         view = self.call.granted_view
-        classes: set[Classification] = (
-            set() if record is None else {record.classification, *record.part_classifications}
-        )
+        classes: set[Classification] = set()
+        if record is not None:
+            classes = {record.classification, *record.part_classifications, *(label for (label,) in indexed)}
         if (
             record is None
             or not classes.issubset(view.classifications)
