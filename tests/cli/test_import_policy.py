@@ -147,3 +147,14 @@ def test_items_are_redacted_where_the_policy_says_so(run, home, folder, tmp_path
     assert done.exit_code == 0, done.output
     assert "b.md: Redacted, as the policy says: aws_access_key, email." in done.stderr
     assert stored(home, ITEMS)[0][1] == "key [aws_access_key], ask [email]"
+
+
+def test_a_relation_gets_the_class_of_what_it_says(run, home, tmp_path):
+    lines = [
+        {"type": "entity", "name": "door", "entityType": "thing", "observations": ["is blue"]},
+        {"type": "entity", "name": "room", "entityType": "thing", "observations": ["is large"]},
+        {"type": "relation", "from": "door", "to": "room", "relationType": f"see {MAIL}"},
+    ]
+    (tmp_path / "plain.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert run("import", str(tmp_path / "plain.jsonl")).exit_code == 0
+    assert [label for *_, label in stored(home, RELATIONS)] == ["pii"]
