@@ -121,6 +121,7 @@ class App:
 
     def _build_desk_parts(self) -> "DeskParts":
         from tokonoma.pipeline.desk import DeskParts, get_statements
+        from tokonoma.policy.cursors import CursorSealer
         from tokonoma.policy.desk_policy import CallDeskPolicy
 
         return DeskParts(
@@ -135,6 +136,7 @@ class App:
             find=self.search.find,
             lock_policy=self.policies.lock_active,
             build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, get_statements),
+            cursors=CursorSealer(self.database.reading),
             start_job=self.jobs.start_step,
             now=self.clock,
             spans=self.spans,

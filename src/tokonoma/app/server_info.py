@@ -109,10 +109,10 @@ class ProcessInfo:
             return ()
 
     def recent_entries(
-        self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
+        self, principal: Principal, limit: int, after: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], Sequence[Any] | None]:
         with self._database().reading() as rows:
-            return verify.list_recent(rows, None if principal.kind == "owner" else principal.name, limit, cursor)
+            return verify.list_recent(rows, None if principal.kind == "owner" else principal.name, limit, after)
 
     def _store(self) -> dict[str, Any]:
         try:

@@ -126,7 +126,7 @@ class ServerInfo(Protocol):
     # Bytes and rows of what is stored, for the owner; for any other principal what it can see of these classifications.
     def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]: ...
 
-    # The newest journal entries of this principal (of all, for the owner), and the cursor of the next page.
+    # The newest journal entries of this principal (of all, for the owner), and the position before the next page.
     def recent_entries(
-        self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]: ...
+        self, principal: Principal, limit: int, after: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], Sequence[Any] | None]: ...

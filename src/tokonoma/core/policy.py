@@ -121,6 +121,17 @@ class ScreenedValue:
     refusal: Refusal | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenedRecord:
+    """The fields of a record, with redactions; the kinds that were redacted; the kinds that must not be stored, and in
+    which fields they are."""
+
+    fields: Mapping[str, Any]
+    redacted: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
 class Policy(Protocol):
     @property
     def version(self) -> str: ...
@@ -157,6 +168,8 @@ class DeskPolicy(Protocol):
     @property
     def version(self) -> str: ...
     @property
+    def state(self) -> str: ...  # changes whenever something may be shown or hidden that was not before
+    @property
     def tags(self) -> tuple[str, ...]: ...  # those that the caller holds
     @property
     def retrieval(self) -> RetrievalSettings: ...
@@ -168,6 +181,14 @@ class DeskPolicy(Protocol):
 
     def classify_document(self, document: Document) -> Classification:
         """The classification that the document would be indexed with."""
+        ...
+
+    def screen_record(self, fields: Mapping[str, Any]) -> ScreenedRecord:
+        """What may be stored of a record that did not come as the arguments of a call, such as an imported one."""
+        ...
+
+    def screen_edit(self, name: str, before: str, after: str) -> str:
+        """What may be stored of a text after an edit; Denied says what the edit would complete, and in which line."""
         ...
 
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:

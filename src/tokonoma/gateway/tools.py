@@ -119,7 +119,7 @@ def build_batch_tool(
         key: IdempotencyKey | None = None
         result = describe_plan(plan) if dry_run else None
         if idempotency_key and not dry_run:
-            key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id)
+            key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id, desk.policy.state)
             result = claim_key(writing, key, seconds + _LEASE, desk.call.cancel_token)
         if result is not None:
             deferred = Deferred[BatchResult]()

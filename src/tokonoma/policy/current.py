@@ -66,6 +66,14 @@ class CurrentPolicy:
             self._cached_until = at + _CACHE_SECONDS if at >= self._uncached_until else 0.0
         return self._active
 
+    def describe_state(self) -> str:
+        """Another text whenever something may be shown or hidden that was not before: after a change of policy, during
+        one, and with other detectors."""
+        policy, head = self.get_active(), self._head
+        if head is None or isinstance(policy, ClosedPolicy):
+            return "closed"
+        return f"{head.number} {head.coming} {head.leaving} {policy.scanner.version}"
+
     def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that binds a transaction: no other one comes into force before the transaction ends."""
         return self._build(statements, store.read_head(statements, "{for_share}"))

@@ -1,8 +1,9 @@
 """The policy that a desk offers to tools: the one in force for one call, and the way to change it."""
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import islice
+from typing import Any
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
@@ -11,6 +12,7 @@ from tokonoma.core.errors import Denied
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
 from tokonoma.policy.rules import find_tags_not_held
+from tokonoma.policy.screen_writes import screen_edit, screen_record
 
 _DIFF_LINES = 200
 _RECLASSIFY_SECONDS = 5.0  # half of the time limit of the tool
@@ -38,6 +40,10 @@ class CallDeskPolicy:
         return self._policy.version
 
     @property
+    def state(self) -> str:
+        return self._current.describe_state()
+
+    @property
     def tags(self) -> tuple[str, ...]:
         return self._call.granted_view.tags
 
@@ -53,6 +59,12 @@ class CallDeskPolicy:
 
     def classify_document(self, document: Document) -> Classification:
         return self._policy.scan_document(document).classify(document.classification)
+
+    def screen_record(self, fields: Mapping[str, Any]) -> api.ScreenedRecord:
+        return screen_record(self._policy, fields)
+
+    def screen_edit(self, name: str, before: str, after: str) -> str:
+        return screen_edit(self._policy, name, before, after)
 
     def check(self, yaml: str) -> str:
         from tokonoma.policy.parse import parse_policy

@@ -120,6 +120,11 @@ def describe_plugin(offer: PluginOffer, others: Iterable[str] = ()) -> ModuleInf
         )
     if problem := find_name_problem(module.name) or find_table_problem(module, others):
         raise _invalid_plugin(offer, problem)
+    if module.reclassify is None and (module.record_tables or module.read or module.documents):
+        raise _invalid_plugin(
+            offer,
+            "it has records (record_tables, read or documents) but no `reclassify`: they could not follow the policy",
+        )
     _check_tools(offer, module.tools)
     try:
         return catalogue.describe_module(module, offer.source)

@@ -104,6 +104,12 @@ def find_table_problem(module: Module, others: Iterable[str]) -> str:
     return ""
 
 
+def find_unclassified(module: Module) -> frozenset[str]:
+    """The tables of a plugin whose texts follow no policy by themselves: all but the records that it reclassifies."""
+    classified = module.record_tables if module.reclassify is not None else frozenset[str]()
+    return module.unclassified_tables | (frozenset(_list_tables(module)) - classified)
+
+
 def _owns(name: str, table: str) -> bool:
     return table == name or table.startswith(f"{name}_")
 

@@ -62,17 +62,19 @@ def export_to_items_folder(app: App, target: ItemFolder, type_: str, *, trash: b
 @command("import", "database_url")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
+@click.option("--seal", is_flag=True, help="Store what the policy refuses, with the class secret, which hides it.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
-def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
+def import_items(app: App, folder: Path, dry_run: bool, seal: bool, as_json: bool) -> None:
     """Import new and edited items from the Markdown files in FOLDER.
 
     An item that was changed here since the export is not overwritten but reported as a conflict; the exit code is 1.
+    So it is for an item that contains a secret that the policy does not allow to be stored.
     """
     if not folder.exists():
         raise Missing(f"There is no folder {folder}.")
     pages, remarks = _read_folder(folder)
-    options = {"dry_run": dry_run, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
+    options = {"dry_run": dry_run, "seal": seal, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
     results: list[dict[str, Any]] = []
     with report_interrupt(lambda: f"Imported until then: {_format_outcomes(results)}. Run it again to continue."):
         for start in range(0, len(pages), _BATCH):
@@ -81,6 +83,8 @@ def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
     for (inside, _), result in zip(pages, results, strict=True):
         if "why" in result:
             remarks.append(Remark(inside, result["why"], lost=result["outcome"] in ("conflict", "skipped")))
+        if "note" in result:
+            remarks.append(Remark(inside, result["note"], lost=False))
     if not dry_run:
         with report_interrupt(lambda: f"Imported without all links: {_format_outcomes(results)}. Run it again."):
             remarks += _import_links(app, pages, results)

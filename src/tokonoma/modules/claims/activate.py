@@ -7,11 +7,10 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, parse_address
 from tokonoma.core.errors import Expired, Invalid, Missing
-from tokonoma.core.ids import uuid7
+from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.policy import LAYERS, DeskPolicy, Layer
 from tokonoma.core.query import Condition, Hit, Query, SearchFilter
 from tokonoma.core.recent import RecentResults
@@ -35,7 +34,7 @@ class RecallPage(NamedTuple):
     claims: Sequence[ScoredClaim]
     items: list[ScoredClaimItem]
     alpha: float
-    next_cursor: str | None
+    next_cursor: Opaque | None
 
 
 def activate(
@@ -144,7 +143,7 @@ def _recall_page(
     scopes: list[Layer] = [layer for layer in LAYERS if layer in wanted]
     tags = model.require_tags(policy, allow, f" It holds: {', '.join(policy.tags) or 'nothing'}.")
     digest = hashlib.sha256("\0".join([query, *scopes, "\0", *tags]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    offset, cursor_digest = (0, digest) if cursor is None else cursors.decode("claims", cursor)
+    offset, cursor_digest = (0, digest) if cursor is None else desk.open_cursor("claims", cursor)
     if cursor_digest != digest:
         raise Invalid("This cursor belongs to another query. Omit it to start from the first page.", field="cursor")
     end = offset + (top_k or retrieval.k_final)
@@ -159,7 +158,7 @@ def _recall_page(
     claims = _fit_token_limits(policy, ranking.select_diverse(ranked, end)[offset:end])
     evidence = load_evidence(desk, [one.claim.id for one in claims]) if meta else {}
     items = [_build_item(desk, one, alpha, evidence.get(one.claim.id, []), meta) for one in claims]
-    next_cursor = cursors.encode("claims", end, digest) if len(ranked) > end else None
+    next_cursor = desk.seal_cursor("claims", end, digest) if len(ranked) > end else None
     return RecallPage(scopes, tags, claims, items, alpha, next_cursor)
 
 

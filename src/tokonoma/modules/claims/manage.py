@@ -8,7 +8,6 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
@@ -98,7 +97,7 @@ def list_claims(
     cursor: model.PageCursor = None,
 ) -> ClaimListResponse:
     """List stored claims, newest first."""
-    at, last = cursors.decode("claim_list", cursor) if cursor else (2**62, "")
+    at, last = desk.open_cursor("claim_list", cursor) if cursor else (2**62, "")
     rows = desk.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and {{visible}} and (:scope = '' or scope = :scope)
         and (:kind = '' or kind = :kind) and (superseded_by is null or :superseded = 1)
@@ -115,7 +114,7 @@ def list_claims(
     claims = [Claim(*row) for row in rows[:limit]]
     page: ClaimListResponse = {"items": [to_response(desk, claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
+        page["next_cursor"] = desk.seal_cursor("claim_list", claims[-1].created_at, claims[-1].id)
     return page
 
 

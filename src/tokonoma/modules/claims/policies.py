@@ -7,7 +7,6 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Denied
@@ -115,12 +114,12 @@ def policy_history(
     cursor: PageCursor = None,
 ) -> PolicyHistoryResponse:
     """List every policy version, newest first."""
-    (before,) = cursors.decode("policies", cursor) if cursor else (None,)
+    (before,) = desk.open_cursor("policies", cursor) if cursor else (None,)
     found = desk.policy.list_versions(limit + 1, before)
     items = [_policy_response(each) for each in found[:limit]]
     page: PolicyHistoryResponse = {"items": items, "has_more": len(found) > limit}
     if len(found) > limit:
-        page["next_cursor"] = cursors.encode("policies", found[limit - 1].number)
+        page["next_cursor"] = desk.seal_cursor("policies", found[limit - 1].number)
     return page
 
 

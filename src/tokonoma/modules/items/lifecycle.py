@@ -6,9 +6,9 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
 from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
@@ -51,7 +51,7 @@ class ItemHistory(TypedDict):
     address: str
     items: list[ItemChange]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
@@ -111,7 +111,7 @@ def get_item_history(
 ) -> ItemHistory:
     """List the changes of an item, newest first; also of a deleted item. request_id refers to the journal."""
     item = rows.require_item(desk, type, id, least=TRASH)
-    (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
+    (before,) = desk.open_cursor("item_history", cursor) if cursor else (2**62,)
     found = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
     for row in found[:limit]:
         desk.cite(f"{item.uri} {row[0]}", row[4])  # what a change held is the text of who made it
@@ -130,7 +130,7 @@ def get_item_history(
         "has_more": len(found) > limit,
     }  # fmt: skip
     if len(found) > limit:
-        history["next_cursor"] = cursors.encode("item_history", found[limit - 1][0])
+        history["next_cursor"] = desk.seal_cursor("item_history", found[limit - 1][0])
     return history
 
 

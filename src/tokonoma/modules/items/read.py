@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import ItemProblems, check_dates, check_priority, check_status, check_time
 from tokonoma.modules.items.model import ItemDetail, ItemSummary, PageCursor, Type
@@ -42,7 +42,7 @@ _RECENT = "select count(*) from item where state >= 0 and updated_at >= :since a
 class ItemPage(TypedDict):
     items: list[ItemSummary]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class TagCount(TypedDict):
@@ -53,7 +53,7 @@ class TagCount(TypedDict):
 class TagPage(TypedDict):
     items: list[TagCount]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class StatusCount(TypedDict):
@@ -108,7 +108,7 @@ class _ItemQuery:
         """One page in this order. Equal ones are ordered by their numbers."""
         column, kind = _COLUMN[sort], f"items:{sort}:{order}"
         if cursor:
-            last, id = cursors.decode(kind, cursor)
+            last, id = desk.open_cursor(kind, cursor)
             sign = "<" if order == "desc" else ">"
             self.add(f"({column}, id) {sign} (:last, :last_id)", last=last, last_id=id)
         sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible:item}}
@@ -119,7 +119,7 @@ class _ItemQuery:
             "has_more": len(items) > limit,
         }
         if len(items) > limit:
-            page["next_cursor"] = cursors.encode(kind, getattr(items[limit - 1], column), items[limit - 1].id)
+            page["next_cursor"] = desk.seal_cursor(kind, getattr(items[limit - 1], column), items[limit - 1].id)
         return page
 
 
@@ -196,14 +196,14 @@ def search_items_by_tag(
 
 def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, cursor: PageCursor = None) -> TagPage:
     """List the tags in use, by name, with the number of items of each."""
-    (last,) = cursors.decode("tags", cursor) if cursor else ("",)
+    (last,) = desk.open_cursor("tags", cursor) if cursor else ("",)
     rows = desk.rows(_TAGS, last=last, most=limit + 1)
     page: TagPage = {
         "items": [{"tag": tag, "count": count} for tag, count in rows[:limit]],
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("tags", rows[limit - 1][0])
+        page["next_cursor"] = desk.seal_cursor("tags", rows[limit - 1][0])
     return page
 
 

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.core.screen_import import ScreenedImport, screen_import
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
 from tokonoma.modules.items.model import Item
@@ -33,7 +34,7 @@ _OTHERS = "select other_id, kind from item_link where item_id = :id"
 _REFER = "insert into item_reference (item_id, address) values (:id, :address)"
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
-ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why, if it is not obvious
+ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why, if it is not obvious; note
 # What an item says; the other fields tell where it comes from.
 _CONTENT: dict[str, Any] = {
     "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
@@ -102,14 +103,16 @@ def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
 
 
 def import_items(
-    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
+    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0, seal: bool = False
 ) -> dict[str, list[ImportOutcome]]:
     """Import items without their links; returns the outcome of each. An item whose number is taken gets one greater
-    than `beyond`, which the rest of the import does not need."""
+    than `beyond`, which the rest of the import does not need. What the policy refuses is skipped or, with `seal`,
+    stored with the class secret."""
+    screened = [screen_import(desk.policy, each, ("uid",), seal=seal) for each in items]
     if dry_run:
-        return {"items": [_import_item(desk, desk, given) for given in items]}
+        return {"items": [_import_item(desk, desk, each) for each in screened]}
     with desk.write() as tx:
-        return {"items": [_import_item(tx, desk, given, tx, beyond) for given in items]}
+        return {"items": [_import_item(tx, desk, each, tx, beyond) for each in screened]}
 
 
 def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> LinkImportResult:
@@ -202,8 +205,11 @@ def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem
     return portable
 
 
-def _import_item(rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = None, beyond: int = 0) -> ImportOutcome:
+def _import_item(
+    rows: Rows, desk: Desk, screened: ScreenedImport, tx: Tx | None = None, beyond: int = 0
+) -> ImportOutcome:
     """What becomes of it. Written as well if there is a transaction."""
+    given = cast("PortableItem", screened.fields)
     row = rows.row(_STORED, uid=given.get("uid")) if given.get("uid") else None
     old = model.to_item(row) if row else None
     merged, why = merge_item(given, _to_portable(rows, desk, [old])[0] if old else None)
@@ -212,11 +218,15 @@ def _import_item(rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = No
         outcome |= {"address": old.address, "uid": old.uid}
     if merged not in ("saved", "changed"):
         return outcome
+    if screened.refusal:
+        return {"outcome": "skipped", "why": screened.refusal}
+    outcome |= {"note": screened.note} if screened.note else {}
     try:
         item = _build_item(desk, given, old)
+        item = item._replace(classification="secret") if screened.sealed else item
     except Invalid as error:
         return {"outcome": "skipped", "why": error.message.removesuffix(" Nothing was changed.")}
-    return outcome if tx is None else _write_item(tx, desk, given, item, {"outcome": merged, "uid": item.uid}, beyond)
+    return outcome if tx is None else _write_item(tx, desk, given, item, {**outcome, "uid": item.uid}, beyond)
 
 
 def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from tokonoma.core import cursor
 from tokonoma.core.call import Caller
+from tokonoma.core.errors import Invalid
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 from tokonoma.server.mcp.message import Message
@@ -73,12 +73,19 @@ def _discover(dispatcher: Dispatcher, message: Message, caller: Caller) -> Metho
 
 def _list_tools(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
     tools = dispatcher.list_tools(caller)
-    after = _read_cursor(message)
-    start = 0 if after is None else int(cursor.decode("tools", after)[0])
+    start = _read_start(message)
     page: MethodResult = {"tools": list(tools[start : start + TOOLS_PER_PAGE])}
     if start + TOOLS_PER_PAGE < len(tools):
-        page["nextCursor"] = cursor.encode("tools", start + TOOLS_PER_PAGE)
+        page["nextCursor"] = str(start + TOOLS_PER_PAGE)
     return page
+
+
+def _read_start(message: Message) -> int:
+    """The place in the caller's own list of tools: a number, as it tells nothing else and the store may not be open."""
+    cursor = _read_cursor(message) or "0"
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
+        raise Invalid("This cursor is not from this tool. Leave it out to start at the first page.", field="cursor")
+    return int(cursor)
 
 
 def _list_nothing(name: str) -> MethodHandler:
