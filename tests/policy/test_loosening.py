@@ -219,11 +219,25 @@ def test_a_class_that_can_no_longer_be_read_may_not_unmask_another():
     assert any(each.startswith("no longer masked for") and each.endswith("email") for each in find_loosenings(old, new))
 
 
+def test_masks_that_stay_do_not_count():
+    masks = "masks: [{ module: vault, kinds: [secret], class: secret }, { path: 'a/*', kinds: [secret], class: pii }]"
+    old = parse_policy(f"version: 1\n{masks}")
+    assert find_loosenings(old, parse_policy(f"version: 2\n{masks}\nwrites: {{ pii: refuse }}")) == []
+
+
 def test_the_list_is_bounded():
     labels = "\n".join(f"  - {{ space: /s{number}, class: pii }}" for number in range(80))
     found = find_loosenings(parse_policy(f"version: 1\nlabels:\n{labels}"), DEFAULT_RULES)
     assert len(found) == 51
     assert found[-1] == "and 30 more"
+
+
+@pytest.mark.parametrize("line", ["'*k{0}*': [t:{0}]", "k{0}: [t:{0}]"])
+def test_policies_that_would_take_long_to_compare_count_as_looser(line):
+    callers = ["\n  ".join([line.format(number + more) for number in range(1500)]) for more in (0, 1)]
+    old, new = (parse_policy(f"version: 1\ncallers:\n  {each}") for each in callers)
+    assert find_loosenings(old, new) == ["these policies are too large to be compared: callers, more than 100"]
+    assert find_loosenings(old, old) == []
 
 
 def test_the_names_of_this_file_match_the_detectors():

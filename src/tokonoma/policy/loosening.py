@@ -4,7 +4,8 @@ The answer is on the safe side: whatever cannot be shown to be at least as stric
 ranks, so it never counts.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from tokonoma.core.desk import CLASSIFICATIONS, Classification
@@ -27,7 +28,8 @@ from tokonoma.policy.tag_pairs import TagPair, list_tag_pairs, pair_callers
 _VERDICTS = ("allow", "redact", "deny")  # from open to closed
 _ACTIONS = ("allow", "redact", "refuse")
 _ESCALATIONS = ("none", "human_review", "deny")
-_MAX_MASKS = 200  # of both policies: more are not compared rule by rule
+# The parts of one policy that are compared, each with each: beyond that it would take seconds, and nobody writes it.
+_MAX_SIZES = {"callers": 100, "tags": 300, "labels": 500, "masks": 100, "detectors": 300}
 _MAX_REPORTED = 50
 _MAX_NAMES = 5
 
@@ -37,6 +39,10 @@ _ClassAt = tuple[tuple[PlacementRule, ...], Classification]
 
 def find_loosenings(old: PolicyRules, new: PolicyRules) -> list[str]:
     """One sentence for each thing that becomes more open; empty if nothing does."""
+    if replace(new, version=old.version, retrieval=old.retrieval) == old:
+        return []
+    if large := [name for rules in (old, new) for name, size in _measure(rules).items() if size > _MAX_SIZES[name]]:
+        return [f"these policies are too large to be compared: {large[0]}, more than {_MAX_SIZES[large[0]]}"]
     pair = _PolicyPair(old, new)
     parts: tuple[Callable[[], Iterator[str]], ...] = (
         pair.compare_callers, pair.compare_classes, pair.compare_invariants, pair.compare_masked_kinds,
@@ -46,6 +52,14 @@ def find_loosenings(old: PolicyRules, new: PolicyRules) -> list[str]:
     found = list(dict.fromkeys(each for part in parts for each in part()))
     more = len(found) - _MAX_REPORTED
     return [*found[:_MAX_REPORTED], f"and {more} more"] if more > 0 else found
+
+
+def _measure(rules: PolicyRules) -> dict[str, int]:
+    tags = {tag for _, held in rules.callers for tag in held}.union(
+        *(each.allow for each in rules.class_rules.values())
+    )
+    sizes = (rules.callers, tags, rules.placements, rules.masks, rules.detectors)
+    return dict(zip(_MAX_SIZES, map(len, sizes), strict=True))
 
 
 class _PolicyPair:
@@ -58,8 +72,15 @@ class _PolicyPair:
         return pair_callers(self.old, self.new)
 
     @cached_property
-    def tag_pairs(self) -> list[TagPair]:
-        return [*list_tag_pairs(self.old, self.new), *self.callers]
+    def tag_pairs(self) -> Collection[TagPair]:
+        return self._drop_alike([*list_tag_pairs(self.old, self.new), *self.callers])
+
+    def _drop_alike(self, pairs: Iterable[TagPair]) -> Collection[TagPair]:
+        """One pair for each combination of classes that can be read: nothing else depends on the tags."""
+        found: dict[tuple[tuple[str, ...], tuple[str, ...]], TagPair] = {}
+        for pair in pairs:
+            found.setdefault((list_readable(self.old, pair.old), list_readable(self.new, pair.new)), pair)
+        return found.values()
 
     # What a caller may see
 
@@ -130,10 +151,6 @@ class _PolicyPair:
                 yield f"detectors: {each.kind} with the pattern {each.pattern[:80]!r} is gone or changed"
 
     def compare_kinds(self) -> Iterator[str]:
-        same_masks = self.old.masks == self.new.masks
-        if not same_masks and len(self.old.masks) + len(self.new.masks) > _MAX_MASKS:
-            yield f"masks: more than {_MAX_MASKS} rules cannot be compared"
-            return
         compared: dict[tuple[_ClassAt, _ClassAt], str] = {}
 
         def find_milder(kind: str, instead: str) -> str:
@@ -155,7 +172,7 @@ class _PolicyPair:
         parts = ("placements", "masks", "detectors", "kinds")
         if all(getattr(self.old, each) == getattr(self.new, each) for each in parts):
             return
-        for pair in self.callers:
+        for pair in self._drop_alike(self.callers):
             for number, name in enumerate(CLASSIFICATIONS):
                 before = decide(self.old, pair.old, name).verdict
                 for stricter in CLASSIFICATIONS[number + 1 :]:
@@ -239,7 +256,9 @@ def _find_classes(rules: PolicyRules, kind: str, natures: Mapping[str, Nature]) 
 def _find_milder_place(old: _ClassAt, new: _ClassAt) -> str:
     """Where `new` may give a milder class than `old`, in words; empty if nowhere."""
     (old_rules, old_default), (new_rules, new_default) = old, new
-    for rule in new_rules:
+    for place, rule in enumerate(new_rules):
+        if new_rules[: place + 1] == old_rules[: place + 1]:
+            continue  # whatever matches it here matched it before
         classes: list[Classification] = []
         for each in old_rules:
             if can_overlap(each, rule):
