@@ -201,15 +201,16 @@ class App:
         return SearchEngine(self.database, self.settings, self.registry, self.jobs)
 
     def _open_policies(self) -> "CurrentPolicy":
-        from tokonoma.policy.current import CurrentPolicy
+        from tokonoma.policy.current import CurrentPolicy, PolicyControl
         from tokonoma.policy.reclassify import RecordSource
 
+        over_mcp, signers = self.settings.get_text("policy_over_mcp"), self.settings.get_names("policy_signers")
         return CurrentPolicy(
             self.database.reading,
             self.search.index.put,
             RecordSource(self.registry.load_all, self.registry.find_module, self.registry.read_record),
             lambda: self.reclassifier.wake(),
-            self.settings.get_names("policy_signers"),
+            PolicyControl(over_mcp, signers, self.registry.list_names),
         )
 
     def _open_reclassifier(self) -> "Reclassifier":

@@ -17,6 +17,7 @@ from tokonoma.journal import verify
 from tokonoma.journal.writer import JournalWriter
 from tokonoma.pipeline.row_filter import expand_visible
 from tokonoma.policy.current import CurrentPolicy, format_progress
+from tokonoma.policy.hidden import count_hidden
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
 
@@ -78,17 +79,18 @@ class ProcessInfo:
             size = self._database().size() if principal.kind == "owner" else 0
             with self._database().reading() as rows:
                 if principal.kind == "owner":
-                    return self._count_all(rows, size)
+                    return self._count_all(rows, size, seen)
                 return self._count_own(rows, principal, seen)
         except Refusal:
             return {}  # the status must be available above all when the store is not
 
-    def _count_all(self, rows: Rows, size: int) -> dict[str, int]:
+    def _count_all(self, rows: Rows, size: int, seen: Sequence[Classification]) -> dict[str, int]:
         ((entries,),) = rows.rows("select count(*) from journal")
         sizes = {
             "database_bytes": size,
             "journal_entries": entries,
             "embedding_queue": self._searching().vectors.count_waiting(rows),
+            "hidden_by_policy": count_hidden(rows, seen),
         }
         return sizes | {f"records_{module}": count for module, count in count_by_module(rows).items()}
 

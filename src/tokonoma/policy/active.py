@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_address
-from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable
+from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable, Unready
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
 from tokonoma.policy import rules as decisions
@@ -202,9 +202,17 @@ class ClosedPolicy(ActivePolicy):
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
         if entry.module in RECORDLESS_MODULES or (who.kind == "owner" and entry.path in REPAIR_TOOLS):
             return
+        raise self.build_refusal()
+
+    def build_refusal(self) -> Refusal:
         if isinstance(self.problem, Unavailable):  # the database is away: that is the answer, not that it is forbidden
-            raise type(self.problem)(self.problem.message, reason=self.problem.reason, **self.problem.details)
-        raise Denied(f"The policy does not allow {entry.path} here.", policy_version=self.version)
+            return type(self.problem)(self.problem.message, reason=self.problem.reason, **self.problem.details)
+        return Unready(
+            "The policy of this server cannot be read, so nothing is allowed. The owner can repair it at the terminal: "
+            "`tokonoma doctor` says what is wrong.",
+            reason="policy",
+            policy_version=self.version,
+        )
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
         return PolicyView((), (), ())

@@ -57,6 +57,7 @@ SERVER_TABLES = frozenset(
         "memo_relation",
         "migration",
         "policy_head",
+        "policy_proposal",
         "policy_relabel",
         "policy_version",
         "progress",

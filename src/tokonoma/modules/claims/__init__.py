@@ -7,7 +7,7 @@ from tokonoma.core.errors import ErrorCodes
 from tokonoma.core.module import Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get, search
 from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, reclassify
-from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
+from tokonoma.modules.claims.manage import forget, forget_address, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.tables import RECORDS, TABLES
 from tokonoma.modules.claims.upsert import feedback, upsert
@@ -43,6 +43,7 @@ CODES: ErrorCodes = {
     "missing.tool": "NOT_FOUND",
     "missing.context": "NOT_FOUND",
     "missing.policy_version": "NOT_FOUND",
+    "missing.policy_proposal": "NOT_FOUND",
     "missing.policy": "POLICY_MISSING",
     "conflict": "CONFLICT",
     "conflict.duplicate": "DUPLICATE",
@@ -74,7 +75,7 @@ MODULE = Module(
         _define_tool("upsert", upsert, "Store a claim", 10, 64, effect="write", idempotent=True),
         _define_tool("feedback", feedback, "Give feedback on a claim", 3, 4, effect="write", idempotent=True),
         _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, sees_secrets=True),
-        _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="write"),
+        _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="destroy"),
         _define_tool("context.get", context_get, "Read an active context", 10, 4),
         _define_tool("get", get, "Read a claim", 10, 4),
         _define_tool("list", list_claims, "List claims", 10, 4),
@@ -83,7 +84,7 @@ MODULE = Module(
         _define_tool("forget", forget, "Forget claims", 30, 16, effect="destroy"),
         _define_tool("policy.get", policy_get, "Read a policy", 5, 4),
         _define_tool("policy.history", policy_history, "List policy versions", 5, 4),
-        _define_tool("policy.rollback", policy_rollback, "Roll back the policy", 10, 4, effect="write"),
+        _define_tool("policy.rollback", policy_rollback, "Roll back the policy", 10, 4, effect="destroy"),
     ),
     tables=TABLES,
     record_tables=RECORDS,
@@ -93,5 +94,8 @@ MODULE = Module(
     unindexed_documents=list_unindexed,
     codes=CODES,
     envelope=True,
-    owner_tools=(Tool("purge", purge, "Delete forgotten claims", effect="destroy", time_limit=600),),
+    owner_tools=(
+        Tool("purge", purge, "Delete forgotten claims", effect="destroy", time_limit=600),
+        Tool("forget", forget_address, "Forget a claim by its address", effect="destroy"),
+    ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Tx, parse_address
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims import model
@@ -179,6 +179,11 @@ def forget(
             wanted = _find_matching(tx, parse_scope(scope) if scope else "", provenance or {})
         ids: list[Opaque] = [_forget_claim(tx, desk, claim) for claim in wanted[:_FORGET_LIMIT]]
     return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_LIMIT}
+
+
+def forget_address(desk: Desk, address: str) -> ClaimForgetResponse:
+    """The owner's own command: also for a claim that the policy hides."""
+    return forget(desk, claim_id=parse_address(address)[1])
 
 
 def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:

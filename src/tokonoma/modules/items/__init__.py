@@ -53,6 +53,7 @@ MODULE = Module(
         Tool("import", transfer.import_items, "Import items", effect="write", idempotent=True, time_limit=600),
         Tool("import.links", transfer.import_links, "Import links", effect="write", idempotent=True, time_limit=600),
         Tool("export", transfer.export_items, "Export items", time_limit=600),
+        Tool("forget", lifecycle.forget_item, "Delete an item by its address", effect="destroy"),
         Tool("purge", lifecycle.purge_items, "Purge deleted items", effect="destroy", time_limit=600),
     ),
 )

@@ -18,6 +18,7 @@ CODES: ErrorCodes = {
     "denied": NumberedCode(1005, "PermissionDeniedError"),
     "unavailable": NumberedCode(1003, "DatabaseError"),
     "unready": NumberedCode(1003, "DatabaseError"),
+    "unready.policy": NumberedCode(1005, "POLICY_MISSING"),
     "internal": NumberedCode(-32603, "InternalError"),
 }
 

@@ -8,10 +8,21 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
-from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
+from tokonoma.modules.items.model import (
+    DAY,
+    TRASH,
+    ItemDetail,
+    PageCursor,
+    Revision,
+    Type,
+    compute_state,
+    parse_target,
+    to_document,
+)
 from tokonoma.modules.items.relations import build_detail
 
 _PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
@@ -62,6 +73,16 @@ def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = N
         item = rows.save_change(tx, desk, old._replace(state=TRASH, deleted_at=desk.now()), "deleted")
         rows.drop_derived(tx, item)
     return {"deleted": True, "id": id, "type": item.type, "address": item.address, "revision": item.revision}
+
+
+def forget_item(desk: Desk, address: str) -> DeletedItem:
+    """The owner's own command: also for an item that the policy hides."""
+    target = parse_target(address)
+    number = target.item if target is not None else None
+    row = desk.row("select type from item where id = :id and {visible}", id=number or 0)
+    if number is None or row is None:
+        raise Missing(f"Item {address[:80]} not found.", requested_id=address[:80])
+    return delete_item(desk, row[0], number)
 
 
 def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
