@@ -14,22 +14,24 @@ from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
-from tokonoma.modules.items.model import Item
+from tokonoma.modules.items.fields import build_blank, check_comments
+from tokonoma.modules.items.model import Item, StoredComment
 from tokonoma.modules.items.relations import add_link, remove_link, resolve_links
 from tokonoma.modules.items.rows import fetch_number, increment_revisions, lock_links, put_item
 from tokonoma.modules.items.tables import COLUMNS
-from tokonoma.modules.items.write import build_blank
 
 _PAGE = 100
 _ITEMS = f"""select {COLUMNS} from item
 where id > :after and (:type = '' or type = :type) and {{visible}} order by id limit :most"""  # noqa: S608 - our own
 _LINKED = """select l.item_id, l.kind, i.uid, i.type, i.id from item_link l join item i on i.id = l.other_id
-where l.item_id in ({numbers}) and {visible:i} order by l.item_id, i.id, l.kind"""
+where l.item_id in ({numbers}) and l.kind not in ('mentions', 'mentioned_by') and {visible:i}
+order by l.item_id, i.id, l.kind"""
 _REFERENCES = "select item_id, address from item_reference where item_id in ({numbers}) order by item_id, address"
 _ALIASES = "select item_id, type from item_alias where item_id in ({numbers}) order by item_id, type"
 _STORED = f"select {COLUMNS} from item where uid = :uid and {{visible}}"  # noqa: S608 - our own columns
 _ID = "select id from item where uid = :uid and {visible}"
-_OTHERS = "select other_id, kind from item_link where item_id = :id"
+_OTHERS = """select other_id, kind from item_link
+where item_id = :id and kind not in ('mentions', 'mentioned_by')"""
 _REFER = "insert into item_reference (item_id, address) values (:id, :address)"
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
@@ -37,7 +39,7 @@ ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why
 # What an item says; the other fields tell where it comes from.
 _CONTENT: dict[str, Any] = {
     "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
-    "start_at": None, "end_at": None, "version": "", "tags": [],
+    "start_at": None, "end_at": None, "version": "", "tags": [], "assignee": "", "comments": [],
 }  # fmt: skip
 
 
@@ -64,6 +66,8 @@ class PortableItem(TypedDict):
     end_at: NotRequired[int | None]
     version: NotRequired[str]
     tags: NotRequired[list[str]]
+    assignee: NotRequired[str]
+    comments: NotRequired[list[StoredComment]]
     links: NotRequired[list[PortableLink]]
     aliases: NotRequired[list[str]]
     created_at: NotRequired[int]
@@ -88,7 +92,7 @@ class ItemLinks(TypedDict):
 class LinkImportResult(TypedDict):
     linked: int
     unlinked: int
-    lost: list[dict[str, str]]  # uid, to
+    lost: list[dict[str, str]]  # uid, to; why, if the target exists
 
 
 def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
@@ -130,7 +134,12 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> Lin
             for other, kind in sorted(linked - wanted):
                 remove_link(tx, row[0], other, kind)
             for other, kind in sorted(wanted - linked):
-                add_link(tx, row[0], other, kind)
+                try:
+                    add_link(tx, row[0], other, kind)
+                except Invalid as error:  # it would close a circle
+                    wanted.discard((other, kind))
+                    to = next(link["to"] for link, end in links if (end, link.get("kind", "related")) == (other, kind))
+                    result["lost"].append({"uid": each["uid"], "to": to, "why": error.message})
             # Whether a record of another module exists is not checked: it may come with another import.
             tx.run("delete from item_reference where item_id = :id", id=row[0])
             for address in sorted({other for _, other in links if isinstance(other, str)}):
@@ -193,6 +202,7 @@ def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem
             "namespace": format_namespace(item.namespace, desk.principal),
             "priority": model.PRIORITIES[item.priority],
             "tags": list(item.tags),
+            "comments": list(item.comments),
             "links": links.get(item.id, []),
             "aliases": aliases.get(item.id, []),
         }
@@ -224,6 +234,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     problems, who, fields = ItemProblems(), desk.principal, cast("dict[str, Any]", given)
     content = _fill_content(given)
     type, start, end = content.pop("type"), content.pop("start_at"), content.pop("end_at")
+    comments = check_comments(content.pop("comments"), problems)
     check_type("type", type, problems)
     columns = parse_fields(content, problems)
     check_dates(start, end, None, problems)
@@ -235,7 +246,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     id, is_deleted = given.get("id", 0), given.get("deleted_at") is not None
     item = build_blank(desk, type)._replace(
         **{name: fields[name] for name in kept if fields.get(name) not in (None, "")},
-        **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end},
+        **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end, "comments": comments},
         id=id if 0 < id < 2**62 else 0,
         state=model.TRASH if is_deleted else model.compute_state(columns["status"]),
         revision=max(1, given.get("revision", 1)),
