@@ -10,6 +10,7 @@ from tokonoma.modules.items import (
     graph,
     hooks,
     lifecycle,
+    portable,
     read,
     relations,
     search,
@@ -69,7 +70,7 @@ MODULE = Module(
     owner_tools=(
         Tool("import", transfer.import_items, "Import items", effect="write", idempotent=True, time_limit=600),
         Tool("import.links", transfer.import_links, "Import links", effect="write", idempotent=True, time_limit=600),
-        Tool("export", transfer.export_items, "Export items", time_limit=600),
+        Tool("export", portable.export_items, "Export items", time_limit=600),
         Tool("purge", lifecycle.purge_items, "Purge deleted items", effect="destroy", time_limit=600),
     ),
 )

@@ -21,13 +21,12 @@ _READ = 100  # items that are compared at a time
 def find_exact(desk: Desk, alternatives: Sequence[QueryAlternative], order: ItemOrder, most: int) -> list[int]:
     """The numbers of the first `most` items that match one of the alternatives."""
     filters = [GramFilter(each.must) for each in alternatives]
-    addressed = {test.item_id for each in alternatives for test in each.must}
+    addressed = {test.item_id or 0 for each in alternatives for test in each.must}
     has_texts = any(each.must or each.without for each in alternatives)
     found: list[int] = []
     for page in _read_pages(desk, alternatives, order, most):
-        passed = [
-            int(row[-2]) for row in page if row[-2] in addressed or any(each.may_pass(row[-1]) for each in filters)
-        ]
+        rows: list[tuple[int, bytes | None]] = [(row[-2], row[-1]) for row in page]
+        passed = [id for id, grams in rows if id in addressed or any(each.may_pass(grams) for each in filters)]
         for start in range(0, len(passed), _READ):
             desk.check()
             some = passed[start : start + _READ]
