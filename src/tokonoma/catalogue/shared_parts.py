@@ -1,7 +1,7 @@
 """What the signatures of a module repeat, said once: types under a name, and descriptions of parameters.
 
-    types: Item = {id: int, title: str}                get_item(id: int) -> Item
-    parameters: cursor: next_cursor of the last page   list_items(cursor?: str) -> {items: [Item & {score: num}]}
+    Item = {id: int, title: str}           get_item(id: int) -> Item
+    cursor: next_cursor of the last page   list_items(cursor?: str) -> {items: [Item & {score: num}]}
 
 A type that begins with all fields of another one is written as that one with more fields: `Item & {score: num}`, and
 parameters that are the fields of a type as `...Item`.

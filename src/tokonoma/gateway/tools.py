@@ -29,8 +29,7 @@ _LEASE = 60.0  # seconds after its time limit in which a batch must have stored 
 class ModuleSchema(TypedDict):
     name: str
     summary: str
-    types: NotRequired[list[str]]
-    parameters: NotRequired[list[str]]
+    shared: NotRequired[list[str]]
     tools: list[Any]
 
 
@@ -45,8 +44,7 @@ def get_module_schema(
         "signature"
     ),
 ) -> ModuleSchemas:
-    """Signatures of a module's tools, and what they share. Read them once before you use a module. "*" lists all
-    modules with the names of their tools."""
+    """Signatures of a module's tools. Read them before you use a module. "*" lists all modules with their tools."""
     modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
     names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
     if names == [_ALL]:
@@ -77,10 +75,8 @@ def _describe_module(info: ModuleInfo, format: str, desk: Desk) -> ModuleSchema:
         return {"name": info.name, "summary": info.summary, "tools": [tool.name for tool in info.entries]}
     types, parameters, signatures = share_parts([tool.signature for tool in info.entries], info.types)
     schema: ModuleSchema = {"name": info.name, "summary": info.summary, "tools": signatures}
-    if types:
-        schema["types"] = types
-    if parameters:
-        schema["parameters"] = parameters
+    if types or parameters:
+        schema["shared"] = [*types, *parameters]
     return schema
 
 
