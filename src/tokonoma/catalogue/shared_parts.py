@@ -63,9 +63,10 @@ def _walk(name: str, schema: Mapping[str, Any]) -> list[tuple[str, Mapping[str, 
         found.append(("".join(part.capitalize() for part in name.split("_")), schema))
     for key, each in schema.get("properties", {}).items():
         found += _walk(key, each)
-    for each in (schema.get("items"), *schema.get("anyOf", ())):
-        if isinstance(each, Mapping):
-            found += _walk(name, each)
+    inner: list[Mapping[str, Any]] = [*schema.get("anyOf", ())]
+    inner += [schema["items"]] if "items" in schema else []
+    for each in inner:
+        found += _walk(name, each)
     return found
 
 
