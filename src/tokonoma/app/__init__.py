@@ -270,10 +270,12 @@ class App:
     def warm(self, *, serves: bool = False) -> None:
         """Open the store and load what a first call needs, ahead of it. `serves`: a server for many clients."""
         from tokonoma.app.memory import return_memory, share_heap
+        from tokonoma.app.store import update_statistics
 
         share_heap()  # before there are threads that would take heaps of their own
         self.calls.warm()
         self.search.resume(serves=serves)
+        self.jobs.start_step("statistics", partial(update_statistics, self.database))
         if serves:
             self.jobs.start_step("memory", return_memory)
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))

@@ -36,6 +36,9 @@ TABLES: dict[str, tuple[Migration, ...]] = {
 """The server's own tables, by the names under which their migrations are recorded."""
 
 
+_STATISTICS_PAUSE = 60.0  # seconds
+
+
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
     create_home(home)
     database = open_database(url, durable=durable)
@@ -66,6 +69,12 @@ def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Mi
         _back_up(database, home, reason)
 
     migrate(database, name, steps, back_up)
+
+
+def update_statistics(database: Database) -> float:
+    """A step of a background job: the planner of queries follows the growth of the tables."""
+    database.update_statistics()
+    return _STATISTICS_PAUSE
 
 
 def _back_up(database: Database, home: Path, reason: str) -> Path:

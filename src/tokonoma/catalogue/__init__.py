@@ -42,7 +42,13 @@ def load_module(source: str) -> Module:
 
 def describe_module(module: Module, source: str) -> ModuleInfo:
     """A module as the catalogue knows it, generated from its code."""
-    return ModuleInfo(module.name, module.summary, source, [_describe_tool(module, tool) for tool in module.tools])
+    from tokonoma.catalogue.schemas import input_schema, output_schema
+    from tokonoma.catalogue.shared_parts import name_types
+
+    tools = [_describe_tool(module, tool) for tool in module.tools]
+    inputs = [{**input_schema(tool, titles=True), "title": ""} for tool in module.tools]
+    outputs = [output_schema(tool, titles=True) for tool in module.tools]
+    return ModuleInfo(module.name, module.summary, source, tools, name_types([*inputs, *outputs]))
 
 
 def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
@@ -81,7 +87,7 @@ def wrap_in_envelope(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parse_module(raw: Mapping[str, Any]) -> ModuleInfo:
     tools = [replace(ToolInfo(**each), aliases=tuple(each["aliases"])) for each in raw["entries"]]
-    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools)
+    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools, raw.get("types", {}))
 
 
 def build_catalogue() -> list[ModuleInfo]:

@@ -174,6 +174,8 @@ def import_memos(
     if not as_json:
         print_line(_format_report(about, importer.tally))
     waiting = 0 if dry_run else report_vectors(app, wait and not stopped)
+    if not dry_run:
+        app.database.update_statistics()
     if as_json:
         print_json(_build_summary(about, importer.tally, stopped) | {"vectors_waiting": waiting})
     if interrupted:

@@ -105,6 +105,7 @@ class ModuleInfo:
     summary: str
     source: str  # "package.module:ATTRIBUTE"
     entries: Sequence[ToolInfo]
+    types: Mapping[str, str] = field(default_factory=dict[str, str])  # that several signatures repeat, by name
 
 
 class ServerInfo(Protocol):

@@ -65,6 +65,11 @@ class Database(Protocol):
     def has_checksums(self) -> bool: ...  # whether every page that is read is compared with its checksum
     def size(self) -> int: ...  # bytes on disk
 
+    def update_statistics(self) -> int:
+        """Let the planner of queries look at tables that have grown since it did so last; how many it looked at. Each
+        is read in part only, in a transaction of its own, and a call without such tables costs next to nothing."""
+        ...
+
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         """Copy everything into an empty file; the rows of each table. `sound=False` copies damaged data as it is."""
         ...

@@ -12,18 +12,10 @@ from tokonoma.core.errors import Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
-from tokonoma.modules.items.model import (
-    DAY,
-    TRASH,
-    ItemDetail,
-    PageCursor,
-    Revision,
-    Type,
-    compute_state,
-    parse_target,
-    to_document,
-)
+from tokonoma.modules.items.fields import apply_columns, diff_items
+from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, parse_target
 from tokonoma.modules.items.relations import build_detail
+from tokonoma.modules.items.revert import find_earlier_fields
 
 _PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
 _PURGEABLE = "deleted_at is not null and deleted_at <= :before and {visible}"
@@ -66,7 +58,7 @@ class ItemHistory(TypedDict):
 
 
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
-    """Move an item to the trash: no longer found, its links hidden. restore_item brings both back."""
+    """Move an item to the trash."""
     with desk.write() as tx:
         old = rows.require_item(tx, type, id, lock=True)
         check_revision(old, expected_revision)
@@ -85,27 +77,41 @@ def forget_item(desk: Desk, address: str) -> DeletedItem:
     return delete_item(desk, row[0], number)
 
 
-def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
-    """Restore an item from the trash, with its links, tags and history."""
+def restore_item(
+    desk: Desk,
+    type: Type,
+    id: int,
+    revision: Annotated[int | None, Field(ge=1, description="type, links and comments stay")] = None,
+    expected_revision: Revision = None,
+) -> ItemDetail:
+    """Restore an item from the trash, with its links; or set its fields back to a revision."""
     with desk.write() as tx:
         old = rows.require_item(tx, type, id, lock=True, least=TRASH)
-        if old.deleted_at is None:
+        check_revision(old, expected_revision)
+        if old.deleted_at is None and revision is None:
             problems = ItemProblems()
-            problems.add("id", id, f"{old.address} is not in the trash", "constraint")
+            problems.add("id", id, f"{old.address} is not in the trash; to revert it, give a revision", "constraint")
             problems.raise_if_any()
-        item = rows.save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
-        rows.update_derived(tx, item, None, same_text=True)
+        columns = {} if revision is None else find_earlier_fields(tx, old, revision)
+        new = apply_columns(desk, old._replace(deleted_at=None), columns)
+        changes = diff_items(desk, old, new)
+        if old.deleted_at is not None or changes:
+            word, more = ("restored", {}) if revision is None else ("reverted", {"to_revision": revision})
+            item = rows.save_change(tx, desk, new, word, {**changes, **more})
+            rows.update_derived(tx, item, None if old.deleted_at is not None else old, same_text=not changes)
+        else:
+            item = old
     return build_detail(desk, item)
 
 
 def change_item_type(
     desk: Desk,
-    from_type: Type,
+    from_type: str,
     from_id: int,
-    to_type: Annotated[str, Field(description="a-z 0-9 _")],
+    to_type: str,
     expected_revision: Revision = None,
 ) -> RetypedItem:
-    """Change the type of an item. Number, links and history stay; the old address still works."""
+    """Change the type of an item. The old address still works."""
     problems = ItemProblems()
     check_type("to_type", to_type, problems)
     with desk.write() as tx:
@@ -118,7 +124,7 @@ def change_item_type(
         tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
         changes = {"type": {"from": old.type, "to": to_type}}
         item = rows.save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
-        tx.put(to_document(item), same_text=True)
+        rows.update_derived(tx, item, old, same_text=True)
     return {**build_detail(desk, item), "previous_address": old.address}
 
 
@@ -128,9 +134,9 @@ def get_item_history(
     id: int,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     cursor: PageCursor = None,
-    full: Annotated[bool, Field(description="return long texts whole, not their first 500 characters")] = False,
+    full: Annotated[bool, Field(description="texts beyond 500 characters, too")] = False,
 ) -> ItemHistory:
-    """List the changes of an item, newest first; also of a deleted item. request_id refers to the journal."""
+    """List the changes of an item, also of a deleted one, newest first."""
     item = rows.require_item(desk, type, id, least=TRASH)
     (before,) = desk.open_cursor("item_history", cursor) if cursor else (2**62,)
     found = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)

@@ -21,6 +21,7 @@ from tokonoma.store.postgres.connection import (
     to_refusal,
 )
 from tokonoma.store.postgres.pool import PostgresPool
+from tokonoma.store.postgres.statistics import update_statistics
 from tokonoma.store.postgres.transaction import PostgresReading, PostgresWriting
 
 CONNECTIONS = 8
@@ -148,6 +149,9 @@ class PostgresDatabase:
         with self.reading() as tx:
             row = tx.row(_SIZE)
         return int(row[0]) if row is not None else 0
+
+    def update_statistics(self) -> int:
+        return update_statistics(self)
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         from tokonoma.store.postgres.backup import save_postgres
