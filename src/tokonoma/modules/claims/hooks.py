@@ -13,6 +13,7 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx, parse_address
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, to_document, to_record
+from tokonoma.modules.claims.ranking import describe_doubts
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
@@ -143,6 +144,22 @@ def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResp
             one["snippet"] = snippet
         evidence.setdefault(claim_id, []).append(one)
     return evidence
+
+
+def load_warnings(desk: Desk, ids: Sequence[str]) -> dict[str, str]:
+    """By claim id: what to say of a claim that was often called harmful or outdated."""
+    if not ids:
+        return {}
+    listed, params = _list_params(ids)
+    rows = desk.rows(
+        f"""select c.id, f.signal, sum(f.score) from claim_feedback f join claim c on c.id = f.claim
+        where c.id in ({listed}) and {{visible:c}} group by c.id, f.signal""",  # noqa: S608 - parameters
+        **params,
+    )
+    given: dict[str, dict[str, float]] = {}
+    for claim_id, signal, score in rows:
+        given.setdefault(claim_id, {})[signal] = score
+    return {claim_id: text for claim_id, scores in given.items() if (text := describe_doubts(scores))}
 
 
 def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
