@@ -15,6 +15,11 @@ DAY = 86_400_000
 SMALL = "version: 2\nscopes: { session: { ttl: 7d, max_tokens: 60 } }\n"
 
 
+@pytest.fixture
+def talk(app):
+    return Lines(app)
+
+
 def walk(talk, tool, between=lambda: None, **params):
     """All pages: the ids of each."""
     pages, cursor = [], None

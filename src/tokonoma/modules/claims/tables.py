@@ -108,6 +108,8 @@ TABLES = (
                 node = case when canonical_key <> '' then canonical_key else type || ':' || lower(name) end""",
             "create index claim_entity_node on claim_entity (node)",
             "create index claim_entity_id on claim_entity (space, id)",
+            "create index claim_relation_src on claim_relation (space, src_id)",
+            "create index claim_relation_dst on claim_relation (space, dst_id)",
         ),
         rewrites=True,
         # A claim's age counts from when it was known, unless feedback has moved it.
