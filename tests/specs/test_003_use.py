@@ -10,6 +10,7 @@ from specs.test_003_claims import data, failed, upsert
 from talk import Http, Lines
 
 from tokonoma.core.clock import format_time
+from tokonoma.embed.queue import count_waiting
 
 DAY = 86_400_000
 SMALL = "version: 2\nscopes: { session: { ttl: 7d, max_tokens: 60 } }\n"
@@ -18,6 +19,15 @@ SMALL = "version: 2\nscopes: { session: { ttl: 7d, max_tokens: 60 } }\n"
 @pytest.fixture
 def talk(app):
     return Lines(app)
+
+
+def settle(app):
+    """Until every vector is made: a vector that comes later changes a score."""
+    waiting = 1
+    while waiting:
+        app.search.worker.run_batch()
+        with app.database.reading() as rows:
+            waiting = count_waiting(rows)
 
 
 def walk(talk, tool, between=lambda: None, **params):
@@ -71,6 +81,7 @@ def test_another_process_goes_on_with_the_same_ranking_or_refuses(app, monkeypat
 
     talk = Lines(app)
     ids = [upsert(talk, f"床の間の話 その{n} {'花' * n}") for n in range(12)]
+    settle(app)
 
     def forget_rankings():
         monkeypatch.setattr(recall, "_rankings", RecentResults())
@@ -148,9 +159,10 @@ def test_recency_counts_from_when_it_was_known(talk, frozen_clock):
     assert recency(talk, old, "釜の話") == pytest.approx(2 ** (-30 / 120), abs=1e-4)
 
 
-def test_feedback_moves_a_claim_by_its_amount(talk):
+def test_feedback_moves_a_claim_by_its_amount(talk, app):
     """Ten claims, the last of them ever less similar: small feedback moves the last a little, and never to the top."""
     ids = [upsert(talk, "茶碗 " * (10 - n) + f"棚 {n} " + "炭 " * 3 * n, scope="project") for n in range(10)]
+    settle(app)
 
     def ranked():
         return {item["claim"]["id"]: item["score"] for item in data(talk, "search", query="茶碗")["items"]}

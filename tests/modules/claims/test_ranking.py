@@ -41,7 +41,7 @@ def only(found, alpha=0.65, retrieval=PLAIN, query="花"):
 
 def test_the_score_is_what_its_parts_say():
     (one,) = only([ClaimHit(claim(confidence=0.8, anchor_at=NOW - 120 * DAY), 0.3, 0.5)])
-    text, vector = math.sqrt(0.3 / 0.7), ((0.5 - 0.3) / 0.7) ** 2
+    text, vector = math.sqrt(0.3 / 0.7 / 1.3), ((0.5 - 0.3) / 0.7) ** 2
     assert one.combined == pytest.approx(0.65 * vector + 0.35 * text, abs=1e-5)
     assert one.recency == pytest.approx(0.5)
     assert one.g == pytest.approx((0.6 + 0.4 * 0.5) * (0.5 + 0.5 * 0.8) * (0.3 + 0.7 * 0.5), abs=1e-5)
@@ -54,7 +54,8 @@ def test_a_lone_text_hit_is_worth_what_it_is_and_an_unrelated_vector_nothing():
     (one,) = only([ClaimHit(claim(), 0.4, None)])
     assert one.combined > MIN_SCORE
     assert calibrate_similarity(0.0) == calibrate_similarity(0.3) == 0.0
-    assert only([ClaimHit(claim(), None, 0.35)]) == []
+    assert only([ClaimHit(claim(), None, 0.4)]) == []
+    assert only([ClaimHit(claim(), None, 0.41)])
 
 
 def test_the_line_is_at_s_and_age_alone_drops_nothing():

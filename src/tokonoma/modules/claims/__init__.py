@@ -11,6 +11,7 @@ from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge,
 from tokonoma.modules.claims.manage import forget, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.tables import RECORDS, TABLES
+from tokonoma.modules.claims.transfer import export_claims, import_claims, import_links
 from tokonoma.modules.claims.upsert import feedback, upsert
 
 # The error codes of the specification with their HTTP status.
@@ -123,5 +124,10 @@ MODULE = Module(
     prompts=(_PROMPT,),
     codes=CODES,
     envelope=True,
-    owner_tools=(Tool("purge", purge, "Delete forgotten claims", effect="destroy", time_limit=600),),
+    owner_tools=(
+        Tool("purge", purge, "Delete forgotten claims", effect="destroy", time_limit=600),
+        Tool("export", export_claims, "Export claims", time_limit=600),
+        Tool("import", import_claims, "Import claims", effect="write", time_limit=600),
+        Tool("import.links", import_links, "Import relations", effect="write", time_limit=600),
+    ),
 )

@@ -86,3 +86,15 @@ def _put_part(
         on conflict (claim, id) do update set {changes}""",  # noqa: S608 - the names of our own types
         **values,
     )
+
+
+def load_parts(rows: Rows, table: str, members: type, column: str, claim_id: str) -> list[dict[str, Any]]:
+    """Entities or relations, without empty members; `column` holds JSON."""
+    columns = list(members.__annotations__)
+    found = rows.rows(
+        f"select {', '.join(columns)} from {table} where claim = :id and {{visible}} order by id",  # noqa: S608
+        id=claim_id,
+    )
+    parts = (dict(zip(columns, row, strict=True)) for row in found)
+    parts = ({**part, column: json.loads(part[column])} for part in parts)
+    return [{name: value for name, value in part.items() if value} for part in parts]

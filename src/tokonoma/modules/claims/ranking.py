@@ -17,6 +17,7 @@ from tokonoma.modules.claims.model import Claim
 MIN_SCORE = 0.15
 MMR_LAMBDA = 0.85
 UNRELATED_COSINE, SAME_COSINE = 0.3, 1.0  # of two unrelated texts, of two texts with the same meaning
+FULL_MATCH = 1.3  # of the weight of the query's words, in a claim that repeats them
 UTILITY_SCALE = 0.5  # one `helpful` is a fifth of it
 YOUNGER = 0.25  # the part of its age that a claim loses by one `helpful`
 MANY_SIGNALS = 3.0  # of harmful and outdated, from which on a claim is returned with a warning
@@ -71,9 +72,10 @@ def choose_alpha(query: str, retrieval: RetrievalSettings) -> float:
 
 
 def scale_text_level(level: float) -> float:
-    """The index returns m / (1 + m) for the matched share m of the weight of the query's words. This returns √m, at
-    most 1: on this scale the minimum keeps every claim that shares an important word."""
-    return min(math.sqrt(level / (1 - level)), 1.0) if level < 1 else 1.0
+    """The index returns m / (1 + m) for the matched share m of the weight of the query's words; repeated words count
+    for more than 1. This returns √m as a part of its usual maximum: on this scale the minimum keeps every claim that
+    shares an important word, and claims that hold all words still differ."""
+    return min(math.sqrt(level / (1 - level) / FULL_MATCH), 1.0) if level < 1 else 1.0
 
 
 def calibrate_similarity(similarity: float) -> float:
@@ -115,9 +117,9 @@ def _score_claim(one: ClaimHit, alpha: float, retrieval: RetrievalSettings, now:
 
 
 def _is_relevant(one: ScoredClaim, pieces: Sequence[str]) -> bool:
-    """S or one of its parts reaches the minimum, or the claim shares enough words with the query: in a small store it
-    is not yet known which words are rare, and S is small for every claim."""
-    if one.exact or max(one.combined, one.text, one.vector) >= MIN_SCORE:
+    """S or one of its parts (S_vec before it is squared) reaches the minimum, or the claim shares enough words with the
+    query: in a small store it is not yet known which words are rare, and S is small for every claim."""
+    if one.exact or max(one.combined, one.text, math.sqrt(one.vector)) >= MIN_SCORE:
         return True
     folded = one.claim.text.casefold()
     return one.text > 0 and sum(piece in folded for piece in pieces) >= MIN_SCORE * len(pieces)

@@ -23,7 +23,7 @@ from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 MAX_TEXT_BYTES = 60_000  # the whole call may have 64 KB
 FEEDBACK_INTERVAL = 600_000  # milliseconds; a caller's signal counts once in it
 _MAX_PARTS = 100
-_SAME_CONTENT = "hash = :hash and space = :space and scope = :scope and class = :class"
+SAME_CONTENT = "hash = :hash and space = :space and scope = :scope and class = :class"
 
 
 class ClaimUpsertResponse(TypedDict):
@@ -55,7 +55,7 @@ def upsert(
     superseded_by names its successor. Secrets are refused; personal data makes its class stricter."""
     policy = desk.policy
     layer, declared = model.parse_scope(scope), model.parse_class(boundary_class)
-    digest = _check_text(text, content_hash)
+    digest = check_text(text, content_hash)
     decision = policy.decide(policy.tags, declared, layer, "write")
     if decision.verdict == "deny":
         message = f"A claim of class {declared} cannot be stored in {layer}: {decision.reason}."
@@ -115,7 +115,7 @@ def feedback(
     return {"ok": True, "policy_version": desk.policy.version}
 
 
-def _check_text(text: str, given_hash: str | None) -> str:
+def check_text(text: str, given_hash: str | None) -> str:
     """The hash of the text."""
     if not text.strip():
         raise Invalid("text is empty.", field="text")
@@ -151,7 +151,7 @@ def _store_claim(
     """Insert the claim, or add its sources to the one with the same content; returns the stored one."""
     claim = _find_same(tx, new)
     if claim is None:
-        inserted_id = _insert_claim(tx, new)
+        inserted_id = insert_claim(tx, new)
         if inserted_id == new.id:
             claim = replace(new, classification=tx.put(model.to_document(new)))
             add_event(tx, claim, "made", desk.principal)
@@ -171,8 +171,8 @@ def _store_claim(
 def _find_same(tx: Tx, new: Claim) -> Claim | None:
     """The claim with the same content, locked; None if there is none that the caller can see."""
     row = tx.row(
-        f"select {COLUMNS} from claim where {_SAME_CONTENT} and {ALIVE} and {{visible}} {{for_update}}",  # noqa: S608
-        **_content_key(new),
+        f"select {COLUMNS} from claim where {SAME_CONTENT} and {ALIVE} and {{visible}} {{for_update}}",  # noqa: S608
+        **content_key(new),
         now=new.created_at,
     )
     return Claim(*row) if row else None
@@ -200,18 +200,18 @@ def _restate_claim(desk: Desk, tx: Tx, claim: Claim, new: Claim, is_news: bool) 
     return stated
 
 
-def _content_key(claim: Claim) -> dict[str, str]:
+def content_key(claim: Claim) -> dict[str, str]:
     return {"hash": claim.hash, "space": claim.namespace, "scope": claim.scope, "class": claim.declared}
 
 
-def _insert_claim(tx: Tx, claim: Claim) -> str:
+def insert_claim(tx: Tx, claim: Claim) -> str:
     """Its id, or that of the claim with the same content that exists already."""
     # A claim that has expired does not prevent that it is stated anew.
     tx.run(
-        f"""update claim set forgotten_at = :at where {_SAME_CONTENT} and forgotten_at is null
+        f"""update claim set forgotten_at = :at where {SAME_CONTENT} and forgotten_at is null
         and expires_at <= :at and {{visible}}""",  # noqa: S608 - our own text
         at=claim.created_at,
-        **_content_key(claim),
+        **content_key(claim),
     )
     values = dict(zip(COLUMNS.split(", "), asdict(claim).values(), strict=True))
     ((claim_id,),) = tx.rows(
