@@ -50,7 +50,9 @@ def test_answers_come_in_the_envelope_and_fit_their_schemas(talk):
     shelf = talk.value("get_module_schema", module="claims", format="json")["modules"][0]
     outputs = {tool["name"]: tool["outputSchema"] for tool in shelf["tools"]}
     assert {"activate", "search", "upsert", "feedback", "boundary.validate", "policy.apply"} <= outputs.keys()
-    claim = upsert(talk, "Stripe webhookは10分ドリフトを許容")
+    claim = upsert(
+        talk, "Stripe webhookは10分ドリフトを許容", entities=[{"id": "s", "type": "Artifact", "name": "Stripe"}]
+    )
     context = data(talk, "activate", q="Stripe")["active_context_id"]
     asked = {
         "activate": {"q": "Stripe", "include_meta": True},
@@ -62,6 +64,8 @@ def test_answers_come_in_the_envelope_and_fit_their_schemas(talk):
         "context.get": {"active_context_id": context},
         "get": {"claim_id": claim},
         "list": {},
+        "entities": {"query": "stripe"},
+        "related": {"entity": "Stripe"},
         "history": {"claim_id": claim},
         "supersede": {"claim_id": claim, "by": upsert(talk, "newer")},
         "policy.get": {},

@@ -159,7 +159,7 @@ def import_memos(
         progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
 
     stopped, interrupted = "", False
-    with _open_source(source) as path:
+    with open_source(source) as path:
         found = detect_format(path) if kind == "auto" else kind
         origin = ImportSource(path, found, namespace, default_source_name(path) if name is None else name)
         reader = find_reader(origin)
@@ -205,7 +205,7 @@ def send_batch(
 
 
 @contextmanager
-def _open_source(source: str) -> Generator[Path]:
+def open_source(source: str) -> Generator[Path]:
     """The path of the source; standard input is copied to a file."""
     if source == "-":
         with TemporaryDirectory(prefix="tokonoma-") as folder:

@@ -15,6 +15,7 @@ from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims import model
 from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim, unknown_claim
 from tokonoma.modules.claims.model import Claim, ClaimId, ClaimResponse, Scope, parse_scope, to_response
+from tokonoma.modules.claims.parts import load_parts
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _FORGET_LIMIT = 1000
@@ -74,8 +75,8 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
         "content_hash": claim.hash,
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
-        "entities": _load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),
-        "relations": _load_parts(desk, "claim_relation", model.ClaimRelation, "props", claim.id),
+        "entities": load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),
+        "relations": load_parts(desk, "claim_relation", model.ClaimRelation, "props", claim.id),
         "utility": claim.utility,
         "confidence": claim.confidence,
         "quality": claim.quality,
@@ -236,15 +237,3 @@ def _is_superseded_by(tx: Tx, claim: Claim, by: str) -> bool:
         row = tx.row("select superseded_by from claim where id = :id and {visible}", id=current)
         current = row[0] if row else None
     return current == by
-
-
-def _load_parts(desk: Desk, table: str, members: type, column: str, claim_id: str) -> list[dict[str, Any]]:
-    """Entities or relations, without empty members; `column` holds JSON."""
-    columns = list(members.__annotations__)
-    rows = desk.rows(
-        f"select {', '.join(columns)} from {table} where claim = :id and {{visible}} order by id",  # noqa: S608
-        id=claim_id,
-    )
-    parts = (dict(zip(columns, row, strict=True)) for row in rows)
-    parts = ({**part, column: json.loads(part[column])} for part in parts)
-    return [{name: value for name, value in part.items() if value} for part in parts]

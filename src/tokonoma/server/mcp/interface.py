@@ -68,6 +68,14 @@ class Dispatcher(Protocol):
         """Return the tools that this caller sees, as `tools/list` does. Must not import pydantic or the store."""
         ...
 
+    def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """Return the prompts that this caller sees, as `prompts/list` does."""
+        ...
+
+    def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return one of them, as `prompts/get` does. Raises Missing or Invalid."""
+        ...
+
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         """Start the call and return at once; `done` is called exactly once, from any thread. The token cancels it.
 

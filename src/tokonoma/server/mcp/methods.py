@@ -1,7 +1,7 @@
 """The methods that are answered at once, in both eras: all but `tools/call`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tokonoma.core.call import Caller
 from tokonoma.core.errors import Invalid
@@ -16,8 +16,8 @@ TOOLS_PER_PAGE = 256
 CACHE_MS = 60_000
 """How long a client may cache a list. The cache is private, since every credential sees its own tools."""
 
-# Resources and prompts are announced because their lists are answered, though they are empty:
-# many clients ask for them without looking, and take an error for a broken server.
+# Resources are announced because their list is answered, though it is empty:
+# many clients ask for it without looking, and take an error for a broken server.
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 MethodResult = dict[str, Any]
@@ -88,13 +88,30 @@ def _read_start(message: Message) -> int:
     return int(cursor)
 
 
+def _list_prompts(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+    _refuse_cursor(message)
+    return {"prompts": list(dispatcher.list_prompts(caller))}
+
+
+def _get_prompt(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+    name, arguments = message.require_text("name"), cast("Any", message.params.get("arguments") or {})
+    if type(arguments) is not dict or not all(type(each) is str for each in cast("dict[str, Any]", arguments).values()):
+        raise message.error("arguments must be an object whose values are strings")
+    return dict(dispatcher.get_prompt(caller, name, cast("dict[str, str]", arguments)))
+
+
 def _list_nothing(name: str) -> MethodHandler:
     def list_nothing(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-        if _read_cursor(message) is not None:
-            raise message.error("This cursor was not made by this server")
+        _refuse_cursor(message)
         return {name: []}
 
     return list_nothing
+
+
+def _refuse_cursor(message: Message) -> None:
+    """For a list that has one page."""
+    if _read_cursor(message) is not None:
+        raise message.error("This cursor was not made by this server")
 
 
 def _read_cursor(message: Message) -> str | None:
@@ -112,8 +129,8 @@ _BOTH: dict[str, MethodHandler] = {
     "tools/list": _list_tools,
     "resources/list": _list_nothing("resources"),
     "resources/templates/list": _list_nothing("resourceTemplates"),
-    "prompts/list": _list_nothing("prompts"),
-    "prompts/get": _refuse("Unknown prompt", "name", rpc.INVALID_PARAMS),
+    "prompts/list": _list_prompts,
+    "prompts/get": _get_prompt,
 }
 LEGACY_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
