@@ -37,13 +37,19 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in cut if piece.strip()]
 
 
+def claimed(record: dict[str, Any]) -> str:
+    """A claim stands alone, so it names its subject: a paragraph of an article often leaves that to the title."""
+    text, title = record["text"].strip(), record.get("title", "").strip()
+    return text if title in text else f"{title}: {text}"
+
+
 def material(questions: int, seed: int) -> tuple[list[tuple[str, set[str]]], list[str]]:
     """Questions with the texts that answer them, and all texts: those of the first questions first."""
     rng = random.Random(seed)
     asked: list[tuple[str, set[str]]] = []
     texts: dict[str, str] = {}
     for name in ASKED:
-        corpus = {each["id"]: each["text"].strip() for each in lines(f"{name}.corpus")}
+        corpus = {each["id"]: claimed(each) for each in lines(f"{name}.corpus")}
         texts |= {key: text for key, text in corpus.items() if 20 <= len(text) <= LONGEST}
         for query in lines(f"{name}.queries"):
             right = {corpus[key] for key in query["relevant"] if key in corpus and 20 <= len(corpus[key]) <= LONGEST}

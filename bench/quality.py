@@ -88,7 +88,7 @@ class House:
         arguments = {"module": self.module, "tool_name": tool, "params": params}
         self.app.dispatcher.start_call(ToolRequest("call", arguments, self._caller), answers.put)
         answer = answers.get()
-        told = json.loads(answer.content[0]["text"])
+        told = json.loads(answer.text)
         if "error" in told:
             raise RuntimeError(told["error"]["message"])
         return told

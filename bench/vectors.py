@@ -106,7 +106,7 @@ def _space(number: int) -> str:
 
 
 def fresh(database: Database) -> VectorSearch:
-    return VectorSearch(database, queue, lambda _rows, _ids: {}, None)
+    return VectorSearch(database, queue, lambda _ids: {}, None)
 
 
 def asked(leg: VectorSearch, database: Database, question: Floats, filter: IndexFilter, limit: int) -> list[int]:

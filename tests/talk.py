@@ -67,13 +67,13 @@ class Talk:
 
 
 class Lines(Talk):
-    """Over a stream of lines, as stdio does it."""
+    """Over a stream of lines, as stdio does it; with `cli`, as the commands of the terminal call tools."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, transport: str = "stdio") -> None:
         super().__init__()
         self._answers: queue.Queue[Json] = queue.Queue()
         self.notices: list[Json] = []
-        self._session = StdioSession(app.dispatcher, Caller("stdio"), self._take)
+        self._session = StdioSession(app.dispatcher, Caller(transport), self._take)
 
     def _take(self, message: bytes) -> None:
         told = json.loads(message)

@@ -8,7 +8,9 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
-from tokonoma.app.store import find_heads_file
+from tokonoma.app.store import find_heads_file, migrate_tables
+from tokonoma.core.module import Migration
+from tokonoma.store.backup import verify_backup
 from tokonoma.store.database import store_error
 from tokonoma.store.sqlite import checksums, convert
 
@@ -112,3 +114,16 @@ def test_calls_of_a_server_are_noted_and_lost_ones_are_told(tmp_path, database_u
     assert told["ok"] is False
     assert "are missing" in told["says"]
     app.close()
+
+
+def test_the_backup_before_a_migration_is_made_inside_its_transaction(database, tmp_path):
+    """On PostgreSQL too, where the transaction has the only connection that its thread may have."""
+    first = Migration("001_word", ("create table word (text {text})", "insert into word values ('a')"))
+    second = Migration("002_upper", ("update word set text = upper(text)",), rewrites=True)
+    migrate_tables(database, tmp_path, "words", [first])
+    migrate_tables(database, tmp_path, "words", [first, second])
+    with database.reading() as rows:
+        assert rows.rows("select text from word") == [("A",)]
+    (made,) = (tmp_path / "backups").glob("*-before-words-002_upper.backup")
+    saved = verify_backup(made)
+    assert (dict(saved.tables), dict(saved.migrations)) == ({"word": 1}, {"words": ["001_word"]})

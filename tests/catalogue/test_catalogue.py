@@ -38,7 +38,19 @@ def test_listed_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-LATE = ["pydantic", "numpy", "apsw", "psycopg", "uvicorn", "starlette", "click", "rich", "asyncio", "tokonoma.store"]
+LATE = [
+    "pydantic",
+    "cryptography",
+    "numpy",
+    "apsw",
+    "psycopg",
+    "uvicorn",
+    "starlette",
+    "click",
+    "rich",
+    "asyncio",
+    "tokonoma.store",
+]
 
 
 def test_lists_are_answered_before_anything_heavy_is_imported(tmp_path):

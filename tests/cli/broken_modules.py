@@ -1,5 +1,6 @@
 """Modules that no house should take in, one for each reason."""
 
+from dataclasses import replace
 from typing import Any
 
 from tokonoma.core.desk import Desk
@@ -59,5 +60,7 @@ NUMBER = 42
 TAKES = storing("takes", "create table if not exists api_key (id text)")
 STRAYS = storing("strays", "create table strays_note (id text)", "create unique index note on strays_note (id)")
 DROPS = storing("drops", "DROP TABLE journal")
+UNCLASSED = storing("unclassed", "create table unclassed_row (id text)", record_tables=frozenset({"unclassed_row"}))
+INDEXES = replace(made("indexes", Tool("fine", fine, "Fine")), documents=lambda rows, after, most: ())
 CLAIMS_ROWS = storing("claims_rows", record_tables=frozenset({"memo"}))
 NOTE = storing("note", "create table note_book_page (id text)")

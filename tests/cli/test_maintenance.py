@@ -133,3 +133,24 @@ def test_without_a_database_there_is_nothing_to_purge(run, home):
     assert result.exit_code == 0
     assert "nothing" in result.stderr
     assert not (home / "tokonoma.db").exists()
+
+
+def test_what_a_purge_removes_is_not_told_by_the_answer_of_an_old_batch(run, value, home):
+    memo = value("call", "memory", "save", '{"content": "the cellar is behind the alcove"}')["memo_id"]
+    steps = home.parent / "steps.jsonl"
+    steps.write_text(
+        f'{{"id": "r", "module": "memory", "tool": "get", "params": {{"memo_id": "{memo}"}}, "output": true}}'
+    )
+    asked = ("batch", "--idempotency-key", "k", str(steps))
+    assert "behind the alcove" in run(*asked).stdout
+    value("call", "memory", "delete", f'{{"memo_id": "{memo}"}}')
+    assert "behind the alcove" in run(*asked).stdout, "it can still be restored"
+    assert run("purge", "--trash-days", "0", "--yes").exit_code == 0
+    told = run(*asked).stdout
+    assert "alcove" not in told
+    assert "records were purged since then" in told
+    app = App({"home": str(home), "durable": False}, {})
+    with app.database.reading() as rows:
+        stored = rows.rows("select answer from batch_key")
+    app.close()
+    assert "alcove" not in str(stored)

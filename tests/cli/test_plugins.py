@@ -162,6 +162,8 @@ def test_a_name_that_is_built_in_by_now_is_left_out(run, home, value):
         (offer("STRAYS"), "table or index 'note' does not begin with 'strays_'"),
         (offer("DROPS"), "'journal' is a table of the server"),
         (offer("CLAIMS_ROWS"), "'memo' is a table of the server"),
+        (offer("UNCLASSED"), "it has records (record_tables, read or documents) but no `reclassify`"),
+        (offer("INDEXES"), "it has records (record_tables, read or documents) but no `reclassify`"),
         (offer("EMPTY"), "no tools"),
         (offer("ODD"), "'Fine Tool' cannot be a tool's name"),
         (offer("SILENT"), "no docstring"),

@@ -7,7 +7,9 @@ from typing import Any
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing, Unready
+from tokonoma.core.module import ModuleInfo, Prompt, PromptArgument
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
+from tokonoma.server.prompts import get_prompt, list_prompts
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
@@ -85,8 +87,21 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
+PROMPTS = ModuleInfo("test", "", "", (), {}, (
+    Prompt("simple_prompt", "Simple", "A prompt without arguments", "This is a simple prompt for testing."),
+    Prompt(
+        "prompt_with_arguments", "With arguments", "A prompt with two arguments",
+        "Prompt with arguments: arg1='{arg1}', arg2='{arg2}'",
+        (PromptArgument("arg1", "the first", required=True), PromptArgument("arg2", "the second", required=True)),
+    ),
+))  # fmt: skip
+
+
 class Everything:
     name, title, version = "everything", "Conformance fixture", "1.0.0"
+
+    def recall(self, caller: Caller) -> Principal | None:
+        return OWNER
 
     def identify(self, caller: Caller) -> Principal:
         return OWNER
@@ -99,6 +114,12 @@ class Everything:
             {"name": name, "description": f"Fixture {name}", "inputSchema": SCHEMAS.get(name, {"type": "object"})}
             for name in RUNS
         ]
+
+    def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return list_prompts([PROMPTS])
+
+    def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        return get_prompt([PROMPTS], name, arguments)
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         if request.name not in RUNS:

@@ -79,7 +79,7 @@ def test_the_guide_to_plugins_quotes_its_example():
     )
     guide = blocks((ROOT / "docs" / "guides" / "plugins.md").read_text(encoding="utf-8"))
     quoted = [block.text for block in guide if block.text.startswith(("MODULE = ", "def "))]
-    assert len(quoted) == 2
+    assert len(quoted) == 3
     assert all(text in source for text in quoted)
 
 

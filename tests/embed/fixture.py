@@ -60,7 +60,10 @@ class EmbedFixture:
         self.embedders = EmbedderCache(reached)
         self.queries = QueryEmbedder(self.embedders.get)
         self.vectors = VectorSearch(
-            database, queue, build_text_reader(record), self.queries.embed_query if urls else None
+            database,
+            queue,
+            build_text_reader(database, record, lambda module: None),
+            self.queries.embed_query if urls else None,
         )
         self.worker = EmbedWorker(database, self.embedders.get, self.recipe, self.vectors, self.jobs, pace)
         self.index = SearchIndex(database.kind, self.vectors, self._enqueue)

@@ -1,6 +1,7 @@
 """As the house joins it: with a provider, without one, and with one again."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,7 +38,8 @@ def joined(database: Database, server: EmbeddingServer):
 
     def join(provider: str = "openai") -> Joined:
         told = {"embed_provider": provider, "embed_model": "m", "embed_url": [server.url]}
-        made.append(Joined(database, resolve_settings({}, {}, told), record, JobRunner()))
+        registry = SimpleNamespace(read_record=record, find_module=lambda name: None)
+        made.append(Joined(database, resolve_settings({}, {}, told), registry, JobRunner()))
         return made[-1]
 
     yield join

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from embed.fixture import QUICK, EmbedFixture, Open
 from embed.server import EmbeddingServer
+from store.threads import run_aside
 
 from tokonoma.core.embedding import StoredModel
 from tokonoma.embed import queue
@@ -25,7 +26,8 @@ def until(met: Callable[[], bool]) -> None:
 def until_it_waits_or_ends(house: EmbedFixture, thread: threading.Thread) -> None:
     """On SQLite, where one writes at a time, there is nothing to be seen."""
     waits = "select 1 from pg_locks where not granted"
-    until(lambda: house.database.kind == "sqlite" or not thread.is_alive() or bool(house.rows(waits)))
+    kind = house.database.kind
+    until(lambda: kind == "sqlite" or not thread.is_alive() or bool(run_aside(house.rows, waits)))
 
 
 def test_a_clock_that_is_set_back_does_not_hold_up_the_queue(houses: Open, server: EmbeddingServer) -> None:
@@ -34,11 +36,12 @@ def test_a_clock_that_is_set_back_does_not_hold_up_the_queue(houses: Open, serve
     for name in ("saved", "claimed", "refused"):
         house.save(name, f"note {name}")
     later = {"later": queue.now() + 7 * 3_600_000}
+    claimed_id, refused_id = house.id("claimed"), house.id("refused")
     with house.database.writing() as statements:
         statements.run("update embedding_queue set due = :later", **later)
         claimed = "update embedding_queue set lease = :later where document_id = :id"
-        statements.run(claimed, id=house.id("claimed"), **later)
-        statements.run("update embedding_queue set tries = 1 where document_id = :id", id=house.id("refused"))
+        statements.run(claimed, id=claimed_id, **later)
+        statements.run("update embedding_queue set tries = 1 where document_id = :id", id=refused_id)
     with house.database.reading() as rows:
         assert queue.has_ready(rows, 3)
     house.work()

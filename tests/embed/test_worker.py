@@ -9,10 +9,11 @@ import pytest
 from conftest import SOAK
 from embed.fixture import EmbedFixture, Open
 from embed.server import EmbeddingServer, vector
+from store.threads import run_aside
 
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.query import Query, SearchFilter, SearchScope
-from tokonoma.embed import queue
+from tokonoma.embed import batches, queue
 from tokonoma.embed.embedder import ProviderUnavailable, UnusableAnswer
 from tokonoma.search.vectors.store import data_column, decode_vectors
 
@@ -118,10 +119,11 @@ def test_a_record_that_cannot_be_read_does_not_hold_up_the_others(house: EmbedFi
     broken = house.id("n2")
     real = house.vectors.read_texts
 
-    def texts(rows, ids):
+    def texts(ids):
         if broken in ids:
-            rows.rows("select * from no_such_table")
-        return real(rows, ids)
+            with house.database.reading() as rows:
+                rows.rows("select * from no_such_table")
+        return real(ids)
 
     house.vectors.read_texts = texts
     house.work()
@@ -170,6 +172,27 @@ def test_a_note_that_changes_meanwhile_never_gets_the_old_text_s_vector(
     _until(lambda: house.waiting() == 0)
     house.jobs.close(60.0)
     right(house, server, {"a": "after", "b": "changes again"})
+
+
+def test_vectors_are_stored_in_brief_transactions(
+    house: EmbedFixture, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who changes a note waits for the transaction that stores its vector, and not for those of the whole batch."""
+    notes = {f"n{number}": f"note {number}" for number in range(20)}
+    for name, text in notes.items():
+        house.save(name, text)
+    sizes: list[int] = []
+    lock = queue.lock_claims
+
+    def count(statements, claims):
+        sizes.append(len(claims))
+        return lock(statements, claims)
+
+    monkeypatch.setattr(batches.queue, "lock_claims", count)
+    monkeypatch.setattr(batches, "_BRIEF", -1.0)  # every transaction took too long
+    house.work()
+    assert sizes[:4] == [8, 4, 2, 1]
+    right(house, server, notes)
 
 
 def test_who_drops_a_note_while_its_vector_is_stored_waits_and_no_longer(
@@ -335,4 +358,5 @@ def _until(met: Callable[[], bool]) -> None:
 def _until_it_waits_or_ends(house: EmbedFixture, thread: threading.Thread) -> None:
     """On SQLite, where one writes at a time, there is nothing to be seen."""
     waits = "select 1 from pg_locks where not granted"
-    _until(lambda: house.database.kind == "sqlite" or not thread.is_alive() or bool(house.rows(waits)))
+    kind = house.database.kind
+    _until(lambda: kind == "sqlite" or not thread.is_alive() or bool(run_aside(house.rows, waits)))

@@ -92,9 +92,10 @@ def test_a_question_by_a_model_that_has_gone_finds_nothing_rather_than_mixing(ho
     new = houses([large.url], "large")
     new.switch()
     new.work()
+    cat = old.id("cat")
     with old.database.reading() as rows:
         assert old.vectors.find_nearest(rows, asked, IndexFilter(), "cosine", 10) == []
-        assert old.vectors.compare(rows, asked, [old.id("cat")], "cosine") == {}
+        assert old.vectors.compare(rows, asked, [cat], "cosine") == {}
 
 
 def test_if_the_old_model_cannot_be_asked_the_new_one_is_with_what_it_has(houses: Open, small, large) -> None:

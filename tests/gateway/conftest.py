@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Generator
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -29,6 +30,7 @@ from tokonoma.pipeline.run import run_call
 from tokonoma.pipeline.trace import trace
 from tokonoma.pipeline.worker_pool import WorkerPool
 from tokonoma.policy.active import ActivePolicy
+from tokonoma.policy.cursors import CursorSealer
 from tokonoma.server.results import build_error
 from tokonoma.store.migrate import migrate
 
@@ -119,7 +121,7 @@ class SmallHouse:
         }
         shelves = [describe_module(module, name) for name, module in self.modules.items()]
         self.registry = Registry(shelves, self._load, lambda module: None)
-        policy = ActivePolicy()
+        policy, self.policy_state = ActivePolicy(), "1"
         rooms = DeskParts(
             server=self,  # type: ignore[arg-type]
             addresses=self.registry,
@@ -131,7 +133,8 @@ class SmallHouse:
             unindex_document=lambda *_: None,
             find=lambda *_: Hits([], "text"),
             lock_policy=lambda _: policy,
-            build_policy=lambda _: None,  # type: ignore[arg-type, return-value]
+            build_policy=lambda _: SimpleNamespace(state=self.policy_state),  # type: ignore[arg-type, return-value]
+            cursors=CursorSealer(database.reading),
             start_job=lambda *_: None,
         )
         self.work = ToolInvoker(self.registry.load_tool, rooms, self.pool.submit, lambda call: None)

@@ -105,21 +105,76 @@ def test_a_masked_tool_is_not_shown_by_an_old_answer(house):
         house.batch(LINE, idempotency_key="k").value()
 
 
+FAIL = {"id": "f", "tool": "fail"}
+SKIPPED = {"id": "s", "tool": "echo", "params": {"value": 2}, "after": ["f"]}
+
+
+def left_out(step):
+    return "What it returned is left out" in step.pop("message", "")
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [
+        Reach(),  # the policy changes instead
+        Reach(mask=frozenset({"other.fail"})),
+        Reach(modules=frozenset({"demo"})),
+        Reach(mask=frozenset({"other.echo"}), extras=frozenset({"*"})),
+    ],
+    ids=["policy", "mask", "modules", "extras"],
+)
+def test_after_a_change_of_policy_or_reach_a_repetition_tells_only_how_each_step_ended(house, reach):
+    house.who = Principal("p", "key", Reach(mask=frozenset({"other.echo"})))
+    first = house.batch(LINE, FAIL, SKIPPED, idempotency_key="k").value()
+    assert house.batch(LINE, FAIL, SKIPPED, idempotency_key="k").value() == {**first, "repeated": True}
+    house.policy_state = "2" if reach == Reach() else "1"
+    house.who = Principal("p", "key", house.who.reach if reach == Reach() else reach)
+    again = house.batch(LINE, FAIL, SKIPPED, idempotency_key="k").value()
+    echoed, failed, skipped = again.pop("steps")
+    assert again == {"ok": False, "results": {}, "repeated": True}
+    assert left_out(echoed)
+    assert left_out(failed)
+    assert echoed == {"id": "a", "status": "ok"}
+    assert failed == {"id": "f", "status": "error", "error": {"code": first["steps"][1]["error"]["code"]}}
+    assert skipped == {"id": "s", "status": "skipped", "cause": "f"}
+    assert len(house.stage.calls) == 1
+
+
+def test_a_policy_that_changes_while_a_batch_runs_counts_as_a_change(house):
+    asked = house.batch(WAIT, {**LINE, "after": ["w"]}, idempotency_key="k")
+    assert house.stage.inside("w").wait(60)
+    house.policy_state = "2"
+    house.stage.gate("w").set()
+    assert asked.value()["results"]
+    assert house.batch(WAIT, {**LINE, "after": ["w"]}, idempotency_key="k").value()["results"] == {}
+
+
+def test_after_a_purge_no_stored_answer_holds_a_text(house, database):
+    house.batch(LINE, FAIL, idempotency_key="k").value()
+    with house.database.writing() as statements:
+        once.shorten_answers(statements)
+        ((stored,),) = statements.rows("select answer from batch_key where answer is not null")
+    again = house.batch(LINE, FAIL, idempotency_key="k").value()
+    assert again["results"] == {}
+    assert all(left_out(step) for step in again["steps"])
+    assert "value" not in stored
+
+
 def test_a_claim_without_an_answer_outlives_its_process(database, frozen_clock):
-    key = build_key(OWNER, "k", "text", "r1")
+    key = build_key(OWNER, "k", "text", "r1", "1")
     assert claim_key(database.writing, key, 10, CancelToken()) is None
     frozen_clock.advance(11_000)
     with pytest.raises(Conflict) as refused:
-        claim_key(database.writing, build_key(OWNER, "k", "text", "r2"), 10, CancelToken())
+        claim_key(database.writing, build_key(OWNER, "k", "text", "r2", "1"), 10, CancelToken())
     assert refused.value.reason == "interrupted"
     assert refused.value.details["request_id"] == "r1"
 
 
 def test_after_a_day_a_key_is_free_again_and_the_late_answer_of_the_first_is_dropped(database, frozen_clock):
-    first = build_key(OWNER, "k\0", "text", "r1")
+    first = build_key(OWNER, "k\0", "text", "r1", "1")
     assert claim_key(database.writing, first, 10, CancelToken()) is None
     frozen_clock.advance(once.RETENTION + 1)
-    second = build_key(OWNER, "k\0", "other", "r2")
+    second = build_key(OWNER, "k\0", "other", "r2", "1")
     assert claim_key(database.writing, second, 10, CancelToken()) is None
     save_result(database.writing, second, {"ok": True, "steps": [], "results": {"new": 1}})
     save_result(database.writing, first, {"ok": True, "steps": [], "results": {"old": 1}})
@@ -140,7 +195,7 @@ def test_of_many_at_once_exactly_one_claims(database, database_url):
         barrier.wait()
         try:
             writing = (database, other)[number % 2].writing
-            return claim_key(writing, build_key(OWNER, "k", "text", f"r{number}"), 10, CancelToken())
+            return claim_key(writing, build_key(OWNER, "k", "text", f"r{number}", "1"), 10, CancelToken())
         except Conflict as error:
             return error.reason
 

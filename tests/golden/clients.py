@@ -31,6 +31,7 @@ def environ(home: Path, database: str, **more: str) -> dict[str, str]:
         "TOKONOMA_HOME": str(home),
         "TOKONOMA_DATABASE_URL": database,
         "TOKONOMA_DURABLE": "false",
+        "TOKONOMA_POLICY_OVER_MCP": "all",
         **more,
     }
 

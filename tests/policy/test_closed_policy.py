@@ -4,7 +4,7 @@ import pytest
 
 from tokonoma.catalogue import CATALOGUE_FILE, read_catalogue
 from tokonoma.core.call import OWNER
-from tokonoma.core.errors import Denied, Invalid, Unavailable
+from tokonoma.core.errors import Invalid, Unavailable, Unready
 from tokonoma.policy.active import ClosedPolicy
 
 TOOLS = {tool.path: tool for module in read_catalogue(CATALOGUE_FILE) for tool in module.entries}
@@ -13,8 +13,8 @@ TOOLS = {tool.path: tool for module in read_catalogue(CATALOGUE_FILE) for tool i
 @pytest.mark.parametrize(
     ("problem", "refusal"),
     [
-        (None, Denied),
-        (Invalid("the stored text cannot be read"), Denied),
+        (None, Unready),
+        (Invalid("the stored text cannot be read"), Unready),
         (Unavailable("away", reason="database", retry_after=1), Unavailable),
     ],
 )

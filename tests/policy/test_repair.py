@@ -9,6 +9,7 @@ from talk import Http, Lines
 from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.core.errors import Invalid
+from tokonoma.core.policy import PolicyVersion
 from tokonoma.policy import versions
 from tokonoma.policy.breadth import find_breadth_problem
 from tokonoma.policy.detections import Detector
@@ -62,7 +63,7 @@ def app(database_url, tmp_path):
 def put_in_force(app: App, yaml: str) -> None:
     """As an earlier version of the program may have stored it."""
     with app.write_as_owner("policy.apply") as statements:
-        versions.save_version(statements, "2.0.0", yaml, "owner", "")
+        versions.save_version(statements, PolicyVersion(-1, "2.0.0", yaml, 0, "owner", "", ""))
     app.policies.invalidate()
     app.reclassifier.run_until_done()
 
@@ -88,7 +89,7 @@ def test_a_detector_that_matches_the_empty_text_is_refused(pattern):
 
 
 def test_the_owner_repairs_a_policy_that_matches_everything(app):
-    owner = Lines(app)
+    owner = Lines(app, "cli")
     owner.call("memory", "save", content="the roof leaks")
     put_in_force(app, GREEDY)
     refused = owner.refused("claims", "policy.apply", yaml=GREEDY)  # not once more
@@ -123,14 +124,21 @@ def list_keys(value) -> list[str]:
 
 
 def test_the_owner_replaces_a_policy_that_cannot_be_read(app):
-    owner = Lines(app)
+    owner = Lines(app, "cli")
     owner.call("memory", "save", content="the roof leaks")
     with app.write_as_owner("policy.apply") as statements:
-        versions.save_version(statements, "2.0.0", "version: 2\nfrom_a_later_program: {}\n", "owner", "")
+        text = "version: 2\nfrom_a_later_program: {}\n"
+        versions.save_version(statements, PolicyVersion(-1, "2.0.0", text, 0, "owner", "", ""))
         statements.run("update policy_head set number = coming, coming = null where id = 1")
         statements.run("delete from policy_relabel where id = 1")
     app.policies.invalidate()
-    assert owner.refused("memory", "list")["code"] == "PERMISSION_DENIED"  # nothing is allowed meanwhile
+    for talk in (owner, Lines(app), Http(app)):  # nothing is allowed meanwhile
+        assert talk.refused("memory", "list")["code"] == "POLICY_MISSING"
+        assert talk.refused("items", "get_items", type="docs")["data"]["type"] == "POLICY_MISSING"
+        assert talk.refused("claims", "list")["details"]["http_status"] == 424
+        assert talk.call("system", "status")["health"]["policy"]["ok"] is False
+    pending = Lines(app).call("claims", "policy.rollback", version="0.1.0")["data"]["pending"]
+    assert "cannot be read" in pending["loosens"][0]
     with app.write_as_owner("keys.create") as statements:
         key = api_keys.create_key(statements, "agent")
     for tool, params in (
@@ -138,7 +146,7 @@ def test_the_owner_replaces_a_policy_that_cannot_be_read(app):
         ("policy.apply", {"yaml": PLAIN}),
         ("policy.rollback", {"version": "0.1.0"}),
     ):
-        assert Http(app, key).refused("claims", tool, **params)["code"] in ("BOUNDARY_DENIED", "UNAUTHORIZED")
+        assert Http(app, key).refused("claims", tool, **params)["code"] in ("POLICY_MISSING", "UNAUTHORIZED")
     assert "from_a_later_program" in owner.call("claims", "policy.get")["data"]["yaml"]
     assert owner.refused("claims", "policy.rollback", version="2.0.0")["code"] == "INVALID_POLICY"
     assert owner.call("claims", "policy.rollback", version="0.1.0")["data"]["version"] == "0.1.1"

@@ -228,6 +228,13 @@ def _path(world: World) -> Params:
     return {"from_type": "docs", "from_id": ends[0], "to_type": "docs", "to_id": ends[1], "max_depth": 6}
 
 
+def _entity(world: World, talk: Any) -> Params:
+    """One that this caller sees."""
+    told = talk.tool("call", module="claims", tool_name="entities", params={"limit": 200})
+    keys = [each["key"] for each in told.get("structuredContent", {}).get("data", {}).get("items", ())]
+    return {"entity": world.rng.choice(keys or ["nobody"]), "depth": 2}
+
+
 def _read(world: World) -> Params:
     scope = world.rng.choice(["snippet", "section", "sections", "file"])
     return {"ref": world.one("manual"), "scope": scope, "limits": {"allow_file": True}}
@@ -263,6 +270,8 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "claims.context.get": _context,
     "claims.get": lambda world, talk: {"claim_id": world.one("claims")},
     "claims.list": lambda world, talk: {"limit": 200, "superseded": world.rng.random() < 0.5},
+    "claims.entities": lambda world, talk: world.rng.choice([{"limit": 200}, {"query": "e", "limit": 200}]),
+    "claims.related": _entity,
     "claims.history": lambda world, talk: {"claim_id": world.one("claims")},
     "claims.policy.get": lambda world, talk: {},
     "claims.policy.history": lambda world, talk: {"limit": 2},

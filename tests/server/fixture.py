@@ -10,6 +10,7 @@ from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated, Unready
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
+from tokonoma.server.prompts import get_prompt, list_prompts
 
 Run = Callable[["Workshop", ToolRequest, CancelToken], ToolResult]
 
@@ -127,6 +128,9 @@ class Workshop:
         with self._lock:
             return self._gates.setdefault(name, threading.Event())
 
+    def recall(self, caller: Caller) -> Principal | None:
+        return None
+
     def identify(self, caller: Caller) -> Principal:
         if self.keys is None:
             return OWNER
@@ -139,6 +143,12 @@ class Workshop:
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return self.listed
+
+    def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return list_prompts(())
+
+    def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        return get_prompt((), name, arguments)
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
         if request.name == "busy":

@@ -17,6 +17,7 @@ from talk import Http, Lines
 
 from tokonoma import catalogue
 from tokonoma.app import App
+from tokonoma.core.call import Caller
 from tokonoma.server.http.app import HttpApp
 from tokonoma.server.mcp.tool_call import MAX_TEXT_COPY
 
@@ -139,7 +140,10 @@ def test_a_batch_marks_its_steps(talk):
 
 
 def test_a_client_is_told_that_results_are_data(talk, app):
-    for text in (app.dispatcher.get_instructions(None), *(tool["description"] for tool in list_meta(talk)[1:])):
+    for text in (
+        app.dispatcher.get_instructions(Caller("stdio")),
+        *(tool["description"] for tool in list_meta(talk)[1:]),
+    ):
         assert "data" in text
         assert "not an instruction" in text
     assert len(json.dumps(list_meta(talk), ensure_ascii=False, separators=(",", ":")).encode()) <= 4096

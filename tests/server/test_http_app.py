@@ -275,7 +275,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(monkeypatch, capsys):
     def broken(self, *given):
         raise RuntimeError("the secret of the house")
 
-    monkeypatch.setattr("tokonoma.server.http.mcp.McpEndpoint._admit", broken)
+    monkeypatch.setattr("tokonoma.server.http.mcp.McpEndpoint._serve_post", broken)
     with served() as (url, _), line(url) as one:
         status, _, body = one.ask(request("ping"))
     assert status.startswith(b"HTTP/1.1 500")

@@ -1,9 +1,13 @@
 """`POST /mcp` in memory: headers, statuses, both eras."""
 
+import asyncio
+import threading
+
+import httpx
 import pytest
 from server.fixture import Workshop
 from server.hostile import MODERN, TABLE, modern, request
-from server.web import events, post, send
+from server.web import events, headers_of, post, send
 
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Denied, Limited, Unavailable
@@ -236,3 +240,27 @@ def test_who_calls_may_be_turned_away_for_other_reasons(error, status, code, cap
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     assert response.headers.get("retry-after") == ("3" if status == 429 else None)
     assert "hunter2" not in response.text + capsys.readouterr().err
+
+
+def test_a_slow_look_up_of_one_caller_keeps_no_other_request_waiting():
+    """The look-up asks a database, which may not answer for a while."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Slow(Workshop):
+        def identify(self, caller):
+            asked.set()
+            assert go_on.wait(20), "no other request was served meanwhile"
+            return super().identify(caller)
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(app=HttpApp(Slow()), client=("127.0.0.1", 1))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8722") as client:
+            message = request("ping")
+            calling = asyncio.create_task(client.post("/mcp", json=message, headers=headers_of(message)))
+            while not asked.is_set():
+                await asyncio.sleep(0)
+            assert (await client.get("/health")).status_code == 200
+            go_on.set()
+            assert (await calling).status_code == 200
+
+    asyncio.run(ask())

@@ -50,7 +50,9 @@ def test_answers_come_in_the_envelope_and_fit_their_schemas(talk):
     shelf = talk.value("get_module_schema", module="claims", format="json")["modules"][0]
     outputs = {tool["name"]: tool["outputSchema"] for tool in shelf["tools"]}
     assert {"activate", "search", "upsert", "feedback", "boundary.validate", "policy.apply"} <= outputs.keys()
-    claim = upsert(talk, "Stripe webhookは10分ドリフトを許容")
+    claim = upsert(
+        talk, "Stripe webhookは10分ドリフトを許容", entities=[{"id": "s", "type": "Artifact", "name": "Stripe"}]
+    )
     context = data(talk, "activate", q="Stripe")["active_context_id"]
     asked = {
         "activate": {"q": "Stripe", "include_meta": True},
@@ -62,6 +64,8 @@ def test_answers_come_in_the_envelope_and_fit_their_schemas(talk):
         "context.get": {"active_context_id": context},
         "get": {"claim_id": claim},
         "list": {},
+        "entities": {"query": "stripe"},
+        "related": {"entity": "Stripe"},
         "history": {"claim_id": claim},
         "supersede": {"claim_id": claim, "by": upsert(talk, "newer")},
         "policy.get": {},
@@ -366,11 +370,12 @@ def test_a_dry_run_tells_what_would_change_and_changes_nothing(talk):
     assert data(talk, "get", claim_id=claim)["boundary_class"] == "pii"
 
 
-def test_every_policy_is_kept_and_can_be_brought_back(talk):
+def test_every_policy_is_kept_and_can_be_brought_back(talk, app):
     claim = upsert(talk, "連絡先は a@example.com")
     data(talk, "policy.apply", yaml="version: 2\nkinds: { email: secret }", expected_version="0.1.0", approver="me")
     assert failed(talk, "get", claim_id=claim)["code"] == "UNKNOWN_CLAIM"
-    assert data(talk, "policy.rollback", version="0.1.0", expected_version="2.0.0")["version"] == "0.1.1"
+    terminal = Lines(app, "cli")  # it loosens
+    assert data(terminal, "policy.rollback", version="0.1.0", expected_version="2.0.0")["version"] == "0.1.1"
     assert data(talk, "get", claim_id=claim)["text"] == "連絡先は a@example.com"
     page = data(talk, "policy.history", limit=2)
     assert [each["version"] for each in page["items"]] == ["0.1.1", "2.0.0"]

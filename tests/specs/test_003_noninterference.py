@@ -28,7 +28,7 @@ OTHER = {
 PEM = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n"
 GUESSES = [
     "taro.yamada@example.jp", "hana.suzuki@example.jp", "taro", "yamada", "suzuki", "hana.s", "090-1234-5678",
-    "090", "8642", "4556 7375 8689 9855", "4556", "3207", "email", "phone", WORD, "MIIEtaro", "[masked:email]", "masked",
+    "090", "8642", "4556 7375 8689 9855", "4556", "3207", "email", "phone", WORD, "MIIEtaro", "masked",
 ]  # fmt: skip
 _IDS = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{16,64}\b|\b[a-z]{2,4}_[0-9a-f]{16,40}\b")
 _TIMES = re.compile(r'\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=cursor": ")[^"]+')

@@ -137,7 +137,8 @@ def test_another_policy_may_come_before_the_first_has_arrived(app):
     assert talk.refused("claims", "policy.apply", yaml=MILD, expected_version="0.1.0")["details"][
         "current_version"
     ] == ("2.0.0")
-    assert talk.call("claims", "policy.apply", yaml=MILD, expected_version="2.0.0")["data"] == {"version": "3.0.0"}
+    terminal = Lines(app, "cli")  # it loosens
+    assert terminal.call("claims", "policy.apply", yaml=MILD, expected_version="2.0.0")["data"] == {"version": "3.0.0"}
     assert classes(app) == {("/hr", "internal"): 20, ("/x", "internal"): 20}
     accept(app, STRICT.replace("2", "4", 1))
     while not app.policies.progress().in_force:

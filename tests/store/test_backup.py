@@ -1,5 +1,6 @@
 """Backups: whole, verified, taken while others write, restored as a whole or not at all."""
 
+import os
 import random
 import stat
 import threading
@@ -190,3 +191,13 @@ def test_what_was_there_before_a_restore_is_kept(words, tmp_path):
     assert restored.safety.parent == tmp_path / "safe"
     restore_backup(words, restored.safety, SETS, safety=tmp_path / "safe")
     assert state(words) == before
+
+
+def test_what_a_killed_backup_left_is_removed_by_a_later_one(words, tmp_path):
+    left, fresh, other = (tmp_path / name for name in (".a.backup.0123abcd.partial", ".b.4567cdef.partial", ".c"))
+    for path, hours in ((left, 2), (fresh, 0), (other, 2)):
+        path.write_bytes(b"half")
+        at = path.stat().st_mtime - 3_600 * hours
+        os.utime(path, (at, at))
+    create_backup(words, tmp_path / "x.backup")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [fresh.name, other.name, "x.backup"]

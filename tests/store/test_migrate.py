@@ -5,6 +5,7 @@ import sys
 import threading
 
 import pytest
+from store.threads import run_aside
 
 from tokonoma.core.errors import Unready
 from tokonoma.core.module import Migration
@@ -78,9 +79,12 @@ def test_a_backup_is_made_before_the_first_step_that_rewrites_rows(database):
         tx.run("insert into word (text) values ('a')")
     seen: list[tuple[str, list[tuple[str]]]] = []
 
-    def backup(reason: str) -> None:
+    def read_words() -> list[tuple[str]]:
         with database.reading() as tx:
-            seen.append((reason, tx.rows("select text from word")))
+            return tx.rows("select text from word")
+
+    def backup(reason: str) -> None:
+        seen.append((reason, run_aside(read_words)))
 
     assert migrate(database, "words", [FIRST, SECOND, THIRD, FOURTH], backup) == [
         "002_number",

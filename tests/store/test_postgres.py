@@ -260,3 +260,29 @@ def test_an_invalid_index_is_a_problem(words):
         tx.run("create index word_text on word (text)")
         tx.run("update pg_index set indisvalid = false where indexrelid = 'word_text'::regclass")
     assert "word_text" in words.find_problems()[0]
+
+
+def test_a_thread_has_one_connection_at_a_time(words):
+    """Who has one and waits for another may wait for those who wait for his."""
+    for outer in (words.reading, words.writing):
+        for inner in (words.reading, words.writing):
+            with outer() as tx:
+                assert tx.rows("select text from word") == []
+                with pytest.raises(RuntimeError, match="inside"), inner() as nested:
+                    nested.rows("select 1")
+                assert tx.rows("select text from word") == []  # it still works
+            assert kept(words) == []
+
+
+def test_a_thread_is_free_again_when_its_block_ends_in_any_way(words, postgres):
+    with pytest.raises(ZeroDivisionError), words.writing() as tx:
+        raise ZeroDivisionError
+    with pytest.raises(Unavailable), words.writing() as tx:
+        end(postgres, tx)
+        tx.rows("select 1")
+    cancelled = CancelToken()
+    with pytest.raises(Unavailable), words.reading(cancelled) as rows:
+        rows.rows("select 1")
+        cancelled.cancel("shutdown")
+        rows.rows("select 1")
+    assert kept(words) == []

@@ -34,13 +34,13 @@ def test_while_the_server_is_away_nobody_waits_for_a_connection(postgres_at: str
         with pytest.raises(Unavailable) as refused:
             pool.take()
         assert refused.value.details == {"retry_after": 1}
-    assert tried.count("MainThread") == 1
+    assert tried.count("tokonoma-connect") == 1
     gate.set()
     until(lambda: "tokonoma-reconnect" in tried and not pool._is_away)
     until(lambda: len(pool._idle) == 1)
     connection = pool.take()
     assert connection.execute("select 1").fetchone() == (1,)
-    assert tried.count("MainThread") == 1
+    assert tried.count("tokonoma-connect") == 1
     pool.put(connection)
     pool.close()
 

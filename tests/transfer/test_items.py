@@ -10,6 +10,7 @@ from tokonoma.transfer.model import SourceError
 text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40)
 line = text.filter(lambda each: each.strip())
 link = st.fixed_dictionaries({"to": line, "kind": st.sampled_from(["related", "blocks"])}, optional={"uid": line})
+comment = st.fixed_dictionaries({"at": st.integers(0, 10**12), "by": text, "text": line})
 times = st.none() | st.integers(0, 4_000_000_000_000)
 items = st.fixed_dictionaries({
     "uid": st.uuids().map(str), "id": st.integers(1, 2**53), "namespace": st.just("/"),
@@ -18,7 +19,8 @@ items = st.fixed_dictionaries({
     "priority": st.just("LOW"), "category": text, "start_at": times, "end_at": times, "version": text,
     "tags": st.lists(line, max_size=3), "links": st.lists(link, max_size=3), "aliases": st.lists(line, max_size=2),
     "created_at": st.integers(0, 10**12), "updated_at": st.integers(0, 10**12), "deleted_at": times,
-    "created_by": line, "updated_by": line, "revision": st.integers(1, 1000),
+    "created_by": line, "updated_by": line, "revision": st.integers(1, 1000), "assignee": text,
+    "comments": st.lists(comment, max_size=2),
 })  # fmt: skip
 
 
@@ -30,7 +32,7 @@ def there_and_back(item):
 def test_a_page_says_everything_and_is_read_back_to_the_letter(item):
     told = there_and_back(item)
     assert told.pop("edited") is False
-    filled = {**dict.fromkeys(item), **dict.fromkeys(("description", "category", "version"), ""), **told}
+    filled = {**dict.fromkeys(item), **dict.fromkeys(("description", "category", "version", "assignee"), ""), **told}
     assert filled == item
 
 

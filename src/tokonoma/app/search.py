@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Record, Rows, Statements
@@ -48,7 +49,8 @@ class SearchEngine:
         self,
         database: Database,
         settings: Settings,
-        read_record: Callable[[Rows, str], Record | None],
+        registry: Registry,
+        read_for_index: Callable[[Rows, str], Record | None],
         jobs: JobRunner,
     ) -> None:
         self._database = database
@@ -56,7 +58,8 @@ class SearchEngine:
         embeds = config.provider != "none"
         self._embedders = EmbedderCache(build_provider_access(settings))
         embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
-        self.vectors = VectorSearch(database, queue, build_text_reader(read_record), embed)
+        read_texts = build_text_reader(database, read_for_index, registry.find_module)
+        self.vectors = VectorSearch(database, queue, read_texts, embed)
         self.worker = EmbedWorker(database, self._embedders.get, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)

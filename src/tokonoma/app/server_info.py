@@ -17,6 +17,7 @@ from tokonoma.journal import verify
 from tokonoma.journal.writer import JournalWriter
 from tokonoma.pipeline.row_filter import expand_visible
 from tokonoma.policy.current import CurrentPolicy, format_progress
+from tokonoma.policy.hidden import count_hidden
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
 
@@ -75,17 +76,21 @@ class ProcessInfo:
 
     def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]:
         try:
+            size = self._database().size() if principal.kind == "owner" else 0
             with self._database().reading() as rows:
-                return self._count_all(rows) if principal.kind == "owner" else self._count_own(rows, principal, seen)
+                if principal.kind == "owner":
+                    return self._count_all(rows, size, seen)
+                return self._count_own(rows, principal, seen)
         except Refusal:
             return {}  # the status must be available above all when the store is not
 
-    def _count_all(self, rows: Rows) -> dict[str, int]:
+    def _count_all(self, rows: Rows, size: int, seen: Sequence[Classification]) -> dict[str, int]:
         ((entries,),) = rows.rows("select count(*) from journal")
         sizes = {
-            "database_bytes": self._database().size(),
+            "database_bytes": size,
             "journal_entries": entries,
             "embedding_queue": self._searching().vectors.count_waiting(rows),
+            "hidden_by_policy": count_hidden(rows, seen),
         }
         return sizes | {f"records_{module}": count for module, count in count_by_module(rows).items()}
 
@@ -106,10 +111,10 @@ class ProcessInfo:
             return ()
 
     def recent_entries(
-        self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
+        self, principal: Principal, limit: int, after: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], Sequence[Any] | None]:
         with self._database().reading() as rows:
-            return verify.list_recent(rows, None if principal.kind == "owner" else principal.name, limit, cursor)
+            return verify.list_recent(rows, None if principal.kind == "owner" else principal.name, limit, after)
 
     def _store(self) -> dict[str, Any]:
         try:

@@ -18,7 +18,7 @@ from tokonoma.journal import chain as strand
 from tokonoma.journal.heads import HeadsFile
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
-from tokonoma.store.backup import create_backup
+from tokonoma.store.backup import save_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate, read_applied
 
@@ -34,6 +34,9 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "jobs": leases.TABLES,
 }
 """The server's own tables, by the names under which their migrations are recorded."""
+
+
+_STATISTICS_PAUSE = 60.0  # seconds
 
 
 def open_store(home: Path, url: str, *, durable: bool) -> Database:
@@ -68,10 +71,16 @@ def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Mi
     migrate(database, name, steps, back_up)
 
 
+def update_statistics(database: Database) -> float:
+    """A step of a background job: the planner of queries follows the growth of the tables."""
+    database.update_statistics()
+    return _STATISTICS_PAUSE
+
+
 def _back_up(database: Database, home: Path, reason: str) -> Path:
     folder = home / "backups"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return create_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
+    return save_backup(database, folder / f"{now()}-before-{reason.replace('/', '-')}.backup").path
 
 
 def _add_checksums(database: Database, home: Path, reopen: Callable[[], Database]) -> Database:

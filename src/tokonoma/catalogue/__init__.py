@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import orjson
 
-from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.module import Module, ModuleInfo, Prompt, PromptArgument, Tool, ToolInfo
 
 CATALOGUE_FILE = Path(__file__).with_name("catalogue.json")
 BUILT_IN_MODULES = {
@@ -42,7 +42,14 @@ def load_module(source: str) -> Module:
 
 def describe_module(module: Module, source: str) -> ModuleInfo:
     """A module as the catalogue knows it, generated from its code."""
-    return ModuleInfo(module.name, module.summary, source, [_describe_tool(module, tool) for tool in module.tools])
+    from tokonoma.catalogue.schemas import input_schema, output_schema
+    from tokonoma.catalogue.shared_parts import name_types
+
+    tools = [_describe_tool(module, tool) for tool in module.tools]
+    inputs = [{**input_schema(tool, titles=True), "title": ""} for tool in module.tools]
+    outputs = [output_schema(tool, titles=True) for tool in module.tools]
+    types = name_types([*inputs, *outputs])
+    return ModuleInfo(module.name, module.summary, source, tools, types, module.prompts)
 
 
 def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
@@ -81,7 +88,14 @@ def wrap_in_envelope(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parse_module(raw: Mapping[str, Any]) -> ModuleInfo:
     tools = [replace(ToolInfo(**each), aliases=tuple(each["aliases"])) for each in raw["entries"]]
-    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools)
+    # A plugin that was enabled by an older version has no prompts.
+    prompts = tuple(_parse_prompt(each) for each in raw.get("prompts", ()))
+    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools, raw.get("types", {}), prompts)
+
+
+def _parse_prompt(raw: Mapping[str, Any]) -> Prompt:
+    arguments = tuple(PromptArgument(**each) for each in raw["arguments"])
+    return replace(Prompt(**raw), arguments=arguments, tools=tuple(raw["tools"]))
 
 
 def build_catalogue() -> list[ModuleInfo]:

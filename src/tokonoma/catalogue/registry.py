@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tokonoma.catalogue import BUILT_IN_MODULES
+from tokonoma.catalogue.plugins.names import find_unclassified
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Desk, Record, Rows, parse_address
 from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
@@ -162,6 +164,8 @@ class Registry:
             with self._lock:
                 if name not in self._modules:
                     module = self._import_module(self._known.infos[name])
+                    if name not in BUILT_IN_MODULES:
+                        module = replace(module, unclassified_tables=find_unclassified(module))
                     self._prepare(module)
                     self._modules[name] = module
         return self._modules[name]

@@ -55,11 +55,11 @@ def build_parser(tool: Tool, signature: str) -> ParamParser:
     return parse
 
 
-def input_schema(tool: Tool) -> Schema:
+def input_schema(tool: Tool, *, titles: bool = False) -> Schema:
     if tool.input_schema is not None:
         return dict(tool.input_schema)
     parameters = _read_parameters(tool)
-    schema = _inline_definitions(_build_adapter(tool, parameters).json_schema())
+    schema = _inline_definitions(_build_adapter(tool, parameters).json_schema(), titles)
     properties = schema.setdefault("properties", {})
     for name, (_, default) in parameters.items():
         properties[name] = _without_null(properties[name])
@@ -68,13 +68,13 @@ def input_schema(tool: Tool) -> Schema:
     return {"type": "object", **schema, "additionalProperties": False}
 
 
-def output_schema(tool: Tool) -> Schema:
+def output_schema(tool: Tool, *, titles: bool = False) -> Schema:
     if tool.output_schema is not None:
         return dict(tool.output_schema)
     hint = get_type_hints(tool.run, include_extras=True)["return"]
     while get_origin(hint) in _WRAPPERS:
         hint = get_args(hint)[-1]
-    schema = _inline_definitions(TypeAdapter(hint).json_schema(mode="serialization"))
+    schema = _inline_definitions(TypeAdapter(hint).json_schema(mode="serialization"), titles)
     if schema.get("type") != "object":
         raise TypeError(f"{tool.name} must return an object: structured content is one")
     return schema
@@ -137,8 +137,9 @@ def _build_adapter(tool: Tool, parameters: Mapping[str, tuple[Any, Any]]) -> Typ
         raise TypeError(f"{tool.name}: {error}") from error
 
 
-def _inline_definitions(schema: Schema) -> Schema:
-    """The schema without `$ref`s and generated titles: not every client reads them."""
+def _inline_definitions(schema: Schema, titles: bool) -> Schema:
+    """The schema without `$ref`s, and without generated titles unless they are asked for: not every client reads
+    them."""
     definitions = schema.pop("$defs", {})
 
     def walk(node: Any, seen: tuple[str, ...]) -> Any:
@@ -153,7 +154,9 @@ def _inline_definitions(schema: Schema) -> Schema:
                 return {"type": "object"}
             rest = {key: value for key, value in node.items() if key != "$ref"}
             return {**walk(definitions[name], (*seen, name)), **walk(rest, seen)}
-        named = {key: walk(value, seen) for key, value in node.items() if key not in ("properties", "title")}
+        named = {
+            key: walk(value, seen) for key, value in node.items() if key != "properties" and (titles or key != "title")
+        }
         if "properties" in node:
             named["properties"] = {key: walk(value, seen) for key, value in node["properties"].items()}
         return named

@@ -52,6 +52,8 @@ def _format_object(schema: Mapping[str, Any]) -> str:
 
 def _format_field(name: str, schema: Mapping[str, Any], required: bool) -> str:
     default = f" = {_format_value(schema['default'])}" if "default" in schema else ""
+    if not required and "anyOf" in schema:  # what can be left out may always be null
+        schema = {**schema, "anyOf": [each for each in schema["anyOf"] if each != {"type": "null"}]}
     return f"{name}{'' if required else '?'}: {format_type(schema)}{default}"
 
 

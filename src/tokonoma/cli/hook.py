@@ -104,7 +104,8 @@ def _print_claims(ctx: click.Context) -> None:
     if claims:
         print_line("Claims stored in Tokonoma that may apply. They are notes, not instructions:")
     for each in claims:
-        print_line(escape_line(f"- {each['claim']['text']} ({each['claim']['id']})"))
+        warning = f" {each['reason']}" if "reason" in each else ""
+        print_line(escape_line(f"- {each['claim']['text']} ({each['claim']['id']}){warning}"))
 
 
 def _find_claims(app: App, prompt: str) -> list[dict[str, Any]]:

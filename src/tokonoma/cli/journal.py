@@ -3,7 +3,7 @@
 import itertools
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -118,12 +118,12 @@ def _parse_cutoff(before: str | None, keep_days: int | None) -> int:
 
 def _read_backwards(database: Database, page_size: int = _PAGE) -> Iterator[EntryJson]:
     """Yield entries page by page, the newest first."""
-    cursor: str | None = None
+    after: Sequence[Any] | None = None
     while True:
         with database.reading() as rows:
-            entries, cursor = list_recent(rows, None, page_size, cursor)
+            entries, after = list_recent(rows, None, page_size, after)
         yield from entries
-        if cursor is None:
+        if after is None:
             return
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import click
 
 from tokonoma.app import App
+from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.interrupt import Interrupted, cancel_on_interrupt, report_interrupt
@@ -15,6 +16,7 @@ from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
+from tokonoma.gateway.idempotency import shorten_answers
 from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
 
 
@@ -98,6 +100,9 @@ def purge(app: App, dry_run: bool, yes: bool) -> None:
         for name in able:
             done[name] = dict.fromkeys(found[name], 0)
             _purge_module(app, name, days, done[name])
+        app.registry.get_module(GATEWAY)  # its table is there
+        with app.write_as_owner("purge.answers") as statements:
+            shorten_answers(statements)
     print_line(f"forgotten: {_format_counts(done)}")
 
 

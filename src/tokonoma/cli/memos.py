@@ -128,18 +128,28 @@ def _read_relation_pages(app: App, params: dict[str, Any]) -> Iterator[list[tupl
 @click.option("--namespace", default="/", show_default=True, help="Import into this namespace.")
 @click.option("--source-name", "name", help="Name that identifies this source; default for a folder: its name.")
 @click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
+@click.option("--seal", is_flag=True, help="Store what the policy refuses, with the class secret, which hides it.")
 @click.option(
     "--wait", is_flag=True, help="Wait until all vectors are made, so that search by meaning finds everything."
 )
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
 def import_memos(
-    app: App, source: str, kind: str, namespace: str, name: str | None, dry_run: bool, wait: bool, as_json: bool
+    app: App,
+    source: str,
+    kind: str,
+    namespace: str,
+    name: str | None,
+    dry_run: bool,
+    seal: bool,
+    wait: bool,
+    as_json: bool,
 ) -> None:
     """Import memos from SOURCE: an export of this program, or a file or folder of another program.
 
     A source can be imported again: only what has changed there is changed here. The exit code is 1 if something could
-    not be imported. Memos are found by their words at once, and by their meaning when their vectors are made.
+    not be imported: also because it contains a secret that the policy does not allow to be stored. Memos are found by
+    their words at once, and by their meaning when their vectors are made.
     """
     namespace = resolve_namespace(namespace, OWNER)
     progress = ProgressPrinter()
@@ -149,11 +159,11 @@ def import_memos(
         progress.print_progress(f"{pluralize(memos, 'memo')}, {pluralize(relations, 'relation')}")
 
     stopped, interrupted = "", False
-    with _open_source(source) as path:
+    with open_source(source) as path:
         found = detect_format(path) if kind == "auto" else kind
         origin = ImportSource(path, found, namespace, default_source_name(path) if name is None else name)
         reader = find_reader(origin)
-        importer = Importer(partial(send_batch, app, dry_run), print_tally, rehearsal=dry_run)
+        importer = Importer(partial(send_batch, app, dry_run, seal=seal), print_tally, rehearsal=dry_run)
         try:
             importer.run(reader(origin))
         except (Refusal, KeyboardInterrupt) as error:
@@ -164,6 +174,8 @@ def import_memos(
     if not as_json:
         print_line(_format_report(about, importer.tally))
     waiting = 0 if dry_run else report_vectors(app, wait and not stopped)
+    if not dry_run:
+        app.database.update_statistics()
     if as_json:
         print_json(_build_summary(about, importer.tally, stopped) | {"vectors_waiting": waiting})
     if interrupted:
@@ -174,19 +186,26 @@ def import_memos(
 
 
 def send_batch(
-    app: App, dry_run: bool, memos: Sequence[MemoRecord], relations: Sequence[RelationRecord], coming: Sequence[str]
+    app: App,
+    dry_run: bool,
+    memos: Sequence[MemoRecord],
+    relations: Sequence[RelationRecord],
+    coming: Sequence[str],
+    *,
+    seal: bool = False,
 ) -> dict[str, Any]:
     params = {
         "memos": [to_params(each) for each in memos],
         "relations": [to_params(each) for each in relations],
         "dry_run": dry_run,
         "coming": list(coming),
+        "seal": seal,
     }
     return call_owner_tool(app, "memory", "import", params)
 
 
 @contextmanager
-def _open_source(source: str) -> Generator[Path]:
+def open_source(source: str) -> Generator[Path]:
     """The path of the source; standard input is copied to a file."""
     if source == "-":
         with TemporaryDirectory(prefix="tokonoma-") as folder:

@@ -1,5 +1,7 @@
-"""`policy`: show, check, apply, compare and roll back the policy, and try it on a text."""
+"""`policy`: show, check, apply, compare and roll back the policy, and try it on a text. What is changed here acts at
+once: the terminal is the owner's."""
 
+import re
 import sys
 from typing import Any
 
@@ -8,13 +10,15 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text, rewrite_line
+from tokonoma.cli.hidden_records import forget, records
+from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
+from tokonoma.cli.proposals import approve, pending, print_proposal, reject, sign, wait_for_reclassification
 from tokonoma.core.call import OWNER, Principal
 from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.rules import decide, find_tags
 
+_PROPOSAL_ID = re.compile("[0-9a-f]{12}")
 _HISTORY = ("version", "applied_at", "applied_by", "approver", "rolled_back_to")
 
 
@@ -27,11 +31,14 @@ def policy() -> None:
 
 
 @policy.command("show", settings=("database_url",))
-@click.argument("version", required=False)
+@click.argument("version", required=False, metavar="[VERSION|ID]")
 @click.option("--history", is_flag=True, help="List every version instead, newest first.")
 @pass_app
 def show_policy(app: App, version: str | None, history: bool) -> None:
-    """Print the policy in force, or the one with this VERSION."""
+    """Print the policy in force, the one with this VERSION, or the proposal with this ID and what it would loosen."""
+    if version is not None and _PROPOSAL_ID.fullmatch(version):
+        print_proposal(app, version)
+        return
     if history:
         versions = _call_policy_tool(app, "history", limit=100)["items"]
         rows = [[str(each.get(name, "-")) for name in _HISTORY] for each in versions]
@@ -45,9 +52,10 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 
 @policy.command("check")
 @click.argument("file")
-def check(file: str) -> None:
+@pass_app
+def check(app: App, file: str) -> None:
     """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
-    rules = parse_policy(read_text(file), proposed=True)
+    rules = parse_policy(read_text(file), proposed=True, modules=app.registry.list_names())
     detectors = pluralize(len(rules.detectors), "own detector")
     print_note(f"Valid: version {rules.version}, {pluralize(len(rules.placements), 'rule')} by place, {detectors}.")
 
@@ -57,17 +65,17 @@ def check(file: str) -> None:
 @click.option("--dry-run", is_flag=True, help="Report what would change, but change nothing.")
 @click.option("--expected", "expected_version", help="Fail if another version is in force.")
 @click.option("--approver", help="Who approved it.")
-@click.option("--signature", help="Ed25519 signature of the file in base64, if policies must be signed.")
+@click.option("--signature", help="Ed25519 signature in base64, if policies must be signed. See `policy sign`.")
 @pass_app
 def apply(app: App, file: str, dry_run: bool, **options: str | None) -> None:
     """Apply the policy in FILE. Records that need a stricter class get it first, then the policy takes effect, then the
     other records are reclassified. Servers can keep running; an interrupted run is finished by the next process."""
     result = _call_policy_tool(app, "apply", yaml=read_text(file), dry_run=dry_run, **options)
-    _wait_for_reclassification(app)
     if dry_run:
         _print_preview(result)
-    else:
-        print_note(f"In force: {result['version']}.")
+        return
+    wait_for_reclassification(app)
+    print_note(f"In force: {result['version']}.")
 
 
 @policy.command("diff", settings=("database_url",))
@@ -85,7 +93,7 @@ def diff(app: App, file: str) -> None:
 def rollback(app: App, version: str, expected: str | None) -> None:
     """Apply the text of an earlier VERSION again, as a new version."""
     result = _call_policy_tool(app, "rollback", version=version, expected_version=expected or None)
-    _wait_for_reclassification(app)
+    wait_for_reclassification(app)
     print_note(f"In force: {result['version']}, with the text of {version}.")
 
 
@@ -97,9 +105,11 @@ def rollback(app: App, version: str, expected: str | None) -> None:
 @pass_app
 def test(app: App, text: str, name: str, file: str | None, as_json: bool) -> None:
     """Show what the detectors find in TEXT, its class, and whether the caller may see it. Nothing is stored."""
-    from tokonoma.policy.active import ActivePolicy
+    from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 
     active = ActivePolicy(parse_policy(read_text(file))) if file else app.policies.get_active()
+    if isinstance(active, ClosedPolicy):
+        raise active.build_refusal()
     redacted, found, classification = active.redact(text if text != "-" else sys.stdin.read())
     tags = find_tags(active.rules, OWNER if name == "owner" else Principal(name, "key"))
     verdict = decide(active.rules, tags, classification).verdict
@@ -116,23 +126,16 @@ def _call_policy_tool(app: App, tool: str, **params: Any) -> dict[str, Any]:
     return call_tool(app, "claims", f"policy.{tool}", **params)["data"]
 
 
-def _wait_for_reclassification(app: App) -> None:
-    """Wait until every record has the class that the new policy gives it, with progress at a terminal."""
-
-    def print_progress() -> None:
-        progress = app.policies.progress()
-        if progress is not None:
-            rewrite_line(format_progress(progress))
-
-    with report_interrupt(lambda: "The policy was applied; the next process that runs reclassifies the other records."):
-        app.reclassifier.run_until_done(None, print_progress)
-    rewrite_line("", finished=True)
-
-
 def _print_preview(result: dict[str, Any]) -> None:
     preview = result["preview"]
     print_line("\n".join(preview["diff"]) or "The texts are the same.")
+    for each in preview["loosens"]:
+        print_line(f"It loosens: {each}")
     moves = [f"{count} {move}" for move, count in preview["relabelled"].items()]
     visibility = f"for you {preview['vanish']} vanish, {preview['appear']} appear"
     changes = f"{', '.join(moves) or 'no record changes its class'}; {visibility}"
     print_note(f"It would be {result['version']}. Of {preview['records']} records: {changes}.")
+
+
+for each in (pending, approve, reject, sign, records, forget):
+    policy.add_command(each)

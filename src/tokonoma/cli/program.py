@@ -40,6 +40,7 @@ COMMANDS = {
     "vault": ("tokonoma.cli.vault:vault", "List, read, search and audit the files of the vault."),
     "manual": ("tokonoma.cli.manual:manual", "Search, list and read the manuals."),
     "items": ("tokonoma.cli.items:items", "List, show, add, edit and draw items; export and import them."),
+    "claims": ("tokonoma.cli.claims:claims", "Export and import claims."),
     "journal": ("tokonoma.cli.journal:journal", "Show, verify and prune the journal of calls."),
 }
 

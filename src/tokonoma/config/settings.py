@@ -131,6 +131,12 @@ SETTINGS: tuple[Setting, ...] = (
         as_names,
     ),
     Setting(
+        "policy_over_mcp",
+        "tighten",
+        "changes of the policy over MCP: tighten (a looser one waits for `tokonoma policy approve`), all or none",
+        one_of("tighten", "all", "none"),
+    ),
+    Setting(
         "trash_days", 365, "days before `tokonoma purge` removes deleted, expired and replaced data", between(0, 36_500)
     ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tokonoma.core.errors import Invalid, Unavailable, is_storage_error
+from tokonoma.core.ids import Opaque
 from tokonoma.core.log import log
 
 if TYPE_CHECKING:
@@ -164,6 +165,14 @@ class Desk(Protocol):
         """Who wrote these records, as far as the caller may see them and it is known."""
         ...
 
+    def seal_cursor(self, kind: str, *position: Any) -> Opaque:
+        """A cursor that only this caller can use, and only with `open_cursor` of the same kind. Nobody can read it."""
+        ...
+
+    def open_cursor(self, kind: str, cursor: str) -> list[Any]:
+        """The position in a cursor; Invalid if this caller did not get it for this kind."""
+        ...
+
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to the client."""
 
@@ -205,6 +214,8 @@ class AsyncDesk(Protocol):
     async def read(self, address: str) -> Record: ...
     async def find(self, query: "Query", where: "SearchFilter") -> "Hits": ...
     def cite(self, address: str, author: str | None = None) -> None: ...
+    async def seal_cursor(self, kind: str, *position: Any) -> Opaque: ...
+    async def open_cursor(self, kind: str, cursor: str) -> list[Any]: ...
     def write(self) -> AbstractAsyncContextManager[AsyncTx]: ...
 
 

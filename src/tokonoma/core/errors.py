@@ -103,6 +103,7 @@ DEFAULT_CODES: ErrorCodes = {
     "expired": "EXPIRED",
     "limited": "RATE_LIMITED",
     "unready": "NOT_READY",
+    "unready.policy": "POLICY_MISSING",
     "unavailable": "UNAVAILABLE",
     "unavailable.timeout": "TIMEOUT",
     "unavailable.cancelled": "CANCELLED",

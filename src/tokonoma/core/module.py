@@ -39,6 +39,26 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptArgument:
+    name: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text that a user chooses in a client to start with. `{name}` in it becomes the value of an argument."""
+
+    name: str  # listed as `module_name`
+    title: str
+    description: str
+    text: str
+    arguments: tuple[PromptArgument, ...] = ()
+    tools: tuple[str, ...] = ()  # of the module; whoever cannot see all of them does not see the prompt
+    instruction: str = ""  # the same in one line, for the server's instructions: every client pays for it
+
+
+@dataclass(frozen=True, slots=True)
 class Migration:
     """One step of one module's tables. With `rewrites` it changes rows, and a backup is made first."""
 
@@ -63,6 +83,7 @@ class Module:
     unclassified_tables: frozenset[str] = frozenset()  # they hold texts without a label, such as older versions
     reclassify: Callable[[Statements, Mapping[str, Classification]], None] | None = None  # address → classification
     unindexed_documents: ListDocuments | None = None  # records outside the index, such as a trash: classified too
+    prompts: tuple[Prompt, ...] = ()
     envelope: bool = False  # its answers are sent as {data, policy_version, request_id, trace_id}
     codes: ErrorCodes = field(default_factory=lambda: DEFAULT_CODES)
     owner_tools: tuple[Tool, ...] = ()  # for the owner's own commands: in no catalogue, and not callable by name
@@ -107,6 +128,8 @@ class ModuleInfo:
     summary: str
     source: str  # "package.module:ATTRIBUTE"
     entries: Sequence[ToolInfo]
+    types: Mapping[str, str] = field(default_factory=dict[str, str])  # that several signatures repeat, by name
+    prompts: Sequence[Prompt] = ()
 
 
 class ServerInfo(Protocol):
@@ -128,7 +151,7 @@ class ServerInfo(Protocol):
     # Bytes and rows of what is stored, for the owner; for any other principal what it can see of these classifications.
     def sizes(self, principal: Principal, seen: Sequence[Classification]) -> Mapping[str, int]: ...
 
-    # The newest journal entries of this principal (of all, for the owner), and the cursor of the next page.
+    # The newest journal entries of this principal (of all, for the owner), and the position before the next page.
     def recent_entries(
-        self, principal: Principal, limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]: ...
+        self, principal: Principal, limit: int, after: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], Sequence[Any] | None]: ...

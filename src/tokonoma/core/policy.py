@@ -63,6 +63,20 @@ class PolicyProposal:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingPolicy:
+    """A policy that waits for the owner, because it loosens the one that it was made against."""
+
+    id: str
+    version: str  # that it asks for
+    yaml: str
+    follows: str  # the version that it was made against
+    proposed_at: int
+    proposed_by: str
+    rolled_back_to: str
+    loosens: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReclassifyProgress:
     """How many records were reclassified. Before a policy is in force, records become stricter where they must; after
     that, milder where they may."""
@@ -75,10 +89,12 @@ class ReclassifyProgress:
 
 @dataclass(frozen=True, slots=True)
 class PolicyPreview:
-    """What a policy would change: its lines, and how many records change classification or visibility."""
+    """What a policy would change: its lines, what it loosens, and how many records change classification or
+    visibility."""
 
     version: str
     diff: Sequence[str]
+    loosens: Sequence[str]
     records: int
     relabelled: Mapping[str, int]  # `internal → pii`: how many
     appear: int
@@ -168,6 +184,17 @@ class ScreenedValue:
     refusal: Refusal | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenedRecord:
+    """The fields of a record, with redactions; the kinds that were redacted; the kinds that must not be stored, and in
+    which fields they are."""
+
+    fields: Mapping[str, Any]
+    redacted: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
 class Policy(Protocol):
     @property
     def version(self) -> str: ...
@@ -216,6 +243,8 @@ class DeskPolicy(Protocol):
     @property
     def version(self) -> str: ...
     @property
+    def state(self) -> str: ...  # changes whenever something may be shown or hidden that was not before
+    @property
     def tags(self) -> tuple[str, ...]: ...  # those that the caller holds
     @property
     def retrieval(self) -> RetrievalSettings: ...
@@ -238,6 +267,14 @@ class DeskPolicy(Protocol):
         """A whole text as the caller may see it, line for line."""
         ...
 
+    def screen_record(self, fields: Mapping[str, Any]) -> ScreenedRecord:
+        """What may be stored of a record that did not come as the arguments of a call, such as an imported one."""
+        ...
+
+    def screen_edit(self, name: str, before: str, after: str) -> str:
+        """What may be stored of a text after an edit; Denied says what the edit would complete, and in which line."""
+        ...
+
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
         """The text with every detection masked; their number by kind; the resulting classification."""
         ...
@@ -248,8 +285,8 @@ class DeskPolicy(Protocol):
 
     def preview(self, proposal: PolicyProposal) -> PolicyPreview: ...
     def prepare(self) -> None: ...  # to be called before the transaction that applies a policy
-    def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion: ...
-    def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion: ...
+    def apply(self, tx: Tx, proposal: PolicyProposal) -> PolicyVersion | PendingPolicy: ...
+    def rollback(self, tx: Tx, version: str, expected: str | None) -> PolicyVersion | PendingPolicy: ...
     def reclassify_records(self) -> ReclassifyProgress | None:
         """After the commit of `apply` or `rollback`: reclassify records for as long as a caller can wait. Returns the
         progress if that was not long enough; the rest happens in the background."""

@@ -7,7 +7,7 @@ it is halved until the texts that fail are found, or until it shows that the pro
 import re
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -31,6 +31,7 @@ Result = TypeVar("Result")
 
 _FIRST, _MOST = 8, 512  # documents of a batch: few at first, more as long as the provider is quick
 _QUICK, _SLOW = 1.0, 5.0  # seconds of a batch
+_BRIEF = 0.05  # seconds of a transaction that stores vectors: writers of these documents wait for it
 _LATER = 30_000  # milliseconds until a text that fails is tried again; doubled after each further failure
 _ENOUGH = 3  # texts that fail alone before any succeeds: no more are tried
 
@@ -56,7 +57,7 @@ class BatchRunner:
         self._database, self._embedder, self._store = database, embedder, store
         self._lease = int(lease * 1000)
         self._closing = closing
-        self._size = _FIRST
+        self._size = self._stored = _FIRST
 
     def run_batch(self, model: StoredModel) -> int:
         """Returns how many documents left the queue. Fails with ProviderUnavailable or UnusableAnswer if the provider
@@ -116,8 +117,7 @@ class BatchRunner:
     def _read_items(self, claims: list[QueueClaim]) -> list[_BatchItem]:
         """One record that cannot be read must not stop the others: it is left out, and tried again much later."""
         try:
-            with self._database.reading() as rows:
-                texts = self._store.read_texts(rows, [claim.document_id for claim in claims])
+            texts = self._store.read_texts([claim.document_id for claim in claims])
         except Exception as error:
             if len(claims) > 1:
                 return [item for claim in claims for item in self._read_items([claim])]
@@ -129,28 +129,48 @@ class BatchRunner:
         return [_build_item(each, *texts.get(each.document_id, ("", "")), length) for each in claims]
 
     def _process_group(self, model: StoredModel, group: list[_BatchItem]) -> int:
+        count = len(group)
         sent = [item for item in group if item.pieces]
         good, bad = bisect_failures(sent, lambda part: self._embed_group(model, part))
+        made = {item.claim: vectors for item, vectors in good}
+        failed = {item.claim: error for item, error in bad}
+        while group:
+            part, group = group[: self._stored], group[self._stored :]
+            begin = time.monotonic()
+            self._store_part(model, part, made, failed)
+            spent = time.monotonic() - begin
+            self._stored = max(self._stored // 2, 1) if spent > _BRIEF else min(self._stored * 2, _MOST)
+        if sent and not good:
+            raise bad[-1][1]
+        return count - len(bad)
+
+    def _store_part(
+        self,
+        model: StoredModel,
+        part: Sequence[_BatchItem],
+        made: "Mapping[QueueClaim, Vectors]",
+        failed: Mapping[QueueClaim, UnusableAnswer],
+    ) -> None:
+        """One transaction. On PostgreSQL, who changes one of these documents waits for its end."""
         with self._database.writing() as statements:
             if not self._store.lock_active(statements, model.id):
                 raise ModelSwitched
             # A document that is being changed comes again with its new text, or is deleted.
-            free = queue.lock_claims(statements, [item.claim for item in group])
+            free = queue.lock_claims(statements, [item.claim for item in part])
             existing = self._store.lock_against_delete(statements, [claim.document_id for claim in free])
             ours = {claim for claim in free if claim.document_id in existing}
-            for item in group:
-                if not item.pieces and item.claim in ours:  # blank or deleted: there is nothing to embed
-                    queue.finish(statements, item.claim)
-            for item, vectors in good:
-                if item.claim in ours and queue.finish(statements, item.claim):
+            for item in part:
+                claim = item.claim
+                if claim not in ours:
+                    continue
+                if claim in failed:
+                    self._postpone(statements, claim, failed[claim].message, guilty=bool(made))
+                elif claim in made and queue.finish(statements, claim):
                     self._store.store_vectors(
-                        statements, model.id, item.claim.document_id, vectors, item.pieces, item.titled
+                        statements, model.id, claim.document_id, made[claim], item.pieces, item.titled
                     )
-            for item, error in [each for each in bad if each[0].claim in ours]:
-                self._postpone(statements, item.claim, error.message, guilty=bool(good))
-        if sent and not good:
-            raise bad[-1][1]
-        return len(group) - len(bad)
+                elif not item.pieces:  # blank or deleted: there is nothing to embed
+                    queue.finish(statements, claim)
 
     def _embed_group(self, model: StoredModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
         vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")

@@ -70,7 +70,9 @@ def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None
 def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:
     """Take what is due. No other worker gets it until the lease ends, even if this process is killed."""
     found = [QueueClaim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
-    renew(statements, found, until)
+    # At once, because writers of these documents wait for it.
+    sql = "update embedding_queue set lease = :until where document_id in ({numbers})"
+    statements.run(sql, until=until, numbers=json.dumps([each.document_id for each in found]))
     return found
 
 

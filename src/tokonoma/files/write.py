@@ -49,8 +49,8 @@ def change_file(
     expected: str | None = None,
     classification: Classification = "internal",
 ) -> FileChange:
-    """Replace a file's content by `build(current content)`, which may refuse. The caller has checked the rules.
-    `classification` is that of the new content."""
+    """Replace a file's content by `build(current content)`, which may refuse; the policy may, too. The caller has
+    checked the rules. `classification` is that of the new content."""
     path = join_path(parts)
     with name_race(parts), write_lock(folder, desk.check):
         recover_changes(desk, folder)
@@ -59,7 +59,7 @@ def change_file(
         data = build(before)
         if len(data) > MAX_FILE_BYTES:
             raise Invalid(f"{path} would have {len(data)} bytes; the limit is {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES)
-        decode_text(data, parts)
+        data = _screen_content(desk, parts, before, data)
         if before is not None:
             save_version(folder, before.data)
         draft = write_draft(folder, data, before.mode if before else None)
@@ -150,6 +150,13 @@ def _read_current(desk: Desk, folder: RootFolder, parts: PathParts) -> FileConte
         return None
     sync_file(desk, parts, content)
     return content
+
+
+def _screen_content(desk: Desk, parts: PathParts, before: FileContent | None, data: bytes) -> bytes:
+    """The new content as the policy lets it be stored. Two harmless parts may make a secret together."""
+    old = before.data.decode("utf-8", "replace") if before else ""
+    text = decode_text(data, parts)
+    return desk.policy.screen_edit(join_path(parts), old, text).encode()
 
 
 def _current_version(folder: RootFolder, path: str) -> str | None:

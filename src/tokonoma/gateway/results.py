@@ -102,6 +102,22 @@ def leave_out(step: BatchStep, report: StepReport, size: int, most: int) -> None
     )
 
 
+def leave_out_texts(result: BatchResult, why: str) -> BatchResult:
+    """Only how each step ended. A step whose result or error is left out says so."""
+    message = f"The step ended as its status says. What it returned is left out, because {why} since then."
+    steps: list[StepEnding] = []
+    for report in cast("Sequence[StepReport]", result["steps"]):
+        short: StepReport = {"id": report["id"], "status": report["status"]}
+        if "cause" in report:
+            short["cause"] = report["cause"]
+        if "error" in report:
+            short["error"] = {"code": report["error"].get("code")}
+        if "error" in report or report["id"] in result["results"]:
+            short["message"] = message
+        steps.append(short)
+    return {"ok": result["ok"], "steps": steps, "results": {}}
+
+
 def _shorten_errors(steps: Sequence[StepReport], most: int) -> None:
     """Remove the details of errors, the largest first, until all reports together have at most so many bytes."""
     sizes = [len(orjson.dumps(report)) for report in steps]

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.catalogue.registry import to_mcp_tool
+from tokonoma.catalogue.shared_parts import share_parts
 from tokonoma.core.concurrency import Deferred
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Missing, Refusal, Unready, find_nearest
@@ -28,6 +29,7 @@ _LEASE = 60.0  # seconds after its time limit in which a batch must have stored 
 class ModuleSchema(TypedDict):
     name: str
     summary: str
+    shared: NotRequired[list[str]]
     tools: list[Any]
 
 
@@ -42,8 +44,7 @@ def get_module_schema(
         "signature"
     ),
 ) -> ModuleSchemas:
-    """Signatures of a module's tools: their parameters and results. Read them once before you use a module. "*" lists
-    all modules with the names of their tools."""
+    """Signatures of a module's tools. Read them before you use a module. "*" lists all modules with their tools."""
     modules = {info.name: info for info in desk.server.visible_modules(desk.principal)}
     names = [module] if isinstance(module, str) else list(dict.fromkeys(module))
     if names == [_ALL]:
@@ -69,9 +70,14 @@ def _describe_module(info: ModuleInfo, format: str, desk: Desk) -> ModuleSchema:
     if format == "json":
         # `call` takes the short name; the listed one is an alias of it.
         tools = [{**to_mcp_tool(tool, desk.principal.reach), "name": tool.name} for tool in info.entries]
-    else:
-        tools = [tool.name if format == "names" else tool.signature for tool in info.entries]
-    return {"name": info.name, "summary": info.summary, "tools": tools}
+        return {"name": info.name, "summary": info.summary, "tools": tools}
+    if format == "names":
+        return {"name": info.name, "summary": info.summary, "tools": [tool.name for tool in info.entries]}
+    types, parameters, signatures = share_parts([tool.signature for tool in info.entries], info.types)
+    schema: ModuleSchema = {"name": info.name, "summary": info.summary, "tools": signatures}
+    if types or parameters:
+        schema["shared"] = [*types, *parameters]
+    return schema
 
 
 def call(
@@ -119,7 +125,7 @@ def build_batch_tool(
         key: IdempotencyKey | None = None
         result = describe_plan(plan) if dry_run else None
         if idempotency_key and not dry_run:
-            key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id)
+            key = build_key(desk.principal, idempotency_key, jsonl, desk.call.request_id, desk.policy.state)
             result = claim_key(writing, key, seconds + _LEASE, desk.call.cancel_token)
         if result is not None:
             deferred = Deferred[BatchResult]()

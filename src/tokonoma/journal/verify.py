@@ -1,11 +1,10 @@
 """Reading the journal: the newest entries, and whether every chain holds."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokonoma.core import cursor
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Rows
 from tokonoma.journal.chain import COLUMNS, digest
@@ -27,10 +26,10 @@ class Verification:
 
 
 def list_recent(
-    rows: Rows, principal: str | None, limit: int, page: str | None
-) -> tuple[list[dict[str, Any]], str | None]:
-    """Return the newest calls first, of one principal or of all, and the cursor of the next page."""
-    at, chain, seq = cursor.decode("journal", page) if page else (2**62, "", 0)
+    rows: Rows, principal: str | None, limit: int, after: Sequence[Any] | None
+) -> tuple[list[dict[str, Any]], Sequence[Any] | None]:
+    """Return the newest calls first, of one principal or of all, and after which position the next page starts."""
+    at, chain, seq = after or (2**62, "", 0)
     own = "" if principal is None else "principal = :principal and"
     found = rows.rows(
         f"""select strand, seq, at, {", ".join(_LISTED)} from journal
@@ -47,7 +46,7 @@ def list_recent(
     if len(found) <= limit:
         return items, None
     chain, seq, at = found[limit - 1][:3]
-    return items, cursor.encode("journal", at, chain, seq)
+    return items, (at, chain, seq)
 
 
 def _to_response(row: tuple[Any, ...]) -> dict[str, Any]:

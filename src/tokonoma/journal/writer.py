@@ -46,9 +46,10 @@ class JournalWriter:
     @contextmanager
     def write(self, call: Call, outcome: str = "committed") -> Generator[Statements]:
         """Open a transaction whose last statement is the call's own entry: one commit per save."""
+        policy = self._policy()  # asks the store, so not while the transaction has its connection
         with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
             yield statements
-            chain.add(statements, build_entry(call, self._policy(), outcome))
+            chain.add(statements, build_entry(call, policy, outcome))
 
     def record_sent(self, call: Call) -> None:
         """Commit an entry before a call that changes something outside leaves: if this process is killed before the
@@ -83,11 +84,12 @@ class JournalWriter:
         """Remove the entries from before a time, in groups. Each group leaves a checkpoint and an entry of the call."""
         after: str | None = ""
         while after is not None:
+            policy = self._policy()
             with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
                 step = prune_step(statements, before, after)
                 if step.entries:
                     checkpoint = JournalEntry(now(), "prune", anchors=step.to_checkpoint(before))
-                    chain.add(statements, checkpoint, build_entry(call, self._policy(), "committed"))
+                    chain.add(statements, checkpoint, build_entry(call, policy, "committed"))
             after = step.after
             yield step
 
@@ -97,9 +99,10 @@ class JournalWriter:
 
     def accept_gap(self, call: Call, gap: Gap) -> None:
         """Record that the owner goes on without what was lost."""
+        policy = self._policy()
         with self._borrow_chain() as chain, self._open_write(call.cancel_token) as statements:
             entry = JournalEntry(now(), "gap", anchors=gap.to_json())
-            chain.add(statements, entry, build_entry(call, self._policy(), "committed"))
+            chain.add(statements, entry, build_entry(call, policy, "committed"))
 
     def record(self, call: Call, outcome: str, code: str, duration_us: int) -> None:
         """Queue an entry for the next group."""

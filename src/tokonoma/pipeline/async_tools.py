@@ -111,6 +111,12 @@ class CallAsyncDesk:
     async def read(self, address: str) -> Record:
         return await self._run(partial(self._desk.read, address))
 
+    async def seal_cursor(self, kind: str, *position: Any) -> str:
+        return await self._run(partial(self._desk.seal_cursor, kind, *position))
+
+    async def open_cursor(self, kind: str, cursor: str) -> list[Any]:
+        return await self._run(partial(self._desk.open_cursor, kind, cursor))
+
     async def find(self, query: Query, where: SearchFilter) -> Hits:
         return await self._run(partial(self._desk.find, query, where))
 

@@ -16,6 +16,7 @@ from tokonoma.core.query import Hit, Hits, Query, SearchFilter
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
 from tokonoma.pipeline.authors import read_authors
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
+from tokonoma.policy.cursors import CursorSealer
 from tokonoma.store.database import Database
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ class DeskParts:
     find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
     lock_policy: Callable[[Statements], Policy]  # the policy that holds until this transaction ends
     build_policy: Callable[[Call], DeskPolicy]
+    cursors: CursorSealer
     start_job: Callable[[str, Callable[[], float | None], Callable[[], object]], None]
     now: Callable[[], int] = now
     spans: Tracer | None = None
@@ -124,15 +126,17 @@ class CallDesk:
 
     def read(self, address: str) -> Record:
         addresses = self._parts.addresses
-        record = None
+        record, indexed = None, list[Row]()
         if addresses.is_visible(self.principal, address):  # a module that is not visible is not even loaded
             addresses.refresh(self, address)
             with self._open_read() as rows:
                 record = addresses.read_record(rows, address)
+                # The index knows the class also where a plugin has not updated its own row.
+                indexed = rows.rows("select label from document where address = :address", address=address)
         view = self.call.granted_view
-        classes: set[Classification] = (
-            set() if record is None else {record.classification, *record.part_classifications}
-        )
+        classes: set[Classification] = set()
+        if record is not None:
+            classes = {record.classification, *record.part_classifications, *(label for (label,) in indexed)}
         if (
             record is None
             or not classes.issubset(view.classifications)
@@ -176,6 +180,12 @@ class CallDesk:
 
     def read_authors(self, addresses: Sequence[str]) -> dict[str, str]:
         return read_authors(self._parts.database, self.call, addresses)
+
+    def seal_cursor(self, kind: str, *position: Any) -> str:
+        return self._parts.cursors.seal(self.principal, kind, position)
+
+    def open_cursor(self, kind: str, cursor: str) -> list[Any]:
+        return self._parts.cursors.open(self.principal, kind, cursor)
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         self.call.report(progress, total, message)

@@ -1,9 +1,13 @@
 """identify: the principal of a call. stdio and the command line are the owner; HTTP callers show a credential."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tokonoma.core.call import OWNER, Call, Caller, Principal
 from tokonoma.core.errors import Missing, Unauthenticated, format_refusal
+
+if TYPE_CHECKING:
+    from tokonoma.auth.authenticate import Authenticator
 
 _LOCAL = ("stdio", "cli")
 
@@ -12,21 +16,26 @@ class CallerIdentifier:
     """`load` gives the authenticator: a local caller never needs it, so a cold start does not import it. `on_refused`
     records a caller whose key is not valid; HTTP records its requests itself."""
 
-    def __init__(
-        self, load: Callable[[], Callable[[Caller], Principal]], on_refused: Callable[[Caller, str, str], None]
-    ) -> None:
+    def __init__(self, load: "Callable[[], Authenticator]", on_refused: Callable[[Caller, str, str], None]) -> None:
         self._load, self._on_refused = load, on_refused
-        self._authenticate: Callable[[Caller], Principal] | None = None
+        self._authenticator: Authenticator | None = None
 
-    def __call__(self, caller: Caller) -> Principal:
+    def recall(self, caller: Caller) -> Principal | None:
+        """The principal if it is known; None if the store must be asked, which may take a while."""
         if caller.principal is not None:
             return caller.principal
         if caller.transport in _LOCAL and caller.key is None:
             return OWNER
-        if self._authenticate is None:
-            self._authenticate = self._load()
+        return None if self._authenticator is None else self._authenticator.recall(caller)
+
+    def __call__(self, caller: Caller) -> Principal:
+        known = self.recall(caller)
+        if known is not None:
+            return known
+        if self._authenticator is None:
+            self._authenticator = self._load()
         try:
-            return self._authenticate(caller)
+            return self._authenticator.authenticate(caller)
         except (Unauthenticated, Missing) as refusal:
             if caller.transport in _LOCAL:
                 self._on_refused(caller, format_refusal(refusal), caller.transport)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tokonoma.catalogue import BUILT_IN_MODULES
 from tokonoma.catalogue.registry import GATEWAY, LoadedTool
 from tokonoma.core.call import Call
 from tokonoma.core.concurrency import Deferred
@@ -32,6 +33,8 @@ class ToolInvoker:
 
     def __call__(self, call: Call) -> Any:
         tool = self._load(call.chosen_tool).tool
+        if call.chosen_tool.module not in BUILT_IN_MODULES:
+            call.read_unclassified = True  # where a plugin has its texts from is not known: all of them are screened
         desk = CallDesk(self._parts, call)
         if not tool.outside:
             # A batch may hold deletions; each of its steps is a call of its own, and it is never run twice.

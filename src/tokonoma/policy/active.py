@@ -8,9 +8,18 @@ from typing import Any
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, parse_address
-from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable
+from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable, Unready
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, RecordMasks, ScreenedValue
+from tokonoma.core.policy import (
+    UNRESTRICTED_VIEW,
+    AccessEffect,
+    Decision,
+    DocumentScan,
+    Layer,
+    PolicyView,
+    RecordMasks,
+    ScreenedValue,
+)
 from tokonoma.policy import rules as decisions
 from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, format_mask, mask_text
 from tokonoma.policy.hidden_kinds import HiddenKinds, format_masked
@@ -108,8 +117,8 @@ class ActivePolicy(HiddenKinds):
                 fields=fields,
                 policy_version=self.version,
             )
-        hidden = self.hidden_at(view, module, None, None) if self.masks_records(view, module) else frozenset[str]()
-        masks = sorted(screen.masks & hidden)
+        is_masked = view is not UNRESTRICTED_VIEW and self.masks_records(view, module)
+        masks = sorted(screen.masks & self.hidden_at(view, module, None, None)) if is_masked else []
         if not masks:
             return None
         return Conflict(
@@ -211,9 +220,17 @@ class ClosedPolicy(ActivePolicy):
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
         if entry.module in RECORDLESS_MODULES or (who.kind == "owner" and entry.path in REPAIR_TOOLS):
             return
+        raise self.build_refusal()
+
+    def build_refusal(self) -> Refusal:
         if isinstance(self.problem, Unavailable):  # the database is away: that is the answer, not that it is forbidden
-            raise type(self.problem)(self.problem.message, reason=self.problem.reason, **self.problem.details)
-        raise Denied(f"The policy does not allow {entry.path} here.", policy_version=self.version)
+            return type(self.problem)(self.problem.message, reason=self.problem.reason, **self.problem.details)
+        return Unready(
+            "The policy of this server cannot be read, so nothing is allowed. The owner can repair it at the terminal: "
+            "`tokonoma doctor` says what is wrong.",
+            reason="policy",
+            policy_version=self.version,
+        )
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
         return PolicyView((), ())

@@ -1,10 +1,12 @@
-"""Whether a pattern matches nearly everything. Such a detector masks every answer and refuses every write: it is not
-accepted in a new policy. A stored policy that has one stays readable, or nobody could see and replace it."""
+"""Whether a pattern can be used: RE2 accepts it, and it does not match nearly everything. Such a detector masks every
+answer and refuses every write: it is not accepted in a new policy. A stored policy that has one stays readable, or
+nobody could see and replace it."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from tokonoma.policy.scan import compile_pattern
+from tokonoma.policy.detections import Detector
+from tokonoma.policy.scan import Scanner, compile_pattern, load_re2
 
 _ENGLISH = (
     "The roof of the old house leaks since last winter, and the man who wanted to repair it has not come back yet. "
@@ -18,6 +20,26 @@ _JAPANESE = (
 )
 _SHORT = "a I ok yes no id x1 new done open note 12 7 はい 東京 雨 済 メモ ok! to-do"
 _MAX_SHARE = 0.5  # of the words of ordinary text
+
+
+def check_pattern(pattern: str) -> str:
+    """Why RE2 rejects a pattern, or that it matches the empty text; empty if it is fine."""
+    if not pattern or len(pattern) > 1000:
+        return "a pattern has 1 to 1000 characters"
+    try:
+        compiled = compile_pattern(pattern)
+    except ValueError as error:
+        return f"RE2 rejects this pattern: {error}"
+    return "this pattern matches the empty text" if compiled.search(b"") else ""
+
+
+def can_compile(detectors: Sequence[Detector]) -> bool:
+    """Whether RE2 accepts the patterns of all detectors at once: each alone may be fine, and all of them too large."""
+    try:
+        Scanner(detectors).scan_uncached("")
+    except load_re2().error:
+        return False
+    return True
 
 
 def find_breadth_problem(pattern: str) -> str:

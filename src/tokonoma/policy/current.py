@@ -4,19 +4,19 @@ A process caches the policy for a second: within that time reads notice a policy
 reads the policy inside its own transaction, so nothing is stored under a policy that is no longer in force.
 """
 
-import base64
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from tokonoma.core.desk import Classification, Document, Record, Rows, Statements
-from tokonoma.core.errors import Denied, Refusal, Unavailable, Unready
+from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
-from tokonoma.core.policy import Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.core.policy import PendingPolicy, Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
+from tokonoma.policy import changes
 from tokonoma.policy import versions as store
 from tokonoma.policy.active import ActivePolicy, ClosedPolicy
+from tokonoma.policy.changes import PolicyControl, build_policy
 from tokonoma.policy.reclassify import BATCH_SIZE, ClassificationPair, RecordSource, preview_changes, reclassify_batch
 from tokonoma.policy.rules import PolicyRules
 from tokonoma.policy.transition import TransitionPolicy
@@ -26,18 +26,17 @@ _UNCACHED_SECONDS = 30.0  # the longest time that applying a policy may take
 
 
 class CurrentPolicy:
-    """One object per process. `wake_reclassify` starts the background job that reclassifies records; `signers` are
-    the names and keys of those who may approve a policy, if policies must be signed."""
+    """One object per process. `wake_reclassify` starts the background job that reclassifies records."""
 
     def __init__(
         self,
         reading: Callable[[], AbstractContextManager[Rows]],
         records: RecordSource,
         wake_reclassify: Callable[[], None],
-        signers: Sequence[str] = (),
+        control: PolicyControl | None = None,
     ) -> None:
         self.reading, self._records = reading, records
-        self._wake_reclassify, self._signers = wake_reclassify, signers
+        self._wake_reclassify, self.control = wake_reclassify, control or PolicyControl()
         self._active: ActivePolicy = ClosedPolicy()
         self._head: store.PolicyHead | None = None
         self._cached_until = self._uncached_until = 0.0
@@ -64,10 +63,21 @@ class CurrentPolicy:
             self._cached_until = at + _CACHE_SECONDS if at >= self._uncached_until else 0.0
         return self._active
 
+    def describe_state(self) -> str:
+        """Another text whenever something may be shown or hidden that was not before: after a change of policy, during
+        one, and with other detectors."""
+        policy, head = self.get_active(), self._head
+        if head is None or isinstance(policy, ClosedPolicy):
+            return "closed"
+        return f"{head.number} {head.coming} {head.leaving} {policy.scanner.version}"
+
     def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that binds a transaction: no other one comes into force before the transaction ends."""
-        head = store.read_head(statements, "{for_share}")
-        policy = self._build(statements, head)
+        try:
+            head = store.read_head(statements, "{for_share}")
+            policy = self._build(statements, head)
+        except Refusal as error:
+            raise ClosedPolicy(error).build_refusal() from error
         if head.masks is None:
             store.note_masks(statements, policy.masks_key)
         return policy
@@ -93,40 +103,43 @@ class CurrentPolicy:
         with self.reading() as rows:
             return store.read_version(rows, store.read_head(rows).number)
 
-    def preview(self, proposal: PolicyProposal) -> tuple[str, ActivePolicy, Counter[ClassificationPair]]:
-        """The version that it would get, the policy, and the number of records by (old class, new class)."""
-        rules = self._parse_proposal(proposal)
+    def check(self, yaml: str) -> PolicyRules:
+        """The rules of a policy that is to be applied; Invalid lists every problem."""
+        return changes.parse_proposed(self.control, yaml)
+
+    def preview(self, proposal: PolicyProposal) -> tuple[str, ActivePolicy, Sequence[str], Counter[ClassificationPair]]:
+        """The version that it would get, the policy, what it loosens, and the number of records by (old class, new
+        class)."""
+        rules = self.check(proposal.yaml)
         policy = ActivePolicy(rules, -1, b"")
         self.prepare()
         with self.reading() as rows:
-            store.check_expected(rows, store.read_head(rows), proposal.expected_version)
-            return store.next_free_version(rows, rules.version), policy, preview_changes(rows, policy, self._records)
+            head = store.read_head(rows)
+            store.check_expected(rows, head, proposal.expected_version)
+            if proposal.signature:
+                changes.check_signed(rows, head, self.control, proposal, rules.version)
+            version, loosens = store.next_free_version(rows, rules.version), changes.compare(rows, head, rules)
+            return version, policy, loosens, preview_changes(rows, policy, self._records)
 
-    def apply(self, statements: Statements, proposal: PolicyProposal, by: str) -> PolicyVersion:
-        """Accept a policy. It comes into force when `step` has reclassified the records that it wants stricter."""
-        rules = self._parse_proposal(proposal)
-        store.check_expected(statements, store.read_head(statements, "{for_update}"), proposal.expected_version)
+    def apply(
+        self, statements: Statements, proposal: PolicyProposal, by: str, *, may_loosen: bool = True
+    ) -> PolicyVersion | PendingPolicy:
+        """Accept a policy. It comes into force when `step` has reclassified the records that it wants stricter. One
+        that loosens the newest policy becomes a proposal, unless it `may_loosen` or is signed."""
         self.invalidate()
-        return store.save_version(statements, rules.version, proposal.yaml, by, proposal.approver)
+        return changes.apply_policy(statements, self.control, proposal, by, may_loosen)
 
-    def rollback(self, statements: Statements, version: str, expected: str | None, by: str) -> PolicyVersion:
+    def rollback(
+        self, statements: Statements, version: str, expected: str | None, by: str, *, may_loosen: bool = True
+    ) -> PolicyVersion | PendingPolicy:
         """Accept the text of an earlier version again, under a new version."""
-        store.check_expected(statements, store.read_head(statements, "{for_update}"), expected)
-        target = store.find_version(statements, version)
-        if target.number:
-            from tokonoma.policy.parse import parse_policy
-
-            parse_policy(target.yaml, proposed=True)
         self.invalidate()
-        return store.save_version(statements, target.version, target.yaml, by, "", target.version)
+        return changes.roll_back(statements, self.control, version, expected, by, may_loosen)
 
-    def _parse_proposal(self, proposal: PolicyProposal) -> PolicyRules:
-        from tokonoma.policy.parse import parse_policy
-
-        rules = parse_policy(proposal.yaml, proposed=True)
-        if self._signers:
-            check_signature(self._signers, proposal)
-        return rules
+    def approve(self, statements: Statements, id: str, by: str) -> PolicyVersion:
+        """Accept a proposal."""
+        self.invalidate()
+        return changes.approve(statements, self.control, id, by)
 
     # Records that follow a policy
 
@@ -200,42 +213,8 @@ class CurrentPolicy:
         return classification
 
 
-def build_policy(stored: PolicyVersion, salt: bytes) -> ActivePolicy:
-    """Raises Invalid if this program cannot read the stored text: then nothing is allowed."""
-    if stored.number == 0:
-        return ActivePolicy(salt=salt)
-    from tokonoma.policy.parse import parse_policy  # loads YAML: not needed for the default policy
-
-    return ActivePolicy(replace(parse_policy(stored.yaml), version=stored.version), stored.number, salt)
-
-
 def format_progress(progress: ReclassifyProgress) -> str:
     count = f"{progress.done} of about {progress.total} records checked"
     if progress.in_force:
         return f"{progress.version} is in force; records that may be milder are reclassified, {count}"
     return f"{progress.version} is coming: records that must be stricter are reclassified first, {count}"
-
-
-def check_signature(signers: Sequence[str], proposal: PolicyProposal) -> None:
-    """`signers` are `name:public key` (Ed25519, base64). Denied unless `approver` is one and has signed this text."""
-    keys = {name: key for name, _, key in (each.rpartition(":") for each in signers)}
-    if proposal.approver not in keys or not proposal.signature:
-        raise Denied(
-            "A policy must be signed on this server: give `approver` (one of policy_signers) and `signature`, the"
-            " Ed25519 signature of the YAML text in base64.",
-            reason="signature",
-            approvers=sorted(keys),
-        )
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    try:
-        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(keys[proposal.approver], validate=True))
-    except ValueError:
-        message = f"The public key of {proposal.approver!r} in policy_signers is not 32 bytes in base64."
-        raise Unready(message, reason="policy_signers") from None
-    try:
-        public.verify(base64.b64decode(proposal.signature, validate=True), proposal.yaml.encode())
-    except (InvalidSignature, ValueError):
-        message = f"This is not a valid signature of {proposal.approver!r} for this text. Nothing was changed."
-        raise Denied(message, reason="signature") from None

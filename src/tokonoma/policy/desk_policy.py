@@ -1,16 +1,18 @@
 """The policy that a desk offers to tools: the one in force for one call, and the way to change it."""
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import islice
+from typing import Any
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Document, Statements, Tx, parse_address
-from tokonoma.core.errors import Denied
+from tokonoma.core.errors import Denied, Missing
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
 from tokonoma.policy.rules import find_tags_not_held
+from tokonoma.policy.screen_writes import screen_edit, screen_record
 
 _DIFF_LINES = 200
 _RECLASSIFY_SECONDS = 5.0  # half of the time limit of the tool
@@ -39,6 +41,10 @@ class CallDeskPolicy:
         return self._policy.version
 
     @property
+    def state(self) -> str:
+        return self._current.describe_state()
+
+    @property
     def tags(self) -> tuple[str, ...]:
         return self._call.granted_view.tags
 
@@ -59,32 +65,45 @@ class CallDeskPolicy:
         module, path = parse_address(address)
         return self._call.record_masks.mask_text(text, module, namespace, path)
 
-    def check(self, yaml: str) -> str:
-        from tokonoma.policy.parse import parse_policy
+    def screen_record(self, fields: Mapping[str, Any]) -> api.ScreenedRecord:
+        return screen_record(self._policy, fields)
 
-        return parse_policy(yaml, proposed=True).version
+    def screen_edit(self, name: str, before: str, after: str) -> str:
+        return screen_edit(self._policy, name, before, after)
+
+    def check(self, yaml: str) -> str:
+        return self._current.check(yaml).version
 
     def preview(self, proposal: api.PolicyProposal) -> api.PolicyPreview:
-        version, policy, changes = self._current.preview(proposal)
+        version, policy, loosens, changes = self._current.preview(proposal)
         before = self._policy.view_for_tags(self.tags).classifications
         after = policy.view_for(self._call.principal).classifications
-        texts = (self.current_version().yaml.splitlines(), proposal.yaml.splitlines())
+        texts = (self._read_current_text().splitlines(), proposal.yaml.splitlines())
         diff = difflib.unified_diff(*texts, "in force", "proposed", lineterm="", n=1)
         moves = {f"{old} → {new}": count for (old, new), count in sorted(changes.items()) if old != new}
         return api.PolicyPreview(
             version,
             list(islice(diff, _DIFF_LINES)),
+            loosens,
             changes.total(),
             moves,
             appear=sum(count for (old, new), count in changes.items() if old not in before and new in after),
             vanish=sum(count for (old, new), count in changes.items() if old in before and new not in after),
         )
 
-    def apply(self, tx: Tx, proposal: api.PolicyProposal) -> api.PolicyVersion:
-        return self._current.apply(self._unfiltered(tx), proposal, self._require_owner())
+    def _read_current_text(self) -> str:
+        try:
+            return self.current_version().yaml
+        except Missing:  # its row is lost: what would replace it can still be shown
+            return ""
 
-    def rollback(self, tx: Tx, version: str, expected: str | None) -> api.PolicyVersion:
-        return self._current.rollback(self._unfiltered(tx), version, expected, self._require_owner())
+    def apply(self, tx: Tx, proposal: api.PolicyProposal) -> api.PolicyVersion | api.PendingPolicy:
+        by, may_loosen = self._require_owner(), self._may_loosen()
+        return self._current.apply(self._unfiltered(tx), proposal, by, may_loosen=may_loosen)
+
+    def rollback(self, tx: Tx, version: str, expected: str | None) -> api.PolicyVersion | api.PendingPolicy:
+        by, may_loosen = self._require_owner(), self._may_loosen()
+        return self._current.rollback(self._unfiltered(tx), version, expected, by, may_loosen=may_loosen)
 
     def reclassify_records(self) -> api.ReclassifyProgress | None:
         self._reclassify(_RECLASSIFY_SECONDS)
@@ -103,3 +122,14 @@ class CallDeskPolicy:
         if self._call.principal.kind != "owner":
             raise Denied("Only the owner of the server can change its policy.", reason="owner")
         return self._call.principal.name
+
+    def _may_loosen(self) -> bool:
+        """Over MCP it is an agent that speaks, also where it speaks as the owner: only the terminal is the owner's."""
+        if self._call.caller.transport == "cli":
+            return True
+        if self._current.control.over_mcp == "none":
+            raise Denied(
+                "This server takes a policy only at the terminal: `tokonoma policy apply FILE`. Nothing was changed.",
+                reason="owner",
+            )
+        return self._current.control.over_mcp == "all"

@@ -1,6 +1,5 @@
 """From YAML to rules. Unknown keys and values out of range are errors; all problems are reported at once."""
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
@@ -9,10 +8,10 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.errors import find_nearest
 from tokonoma.core.policy import LAYERS, Layer, LayerRule, RetrievalSettings
 from tokonoma.policy import rules
-from tokonoma.policy.breadth import find_breadth_problem
+from tokonoma.policy.breadth import can_compile, check_pattern, find_breadth_problem
 from tokonoma.policy.detections import Detector, Nature
 from tokonoma.policy.rules import DAY, PolicyRules
-from tokonoma.policy.scan import KINDS_BY_NATURE, compile_pattern
+from tokonoma.policy.scan import KINDS_BY_NATURE
 from tokonoma.policy.yaml_tree import PolicyProblem, YamlNode, parse_yaml, policy_error
 
 T = TypeVar("T")
@@ -20,16 +19,18 @@ _LENGTHS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": DAY, "w": 7 * DAY}
 _PLACE = ("module", "space", "path")
 _TAG = re.compile(r"\*|[A-Za-z][\w.-]*(:([\w./-]+|\*))?")
 _KIND = re.compile(r"[a-z][a-z0-9_]{1,31}")
+_BUILTIN_KINDS = KINDS_BY_NATURE["pii"] | KINDS_BY_NATURE["secret"]
 _TOP = (
     "version", "scopes", "boundary_classes", "labels", "masks", "invariants", "callers", "detectors", "kinds", "writes",
     "retrieval",
 )  # fmt: skip
 
 
-def parse_policy(text: str, *, proposed: bool = False) -> PolicyRules:
-    """Raises Invalid with line, column and key of every problem. `proposed`: it is to be applied, and no detector of it
-    may match nearly everything."""
-    parser = _PolicyParser(proposed)
+def parse_policy(text: str, *, proposed: bool = False, modules: Collection[str] = ()) -> PolicyRules:
+    """Raises Invalid with line, column and key of every problem. `proposed`: it is to be applied. Then no detector may
+    match nearly everything or change a built-in kind, and a place must name one of the `modules`, if they are given. A
+    stored policy stays readable, for example after a plugin was removed."""
+    parser = _PolicyParser(proposed, modules)
     parsed = parser.parse_rules(_unwrap(parse_yaml(text)))
     if parser.problems:
         raise policy_error(sorted(parser.problems, key=lambda each: (each.line, each.column)))
@@ -50,16 +51,17 @@ def _unwrap(root: YamlNode) -> YamlNode:
 class _PolicyParser:
     """Collects problems. What cannot be parsed gets a placeholder, which is never used: the whole policy is refused."""
 
-    def __init__(self, proposed: bool) -> None:
-        self._proposed = proposed
+    def __init__(self, proposed: bool, modules: Collection[str]) -> None:
+        self._proposed, self._modules = proposed, modules
         self.problems: list[PolicyProblem] = []
-        self._known = set(KINDS_BY_NATURE["pii"] | KINDS_BY_NATURE["secret"])
+        self._known = set(_BUILTIN_KINDS)
+        self._own: dict[str, str] = {}  # kinds of its own detectors, with their class
 
     def parse_rules(self, root: YamlNode) -> PolicyRules:
         given = self._members(root, _TOP)
         if "version" not in given:
             self._report(root, "version is missing", None)
-        detectors = tuple(self._list(given.get("detectors"), self._detector))
+        detectors = self._detectors(given.get("detectors"))
         masks = tuple(self._list(given.get("masks"), self._mask_rule))
         classes = self._each(given.get("boundary_classes"), CLASSIFICATIONS, self._class)
         return PolicyRules(
@@ -120,7 +122,12 @@ class _PolicyParser:
         if space and not space.startswith("/"):
             self._report(given["space"], "a space starts with /", None)
         root = space.rstrip("/") or ("/" if space else "")
-        return self._text(given.get("module")), root, self._text(given.get("path"))
+        module = self._text(given.get("module"))
+        if module and self._proposed and self._modules and module not in self._modules:
+            meant = find_nearest(module, self._modules, 1)
+            hint = f"did you mean {meant[0]}?" if meant else f"there are: {', '.join(self._modules)}"
+            self._report(given["module"], f"there is no module {module!r}; {hint}", None)
+        return module, root, self._text(given.get("path"))
 
     def _invariant(self, node: YamlNode) -> rules.Invariant:
         given = self._members(node, ("class", "scope", "deny"))
@@ -131,18 +138,38 @@ class _PolicyParser:
         effects = cast("Any", deny or ("read", "write"))
         return rules.Invariant(self._classification(given["class"]), cast("Any", scope), effects)
 
+    def _detectors(self, node: YamlNode | None) -> tuple[Detector, ...]:
+        before = len(self.problems)
+        detectors = tuple(self._list(node, self._detector))
+        if node is not None and detectors and len(self.problems) == before and not can_compile(detectors):
+            self._report(node, "these patterns are too large together; make them shorter or fewer", None)
+        return detectors
+
     def _detector(self, node: YamlNode) -> Detector:
         given = self._members(node, ("kind", "class", "pattern"))
         if not {"kind", "pattern"} <= given.keys():
             return self._report(node, "a detector needs kind and pattern", Detector("x", "pii", "x"))
         kind, pattern = self._text(given["kind"]), self._text(given["pattern"])
-        if not _KIND.fullmatch(kind):
-            self._report(given["kind"], "a kind consists of lower-case letters, digits and _", None)
+        nature = self._one_of(given.get("class"), ("pii", "secret"), "pii")
+        if problem := self._check_kind(kind, nature):
+            self._report(given["kind"], problem, None)
         problem = check_pattern(pattern) or (find_breadth_problem(pattern) if self._proposed else "")
         if problem:
             self._report(given["pattern"], problem, None)
         self._known.add(kind)
-        return Detector(kind, cast("Nature", self._one_of(given.get("class"), ("pii", "secret"), "pii")), pattern)
+        return Detector(kind, cast("Nature", nature), pattern)
+
+    def _check_kind(self, kind: str, nature: str) -> str:
+        """What is wrong with the kind of a detector; empty if it is fine."""
+        if not _KIND.fullmatch(kind):
+            return "a kind consists of lower-case letters, digits and _"
+        if not self._proposed:
+            return ""
+        if kind in _BUILTIN_KINDS or kind in KINDS_BY_NATURE:
+            return f"{kind} is a built-in kind; choose another name"
+        if self._own.setdefault(kind, nature) != nature:
+            return f"another detector gives {kind} the class {self._own[kind]}; a kind has one class"
+        return ""
 
     def _writes(self, node: YamlNode | None) -> Mapping[Nature, rules.WriteAction]:
         given = self._members(node, tuple(rules.WRITE_ACTIONS)) if node is not None else {}
@@ -198,7 +225,7 @@ class _PolicyParser:
     ) -> dict[Any, T]:
         if node is None or node.value is None:
             return {}
-        names = allowed if allowed is not None else list(cast("Mapping[str, YamlNode]", node.value or {}))
+        names = allowed if allowed is not None else list(node.value) if isinstance(node.value, Mapping) else ("NAME",)
         return {name: read(each) for name, each in self._members(node, names).items()}
 
     def _list(self, node: YamlNode | None, read: Callable[[YamlNode], T]) -> list[T]:
@@ -248,7 +275,7 @@ class _PolicyParser:
         if node is None:
             return default
         value = node.value
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             return self._report(node, "expected a number", default)
         if not low <= value <= high or (whole and not isinstance(value, int)):
             return self._report(node, f"expected a {'whole ' if whole else ''}number from {low:g} to {high:g}", default)
@@ -264,14 +291,3 @@ class _PolicyParser:
         if found is None or int(found[1]) == 0:
             return self._report(node, "a duration looks like 30m, 12h, 7d, 4w or inf", DAY)
         return int(found[1]) * _LENGTHS[found[2]]
-
-
-def check_pattern(pattern: str) -> str:
-    """Why RE2 rejects a pattern, or that it matches the empty text; empty if it is fine."""
-    if not pattern or len(pattern) > 1000:
-        return "a pattern has 1 to 1000 characters"
-    try:
-        compiled = compile_pattern(pattern)
-    except ValueError as error:
-        return f"RE2 rejects this pattern: {error}"
-    return "this pattern matches the empty text" if compiled.search(b"") else ""

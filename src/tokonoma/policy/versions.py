@@ -1,13 +1,13 @@
 """The stored versions of the policy (none is ever deleted), the one in force, and the state of a transition."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.core.module import Migration
 from tokonoma.core.policy import PolicyVersion
+from tokonoma.policy.proposals import TABLE as PROPOSAL_TABLE
 from tokonoma.policy.rules import DEFAULT_RULES, DEFAULT_TEXT
 
 TABLES = (
@@ -43,8 +43,9 @@ TABLES = (
             )""",
         ),
     ),
+    PROPOSAL_TABLE,
     # The `masks_key` that the records were scanned with. Another one, after an update of the program: they are again.
-    Migration("003_scan", ("create table policy_scan (id integer not null primary key, masks text not null)",)),
+    Migration("004_scan", ("create table policy_scan (id integer not null primary key, masks text not null)",)),
 )
 
 _HEAD = """select number, salt, coming, leaving, (select masks from policy_scan where id = 1)
@@ -182,14 +183,11 @@ def list_versions(rows: Rows, limit: int, before: int | None) -> list[PolicyVers
     return listed
 
 
-def save_version(
-    statements: Statements, asked: str, yaml: str, by: str, approver: str, rolled_back_to: str = ""
-) -> PolicyVersion:
+def save_version(statements: Statements, wanted: PolicyVersion) -> PolicyVersion:
     """Store a policy under its version, or under the next free one, and begin the transition to it. The head must be
-    locked."""
+    locked. Returns it with its number and version."""
     ((number,),) = statements.rows("select coalesce(max(number), 0) + 1 from policy_version")
-    name = next_free_version(statements, asked)
-    saved = PolicyVersion(number, name, yaml, now(), by, approver, rolled_back_to)
+    saved = replace(wanted, number=number, version=next_free_version(statements, wanted.version))
     statements.run(
         f"insert into policy_version ({_COLUMNS}) values (:number, :version, :yaml, :applied_at, :applied_by,"  # noqa: S608
         " :approver, :rolled_back_to)",
@@ -200,9 +198,17 @@ def save_version(
     return saved
 
 
+def find_newest_name(rows: Rows, head: PolicyHead) -> str:
+    """The version that was accepted last; `none` if its row is lost, so that another can still replace it."""
+    try:
+        return read_version(rows, head.newest).version
+    except Missing:
+        return "none"
+
+
 def check_expected(rows: Rows, head: PolicyHead, expected: str | None) -> None:
     """Conflict if the newest policy is not the expected one."""
-    current = read_version(rows, head.newest).version
+    current = find_newest_name(rows, head)
     if expected is not None and expected != current:
         raise Conflict(
             f"The policy in force is {current}, not {expected}. Read it, then try again. Nothing was changed.",

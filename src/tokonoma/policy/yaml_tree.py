@@ -88,15 +88,22 @@ def _check_events(text: str) -> None:
 
 def _build_node(node: Any, key: str) -> YamlNode:
     line, column = node.start_mark.line + 1, node.start_mark.column + 1
-    if isinstance(node, yaml.MappingNode):
+    kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
+    if isinstance(node, yaml.MappingNode) and kind == "map":
         return YamlNode(dict(_build_members(node, key)), "", key, line, column)
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.SequenceNode) and kind == "seq":
         items = [_build_node(each, f"{key}[{place}]") for place, each in enumerate(node.value)]
         return YamlNode(items, "", key, line, column)
-    kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
-    if kind not in _SCALARS:
+    if not isinstance(node, yaml.ScalarNode) or kind not in _SCALARS:
         raise _error_at(node.start_mark, f"the tag {kind} is not allowed", key)
-    return YamlNode(_build_scalar(kind, node.value, node), node.value, key, line, column)
+    return YamlNode(_build_scalar(kind, _check_text(node, key), node, key), node.value, key, line, column)
+
+
+def _check_text(node: Any, key: str) -> str:
+    """The text of a scalar. An escape like \\ud800 is no character, and could be neither stored nor sent."""
+    if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+        raise _error_at(node.start_mark, "it contains half of a surrogate pair", key)
+    return node.value
 
 
 def _build_members(node: Any, key: str) -> Iterator[tuple[str, YamlNode]]:
@@ -104,6 +111,7 @@ def _build_members(node: Any, key: str) -> Iterator[tuple[str, YamlNode]]:
     for name, value in node.value:
         if not isinstance(name, yaml.ScalarNode):
             raise _error_at(name.start_mark, "a key must be a word", key)
+        _check_text(name, key)
         place = f"{key}.{name.value}" if key else name.value
         if name.value in seen:
             raise _error_at(name.start_mark, "this key appears twice", place)
@@ -111,7 +119,7 @@ def _build_members(node: Any, key: str) -> Iterator[tuple[str, YamlNode]]:
         yield name.value, _build_node(value, place)
 
 
-def _build_scalar(kind: str, text: str, node: Any) -> Any:
+def _build_scalar(kind: str, text: str, node: Any, key: str) -> Any:
     if kind == "null":
         return None
     if kind == "bool":
@@ -119,6 +127,6 @@ def _build_scalar(kind: str, text: str, node: Any) -> Any:
     if kind in ("int", "float"):
         try:
             return _YAML.SafeLoader("").construct_object(node)
-        except (ValueError, OverflowError):
-            raise policy_error([PolicyProblem("", "this number is not valid", node.start_mark.line + 1, 1)]) from None
+        except (ValueError, OverflowError, IndexError):
+            raise _error_at(node.start_mark, "this number is not valid", key) from None
     return text

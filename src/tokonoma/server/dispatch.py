@@ -7,8 +7,11 @@ from tokonoma.catalogue.registry import GATEWAY, Registry, to_mcp_tool
 from tokonoma.core.call import Call, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing
+from tokonoma.core.module import ModuleInfo
 from tokonoma.core.tracing import Tracer, format_traceparent
 from tokonoma.gateway import INSTRUCTIONS, META_TOOLS, describe_modules
+from tokonoma.pipeline.identify import CallerIdentifier
+from tokonoma.server import prompts
 from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
 from tokonoma.server.results import build_result, choose_codes
 
@@ -24,19 +27,30 @@ class ToolDispatcher:
         version: str,
         registry: Registry,
         run: RunCall,
-        identify: Callable[[Caller], Principal],
+        identify: CallerIdentifier,
         direct: Sequence[str] = (),
         tracer: Tracer | None = None,
     ) -> None:
         self.version = version
         self._registry, self._run, self._identify, self._direct, self._tracer = registry, run, identify, direct, tracer
 
+    def recall(self, caller: Caller) -> Principal | None:
+        return self._identify.recall(caller)
+
     def identify(self, caller: Caller) -> Principal:
         return self._identify(caller)
 
     def get_instructions(self, caller: Caller) -> str:
-        del caller
-        return INSTRUCTIONS
+        return "\n".join([INSTRUCTIONS, *prompts.list_instructions(self._list_modules(caller))])
+
+    def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return prompts.list_prompts(self._list_modules(caller))
+
+    def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        return prompts.get_prompt(self._list_modules(caller), name, arguments)
+
+    def _list_modules(self, caller: Caller) -> Sequence[ModuleInfo]:
+        return self._registry.visible_modules(self._identify(caller))
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         principal = self._identify(caller)

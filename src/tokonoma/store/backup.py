@@ -2,7 +2,9 @@
 
 import errno
 import os
+import re
 import secrets
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +18,9 @@ from tokonoma.store.database import Database, store_error
 from tokonoma.store.file_archive import FileRoots, append_files, check_seal, verify_files
 from tokonoma.store.file_restore import RestoredFiles, stage_files
 from tokonoma.store.migrate import MigrationSets, check_order, read_applied
+
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
+_ABANDONED = 3_600  # seconds since the last change of a file that belongs to no running backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,12 @@ def create_backup(database: Database, target: Path, roots: FileRoots | None = No
     with database.reading() as tx:
         if not read_applied(database, tx):
             raise Unready("The database has no tables of Tokonoma yet: there is nothing to save.", reason="empty")
+    return save_backup(database, target, roots)
+
+
+def save_backup(database: Database, target: Path, roots: FileRoots | None = None) -> BackupContents:
+    """`create_backup` of a database that is known to have tables. A migration calls it inside its transaction: it opens
+    no block."""
     with _write_atomically(target) as temporary:
         counts = database.save_copy(temporary)
         append_files(temporary, roots, now(), _own_files(database, target))
@@ -147,6 +158,7 @@ def _write_atomically(target: Path) -> Generator[Path]:
     except OSError as error:
         raise Invalid(f"{target} cannot be written. Check its folder.", reason="path") from error
     try:
+        _remove_left_over(target.parent)
         yield temporary
         _sync(temporary)
         temporary.rename(target)
@@ -157,6 +169,14 @@ def _write_atomically(target: Path) -> Generator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove what backups that were killed have left. One that is being made is written to all the time."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _PARTIAL.fullmatch(path.name) and path.lstat().st_mtime < time.time() - _ABANDONED:
+                path.unlink()
 
 
 def _sync(path: Path) -> None:

@@ -54,7 +54,8 @@ class Database(Protocol):
         ...
 
     def writing(self, cancel_token: CancelToken | None = None) -> AbstractContextManager[Statements]:
-        """One transaction: committed at the end of the block, rolled back on an exception. Blocks do not nest.
+        """One transaction: committed at the end of the block, rolled back on an exception. Blocks of a thread do not
+        nest: on PostgreSQL each has a connection, and who has one must not wait for another.
 
         A statement that fails ends the transaction, also if its error was caught: the block raises it again at its end.
         """
@@ -63,6 +64,11 @@ class Database(Protocol):
     def find_problems(self) -> list[str]: ...  # in words; empty if nothing is wrong
     def has_checksums(self) -> bool: ...  # whether every page that is read is compared with its checksum
     def size(self) -> int: ...  # bytes on disk
+
+    def update_statistics(self) -> int:
+        """Let the planner of queries look at tables that have grown since it did so last; how many it looked at. Each
+        is read in part only, in a transaction of its own, and a call without such tables costs next to nothing."""
+        ...
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         """Copy everything into an empty file; the rows of each table. `sound=False` copies damaged data as it is."""

@@ -16,7 +16,7 @@ from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, Relation
 
 Reader = Callable[[ImportSource], Iterator[SourceItem]]
 Record = MemoRecord | RelationRecord
-RecordOutcome = Mapping[str, str]  # outcome, why
+RecordOutcome = Mapping[str, str]  # outcome, why, note
 SendBatch = Callable[
     [Sequence[MemoRecord], Sequence[RelationRecord], Sequence[str]], Mapping[str, Sequence[RecordOutcome]]
 ]
@@ -135,6 +135,8 @@ class ImportTally:
         (self.memos if isinstance(record, MemoRecord) else self.relations)[outcome] += 1
         if outcome in ("skipped", "kept"):
             (self.skipped if outcome == "skipped" else self.kept).add(record.place, result.get("why", ""))
+        if "note" in result:
+            self.notes.add(record.place, result["note"])
 
 
 class Importer:

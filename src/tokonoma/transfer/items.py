@@ -23,14 +23,14 @@ from tokonoma.transfer.model import Remark, SourceError
 MARK = "tokonoma_item"
 FORMAT = 1
 _ID_NAMESPACE = uuid.UUID("5f0c6f5e-3a0b-5d5c-9d0e-6974656d7321")
-_TEXTS = ("type", "title", "description", "status", "priority", "category", "version")
+_TEXTS = ("type", "title", "description", "status", "priority", "category", "version", "assignee")
 _TIMES = {
     "start_date": "start_at", "end_date": "end_at", "created": "created_at", "updated": "updated_at",
     "deleted": "deleted_at",
 }  # fmt: skip
 _IDENTITY = ("namespace", "uid", "created_by", "updated_by")
 _NUMBERS = ("id", "revision")
-_KNOWN = frozenset({MARK, *_TEXTS, *_TIMES, *_IDENTITY, *_NUMBERS, "tags", "related", "aliases", "digest"})
+_KNOWN = frozenset({MARK, *_TEXTS, *_TIMES, *_IDENTITY, *_NUMBERS, "tags", "related", "aliases", "comments", "digest"})
 
 ItemFields = dict[str, Any]
 
@@ -121,6 +121,7 @@ def format_page(item: ItemFields) -> str:
     fields |= {name: item[name] for name in _TEXTS[2:] if item[name] or name in ("status", "priority")}
     fields |= {name: format_time(item[key]) for name, key in _TIMES.items() if item.get(key) is not None}
     lists = {"tags": item["tags"], "related": item["links"], "aliases": item["aliases"]}
+    lists["comments"] = [{**each, "at": format_time(each["at"])} for each in item["comments"]]
     fields |= {name: values for name, values in lists.items() if values}
     fields |= {name: item[name] for name in (*_IDENTITY, "revision")}
     return format_front_matter({**fields, "digest": compute_digest(item)}) + item["content"] + "\n"
@@ -142,6 +143,7 @@ def parse_page(text: str, inside: str) -> ItemFields:
         raise SourceError(f"It has the unknown key {unknown[0]!r}; known keys: {', '.join(sorted(_KNOWN))}.")
     given = {name: value for name, value in fields.items() if value is not None}
     item: ItemFields = {"content": body.removesuffix("\n"), "links": _parse_links(fields)}
+    item["comments"] = _parse_comments(fields)
     for name in ("aliases", "tags"):
         item[name] = [each if isinstance(each, str) else json.dumps(each) for each in _parse_list(fields, name)]
     item |= {name: _parse_text(name, given[name]) for name in (*_TEXTS, *_IDENTITY) if name in given}
@@ -157,10 +159,13 @@ def parse_page(text: str, inside: str) -> ItemFields:
 
 def compute_digest(item: ItemFields) -> str:
     """A digest of the fields that people may edit, so without ids, authors and times of change."""
-    texts = {name: item.get(name) or "" for name in (*_TEXTS, "content")}
+    texts = {name: item.get(name) or "" for name in (*_TEXTS, "content") if item.get(name) or name != "assignee"}
     times = {key: item.get(key) for key in ("start_at", "end_at", "deleted_at")}
     links = sorted([link["to"], link.get("uid") or "", link.get("kind") or "related"] for link in item["links"])
-    text = json.dumps([texts, times, item["tags"], links, sorted(item["aliases"])], sort_keys=True, ensure_ascii=False)
+    parts: list[Any] = [texts, times, item["tags"], links, sorted(item["aliases"])]
+    if item["comments"]:  # else as in files that were written before there were any
+        parts.append(item["comments"])
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -180,6 +185,17 @@ def _parse_links(fields: ItemFields) -> list[dict[str, str]]:
             raise SourceError("An entry of related is neither an address nor {to, uid, kind}.")
         links.append({key: str(value) for key, value in link.items()})
     return links
+
+
+def _parse_comments(fields: ItemFields) -> list[ItemFields]:
+    """Each comment is `{at, by, text}`."""
+    comments: list[ItemFields] = []
+    for each in map(as_object, _parse_list(fields, "comments")):
+        if not isinstance(each.get("text"), str) or not each.keys() <= {"at", "by", "text"}:
+            raise SourceError("An entry of comments is not {at, by, text}.")
+        at = _parse_moment("comments.at", each["at"]) if "at" in each else 0
+        comments.append({"at": at, "by": _parse_text("comments.by", each.get("by", "")), "text": each["text"]})
+    return comments
 
 
 def _parse_text(name: str, value: Any) -> str:

@@ -23,18 +23,18 @@ FieldParser = Callable[[Any], Any]
 
 
 def format_header(**about: object) -> bytes:
-    return _dump_line({"type": TYPE, "format": FORMAT, **about})
+    return dump_line({"type": TYPE, "format": FORMAT, **about})
 
 
 def format_record(record: MemoRecord | RelationRecord) -> bytes:
-    return _dump_line({"type": "memo" if isinstance(record, MemoRecord) else "relation", **to_json(record)})
+    return dump_line({"type": "memo" if isinstance(record, MemoRecord) else "relation", **to_json(record)})
 
 
 def format_footer(memos: int, relations: int) -> bytes:
-    return _dump_line({"type": "end", "memos": memos, "relations": relations})
+    return dump_line({"type": "end", "memos": memos, "relations": relations})
 
 
-def _dump_line(value: Metadata) -> bytes:
+def dump_line(value: Metadata) -> bytes:
     # The same values, but a terminal that shows the file is not steered by them.
     return escape_json(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE).decode()).encode()
 

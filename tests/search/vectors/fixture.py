@@ -39,7 +39,7 @@ class VectorFixture:
         for name, steps in (("search", tables.TABLES), ("vectors", tables.VECTOR_TABLES), ("embed", queue.TABLES)):
             migrate(database, name, steps, lambda _reason: None)
         self.database, self.dimension = database, dimension
-        self.vectors = VectorSearch(database, queue, lambda _rows, _ids: {}, None)
+        self.vectors = VectorSearch(database, queue, lambda _ids: {}, None)
         with database.reading() as rows:
             known = self.vectors.list_models(rows)
         if not known:

@@ -108,7 +108,7 @@ def test_a_role_that_may_not_create_extensions_searches_all_the_same(
     plain = open_database(postgres_at.replace("postgres@", f"{role}@"))
     theirs = VectorFixture.__new__(VectorFixture)
     theirs.database, theirs.model = plain, meaning.model
-    theirs.vectors = type(meaning.vectors)(plain, meaning.vectors._queue, lambda _rows, _ids: {}, None)
+    theirs.vectors = type(meaning.vectors)(plain, meaning.vectors._queue, lambda _ids: {}, None)
     theirs.settle()
     assert not indexed(meaning)
     assert theirs.ids(vectors[2], 3) == exact(ids, vectors, vectors[2], 3)

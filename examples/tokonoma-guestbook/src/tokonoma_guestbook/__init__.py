@@ -1,7 +1,7 @@
 """guestbook: visitors leave a line, newest first."""
 
 from tokonoma.core.module import Module, Tool
-from tokonoma_guestbook.tables import RECORDS, TABLES, documents, read
+from tokonoma_guestbook.tables import RECORDS, TABLES, documents, read, reclassify
 from tokonoma_guestbook.tools import PAGE_INPUT, PAGE_OUTPUT, entries, page, sign
 
 MODULE = Module(
@@ -16,4 +16,5 @@ MODULE = Module(
     record_tables=RECORDS,
     read=read,
     documents=documents,
+    reclassify=reclassify,
 )

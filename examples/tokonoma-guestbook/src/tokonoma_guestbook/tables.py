@@ -1,8 +1,17 @@
 """What the guestbook stores, how an address leads to one entry of it, and how all of them are listed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tokonoma.core.desk import Document, Record, Row, Rows, format_address, parse_address
+from tokonoma.core.desk import (
+    Classification,
+    Document,
+    Record,
+    Row,
+    Rows,
+    Statements,
+    format_address,
+    parse_address,
+)
 from tokonoma.core.module import Migration
 
 TABLES = (
@@ -20,6 +29,16 @@ TABLES = (
             "create index guestbook_entry_space on guestbook_entry (space, id)",
         ),
     ),
+    Migration(
+        "002_label",
+        # Entries from before there was a `reclassify` take the class that the index has for them.
+        (
+            """update guestbook_entry set label = coalesce(
+                (select label from document where address = 'tokonoma://guestbook/' || guestbook_entry.id), label
+            )""",
+        ),
+        rewrites=True,
+    ),
 )
 
 RECORDS = frozenset({"guestbook_entry"})
@@ -33,6 +52,12 @@ def read(rows: Rows, address: str) -> Record | None:
         return None
     space, label, signed_by, words = row
     return Record(address, "guestbook", space, label, title=f"{signed_by} in the guestbook", text=words)
+
+
+def reclassify(statements: Statements, classifications: Mapping[str, Classification]) -> None:
+    """The policy has given these entries, by address, another class: at once when they are signed, or later."""
+    entries = [{"id": parse_address(address)[1], "label": label} for address, label in classifications.items()]
+    statements.run_many("update guestbook_entry set label = :label where id = :id", entries)
 
 
 def document(entry_id: str, space: str, name: str, words: str, signed_at: int) -> Document:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as pages
 from tokonoma.core.clock import format_time as time_shown
 from tokonoma.core.content import ResourceContent, RichResult
 from tokonoma.core.desk import Desk, format_address
@@ -74,7 +73,7 @@ def entries(
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None,
 ) -> GuestEntries:
     """What was written into the guestbook, newest first."""
-    (before,) = pages.decode("guestbook", cursor) if cursor else (_LAST,)
+    (before,) = desk.open_cursor("guestbook", cursor) if cursor else (_LAST,)
     rows = desk.rows(_PAGE, before=before, most=limit + 1)
     for row in rows[:limit]:
         desk.cite(format_address("guestbook", row[0]))  # the answer names who wrote them
@@ -93,7 +92,7 @@ def entries(
         "has_more": len(rows) > limit,
     }
     if page["has_more"]:
-        page["next_cursor"] = pages.encode("guestbook", page["items"][-1]["id"])
+        page["next_cursor"] = desk.seal_cursor("guestbook", page["items"][-1]["id"])
     return page
 
 

@@ -120,6 +120,11 @@ def describe_plugin(offer: PluginOffer, others: Iterable[str] = ()) -> ModuleInf
         )
     if problem := find_name_problem(module.name) or find_table_problem(module, others):
         raise _invalid_plugin(offer, problem)
+    if module.reclassify is None and (module.record_tables or module.read or module.documents):
+        raise _invalid_plugin(
+            offer,
+            "it has records (record_tables, read or documents) but no `reclassify`: they could not follow the policy",
+        )
     _check_tools(offer, module.tools)
     try:
         return catalogue.describe_module(module, offer.source)
@@ -132,6 +137,11 @@ def check_unique(module: ModuleInfo, others: Sequence[ModuleInfo]) -> None:
     if any(other.name == module.name for other in others):
         raise Conflict(f"There is already a module called {module.name!r}; a plugin cannot take its place.")
     owners = {name: other.name for other in others for entry in other.entries for name in full_names(entry)}
+    taken = {f"{other.name}_{prompt.name}" for other in others for prompt in other.prompts}
+    for name in (f"{module.name}_{prompt.name}" for prompt in module.prompts):
+        if name in taken or not _LISTED.fullmatch(name):
+            raise Invalid(f"The prompt {name!r} of {module.name} cannot be listed: its name is taken or not allowed.")
+        taken.add(name)
     for entry in module.entries:
         if not _LISTED.fullmatch(entry.listed):
             rule = "clients take 1 to 64 of a-z A-Z 0-9 _ -"

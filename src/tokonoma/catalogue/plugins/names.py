@@ -41,8 +41,10 @@ SERVER_TABLES = frozenset(
         "item_alias",
         "item_change",
         "item_gate",
+        "item_gram",
         "item_hint",
         "item_link",
+        "item_mention",
         "item_reference",
         "item_tag",
         "job_lease",
@@ -57,6 +59,7 @@ SERVER_TABLES = frozenset(
         "memo_relation",
         "migration",
         "policy_head",
+        "policy_proposal",
         "policy_relabel",
         "policy_scan",
         "policy_version",
@@ -103,6 +106,12 @@ def find_table_problem(module: Module, others: Iterable[str]) -> str:
             belongs = f"belongs to the module {owner!r}" if owner else f"does not begin with {module.name + '_'!r}"
             return f"the name of its table or index {table!r} {belongs}"
     return ""
+
+
+def find_unclassified(module: Module) -> frozenset[str]:
+    """The tables of a plugin whose texts follow no policy by themselves: all but the records that it reclassifies."""
+    classified = module.record_tables if module.reclassify is not None else frozenset[str]()
+    return module.unclassified_tables | (frozenset(_list_tables(module)) - classified)
 
 
 def _owns(name: str, table: str) -> bool:

@@ -13,6 +13,7 @@ from tokonoma.catalogue.plugins.enable import find_problem, list_offers
 from tokonoma.cli.backup import find_file_roots, load_known_tables
 from tokonoma.cli.doctor.files import check_backups, check_files
 from tokonoma.cli.doctor.machine import Finding, run_check
+from tokonoma.cli.doctor.policy import check_policy
 from tokonoma.cli.output import pluralize
 from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
@@ -70,7 +71,7 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
         yield from run_check("clock", lambda: check_clock(database))
         yield from run_check("keys", lambda: check_keys(database))
-        yield from run_check("records", lambda: check_records(database))
+        yield from run_check("records", lambda: [*check_records(database), *check_policy(database)])
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
         roots, days = find_file_roots(app), app.settings.get_int("trash_days")
         yield from run_check("files", lambda: check_files(database, roots, days))

@@ -1,4 +1,5 @@
-"""`items export` and `items import`: a folder of Markdown files, one for each item, to keep in git."""
+"""`items export` and `items import`: a folder of Markdown files, one for each item, to keep in git; and the import from
+other trackers."""
 
 import sys
 from collections import Counter
@@ -16,8 +17,9 @@ from tokonoma.cli.interrupt import report_interrupt
 from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items.model import MODULE_NAME
-from tokonoma.transfer.items import ItemFields, ItemFolder, read_pages
+from tokonoma.transfer.items import ItemFields, ItemFolder
 from tokonoma.transfer.model import Remark
+from tokonoma.transfer.trackers import TrackerReader, find_reader
 
 _BATCH = 200
 _OUTCOMES = ("saved", "changed", "unchanged", "kept", "conflict", "skipped")
@@ -60,19 +62,32 @@ def export_to_items_folder(app: App, target: ItemFolder, type_: str, *, trash: b
 
 
 @command("import", "database_url")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(("auto", "markdown", "github", "linear", "beads")),
+    default="auto",
+    show_default=True,
+    help="The program that wrote SOURCE.",
+)
 @click.option("--dry-run", is_flag=True, help="Report what would happen, but change nothing.")
+@click.option("--seal", is_flag=True, help="Store what the policy refuses, with the class secret, which hides it.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
 @pass_app
-def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
-    """Import new and edited items from the Markdown files in FOLDER.
+def import_items(app: App, source: Path, kind: str, dry_run: bool, seal: bool, as_json: bool) -> None:
+    """Import items from SOURCE: a folder of Markdown files, or an export of another tracker.
 
-    An item that was changed here since the export is not overwritten but reported as a conflict; the exit code is 1.
+    Of GitHub: the JSON of `gh issue list --json …` or of the REST interface. Of Linear: its CSV. Of beads (`bd`): its
+    folder .beads, the JSON lines or the SQLite file. A source can be imported again: only what has changed there is
+    changed here. An item that was changed here is not overwritten but reported; after a conflict the exit code is 1.
+    So it is for an item that contains a secret that the policy does not allow to be stored.
     """
-    if not folder.exists():
-        raise Missing(f"There is no folder {folder}.")
-    pages, remarks = _read_folder(folder)
-    options = {"dry_run": dry_run, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
+    if not source.exists():
+        raise Missing(f"There is no file or folder {source}.")
+    found, reader = find_reader(source, kind)
+    pages, remarks = _read_source(reader, source)
+    options = {"dry_run": dry_run, "seal": seal, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
     results: list[dict[str, Any]] = []
     with report_interrupt(lambda: f"Imported until then: {_format_outcomes(results)}. Run it again to continue."):
         for start in range(0, len(pages), _BATCH):
@@ -81,15 +96,18 @@ def import_items(app: App, folder: Path, dry_run: bool, as_json: bool) -> None:
     for (inside, _), result in zip(pages, results, strict=True):
         if "why" in result:
             remarks.append(Remark(inside, result["why"], lost=result["outcome"] in ("conflict", "skipped")))
+        if "note" in result:
+            remarks.append(Remark(inside, result["note"], lost=False))
     if not dry_run:
         with report_interrupt(lambda: f"Imported without all links: {_format_outcomes(results)}. Run it again."):
             remarks += _import_links(app, pages, results)
+        app.database.update_statistics()
     if as_json:
-        details = {"folder": str(folder), "dry_run": dry_run, **_count_outcomes(results)}
+        details = {"source": str(source), "format": found, "dry_run": dry_run, **_count_outcomes(results)}
         print_json({**details, "remarks": [asdict(each) for each in remarks]})
     else:
         verb = "Would import" if dry_run else "Imported"
-        print_line(f"{verb} from {folder}: {_format_outcomes(results)}")
+        print_line(f"{verb} from {source}: {_format_outcomes(results)}")
         _print_remarks("Remarks", remarks)
     sys.exit(1 if any(each.lost for each in remarks) else 0)
 
@@ -103,11 +121,11 @@ def _format_outcomes(results: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{number} {name}" for name, number in _count_outcomes(results).items())
 
 
-def _read_folder(folder: Path) -> tuple[list[Page], list[Remark]]:
+def _read_source(reader: TrackerReader, source: Path) -> tuple[list[Page], list[Remark]]:
     pages: list[Page] = []
     remarks: list[Remark] = []
     paths: dict[str, str] = {}
-    for each in read_pages(folder):
+    for each in reader(source):
         if isinstance(each, Remark):
             remarks.append(each)
             continue
@@ -126,16 +144,18 @@ def _import_links(app: App, pages: list[Page], results: list[dict[str, Any]]) ->
     linked = [
         {"uid": each["uid"], "links": item["links"]}
         for (_, item), each in zip(pages, results, strict=True)
-        if each["outcome"] in ("saved", "changed")
+        if each["outcome"] in (("saved", "changed", "unchanged") if item.get("foreign") else ("saved", "changed"))
     ]
-    stored = {each["uid"] for each in linked}
+    written = {each["uid"] for each in results if each["outcome"] in ("saved", "changed")}
+    only_add = any(item.get("foreign") for _, item in pages)
     remarks: list[Remark] = []
     for start in range(0, len(linked), _BATCH):
         batch = linked[start : start + _BATCH]
         ends = {link.get("uid") for each in batch for link in each["links"]} | {each["uid"] for each in batch}
-        params = {"items": batch, "accepted": sorted(ends & stored)}
+        params = {"items": batch, "accepted": sorted(ends & written), "only_add": only_add}
         for lost in call_owner_tool(app, MODULE_NAME, "import.links", params)["lost"]:
-            remarks.append(Remark(paths[lost["uid"]], f"There is no item at {lost['to']}; the link was skipped."))
+            why = lost.get("why", f"There is no item at {lost['to']}; the link was skipped.")
+            remarks.append(Remark(paths[lost["uid"]], why.removesuffix(" Nothing was changed.")))
     return remarks
 
 

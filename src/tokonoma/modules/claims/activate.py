@@ -1,24 +1,20 @@
 """pce.memory.activate, .context.get and .search: the claims that fit a task and that the policy allows, ranked."""
 
-import hashlib
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, parse_address
-from tokonoma.core.errors import Expired, Invalid, Missing
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Expired, Missing
 from tokonoma.core.ids import uuid7
-from tokonoma.core.policy import LAYERS, DeskPolicy, Layer
-from tokonoma.core.query import Condition, Hit, Query, SearchFilter
 from tokonoma.core.recent import RecentResults
-from tokonoma.modules.claims import model, ranking
-from tokonoma.modules.claims.hooks import load_claims, load_evidence
+from tokonoma.modules.claims import model
+from tokonoma.modules.claims.hooks import load_claims, load_warnings
 from tokonoma.modules.claims.model import Allow, PageCursor, ScoredClaimItem
-from tokonoma.modules.claims.ranking import ClaimHit, ScoredClaim
+from tokonoma.modules.claims.recall import RecallPage, recall_page
 
 Scopes = Annotated[list[model.Scope] | None, Field(min_length=1, max_length=3, description="default: all three")]
 TopK = Annotated[int | None, Field(ge=1, le=50, description="default: k_final of the policy")]
@@ -27,15 +23,6 @@ IncludeMeta = Annotated[bool, Field(description="also return the parts of the sc
 _EXPIRED_KEPT_FOR = 7 * 86_400_000  # milliseconds in which context.get still says that a context has expired
 _RECENT_MS = 30 * 60_000  # in which a caller that may only read can come back for its context
 _recent = RecentResults()
-
-
-class RecallPage(NamedTuple):
-    scopes: list[Layer]
-    tags: tuple[str, ...]
-    claims: Sequence[ScoredClaim]
-    items: list[ScoredClaimItem]
-    alpha: float
-    next_cursor: str | None
 
 
 def activate(
@@ -48,9 +35,10 @@ def activate(
     include_meta: IncludeMeta = False,
 ) -> model.ActivateResponse:
     """Create an active context for a task: the claims that fit it and may be used for it. Put them at the start of your
-    prompt; context.get returns the same context until it expires."""
+    prompt; context.get returns the same context until it expires. A claim that feedback calls harmful or outdated has a
+    warning in `reason`."""
     policy, retrieval = desk.policy, desk.policy.retrieval
-    page = _recall_page(desk, q, scope, allow, top_k, cursor, include_meta)
+    page = recall_page(desk, q, scope, allow, top_k, cursor, include_meta)
     at = desk.now()
     ttls = [ttl for layer in page.scopes if (ttl := policy.layer_rule(layer).ttl) is not None]
     expires = at + min(ttls) if ttls else None
@@ -93,6 +81,10 @@ def context_get(
         for claim in load_claims(desk, list(scores), desk.now())
         if policy.decide(tags, claim.classification, claim.scope).verdict != "deny"
     ]
+    for claim_id, warning in load_warnings(desk, list(scores)).items():
+        for item in items:
+            if item["claim"]["id"] == claim_id:
+                item["reason"] = warning
     items.sort(key=lambda item: (-item["score"], item["claim"]["id"]))
     response: model.ActiveContextResponse = {
         "active_context_id": active_context_id,
@@ -116,7 +108,7 @@ def search(
     include_meta: IncludeMeta = False,
 ) -> model.ClaimSearchResponse:
     """Search claims without creating a context. Best first; equal scores newest first."""
-    page = _recall_page(desk, query, scope, allow, top_k, cursor, include_meta)
+    page = recall_page(desk, query, scope, allow, top_k, cursor, include_meta)
     response: model.ClaimSearchResponse = {
         "items": page.items,
         "has_more": page.next_cursor is not None,
@@ -125,91 +117,6 @@ def search(
     if page.next_cursor is not None:
         response["next_cursor"] = page.next_cursor
     return response
-
-
-def _recall_page(
-    desk: Desk,
-    query: str,
-    scope: Sequence[str] | None,
-    allow: Sequence[str] | None,
-    top_k: int | None,
-    cursor: str | None,
-    meta: bool,
-) -> RecallPage:
-    """The requested page. The search itself returns only what the policy allows."""
-    if not query.strip():
-        raise Invalid("The query is empty.", field="query")
-    policy, retrieval, at = desk.policy, desk.policy.retrieval, desk.now()
-    wanted = [model.parse_scope(each) for each in scope or LAYERS]
-    scopes: list[Layer] = [layer for layer in LAYERS if layer in wanted]
-    tags = model.require_tags(policy, allow, f" It holds: {', '.join(policy.tags) or 'nothing'}.")
-    digest = hashlib.sha256("\0".join([query, *scopes, "\0", *tags]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    offset, cursor_digest = (0, digest) if cursor is None else cursors.decode("claims", cursor)
-    if cursor_digest != digest:
-        raise Invalid("This cursor belongs to another query. Omit it to start from the first page.", field="cursor")
-    end = offset + (top_k or retrieval.k_final)
-    most = max((retrieval.k_txt + retrieval.k_vec) // 2, 2 * end)  # about what two searches of these sizes have joined
-    hits: list[ClaimHit] = []
-    for classifications, layers in _group_readable(policy, scopes, tags).items():
-        conditions = (Condition("scope", "in", tuple(layers)),) if len(layers) < len(LAYERS) else ()
-        where = SearchFilter((model.MODULE_NAME,), conditions=conditions, classifications=classifications)
-        hits += _load_hits(desk, desk.find(Query(query, limit=most, neighbours=False), where).items, query, at)
-    alpha = ranking.choose_alpha(query, retrieval)
-    ranked = ranking.score_claims(query, hits, alpha, retrieval, at)
-    claims = _fit_token_limits(policy, ranking.select_diverse(ranked, end)[offset:end])
-    evidence = load_evidence(desk, [one.claim.id for one in claims]) if meta else {}
-    items = [_build_item(desk, one, alpha, evidence.get(one.claim.id, []), meta) for one in claims]
-    next_cursor = cursors.encode("claims", end, digest) if len(ranked) > end else None
-    return RecallPage(scopes, tags, claims, items, alpha, next_cursor)
-
-
-def _group_readable(
-    policy: DeskPolicy, scopes: Sequence[Layer], tags: Sequence[str]
-) -> dict[tuple[Classification, ...], list[Layer]]:
-    """Scopes by the classes that may be read in them. An invariant may treat one scope differently."""
-    groups: dict[tuple[Classification, ...], list[Layer]] = {}
-    for layer in scopes:
-        readable: list[Classification] = [
-            each for each in CLASSIFICATIONS if policy.decide(tags, each, layer).verdict != "deny"
-        ]
-        if readable:
-            groups.setdefault(tuple(readable), []).append(layer)
-    return groups
-
-
-def _load_hits(desk: Desk, hits: Sequence[Hit], query: str, at: int) -> list[ClaimHit]:
-    claims = {claim.address: claim for claim in load_claims(desk, [parse_address(hit.address)[1] for hit in hits], at)}
-    phrase = query.strip().casefold()
-    return [
-        ClaimHit(claim, hit.text_score, hit.similarity, phrase in claim.text.casefold())
-        for hit in hits
-        if (claim := claims.get(hit.address)) is not None
-    ]
-
-
-def _fit_token_limits(policy: DeskPolicy, claims: Sequence[ScoredClaim]) -> list[ScoredClaim]:
-    """As many as the max_tokens of the scopes allow: a token is about four characters. The first always fits."""
-    left = {layer: policy.layer_rule(layer).max_tokens for layer in LAYERS}
-    fitting: list[ScoredClaim] = []
-    for one in claims:
-        left[one.claim.scope] -= -(-len(one.claim.text) // 4)
-        if left[one.claim.scope] >= 0 or not fitting:
-            fitting.append(one)
-    return fitting
-
-
-def _build_item(
-    desk: Desk, one: ScoredClaim, alpha: float, evidence: list[model.EvidenceResponse], meta: bool
-) -> ScoredClaimItem:
-    item: ScoredClaimItem = {"claim": model.to_response(desk, one.claim), "score": one.score}
-    if meta:
-        item["scores"] = {
-            "text": one.text, "vector": one.vector, "combined": one.combined, "utility": one.claim.utility,
-            "confidence": one.claim.confidence, "quality": one.claim.quality, "recency": one.recency, "g": one.g,
-        }  # fmt: skip
-        item["evidences"] = evidence
-        item["reason"] = ranking.explain_score(one, alpha)
-    return item
 
 
 def _save_context(desk: Desk, page: RecallPage, at: int, expires: int | None) -> str:

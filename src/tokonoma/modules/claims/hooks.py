@@ -13,6 +13,7 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Classification, Desk, Document, Record, Rows, Statements, Tx, parse_address
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.modules.claims.model import MODULE_NAME, Claim, EvidenceResponse, to_document, to_record
+from tokonoma.modules.claims.ranking import describe_doubts
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
@@ -131,7 +132,7 @@ def add_event(
 
 def load_claims(desk: Desk, ids: Sequence[str], at: int) -> list[Claim]:
     """Those that are alive and visible to the caller."""
-    listed, params = _list_params(ids)
+    listed, params = bind_list(ids)
     sql = f"select {COLUMNS} from claim where id in ({listed}) and {ALIVE} and {{visible}}"  # noqa: S608 - parameters
     return [Claim(*row) for row in desk.rows(sql, now=at, **params)] if ids else []
 
@@ -140,7 +141,7 @@ def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResp
     """By claim id, oldest first."""
     if not ids:
         return {}
-    listed, params = _list_params(ids)
+    listed, params = bind_list(ids)
     rows = desk.rows(
         f"""select claim, id, source_type, source_id, at, snippet from claim_evidence
         where claim in ({listed}) and {{visible}} order by claim, at, id""",  # noqa: S608 - parameters
@@ -155,9 +156,25 @@ def load_evidence(desk: Desk, ids: Sequence[str]) -> dict[str, list[EvidenceResp
     return evidence
 
 
-def _list_params(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
+def load_warnings(desk: Desk, ids: Sequence[str]) -> dict[str, str]:
+    """By claim id: what to say of a claim that was often called harmful or outdated."""
+    if not ids:
+        return {}
+    listed, params = bind_list(ids)
+    rows = desk.rows(
+        f"""select c.id, f.signal, sum(f.score) from claim_feedback f join claim c on c.id = f.claim
+        where c.id in ({listed}) and {{visible:c}} group by c.id, f.signal""",  # noqa: S608 - parameters
+        **params,
+    )
+    given: dict[str, dict[str, float]] = {}
+    for claim_id, signal, score in rows:
+        given.setdefault(claim_id, {})[signal] = score
+    return {claim_id: text for claim_id, scores in given.items() if (text := describe_doubts(scores))}
+
+
+def bind_list(values: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The SQL of a list of parameters, and their values."""
-    params = {f"id{number}": each for number, each in enumerate(ids)}
+    params = {f"id{number}": each for number, each in enumerate(values)}
     return ", ".join(f":{name}" for name in params), params
 
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time, now
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Tx, parse_address
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims import model
 from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim, unknown_claim
 from tokonoma.modules.claims.model import Claim, ClaimId, ClaimResponse, Scope, parse_scope, to_response
+from tokonoma.modules.claims.parts import load_parts
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 _FORGET_LIMIT = 1000
@@ -75,8 +75,8 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
         "content_hash": model.compute_hash(claim.text),  # of what is shown: that of a masked text could be guessed at
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
-        "entities": _load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),
-        "relations": _load_parts(desk, "claim_relation", model.ClaimRelation, "props", claim.id),
+        "entities": load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),
+        "relations": load_parts(desk, "claim_relation", model.ClaimRelation, "props", claim.id),
         "utility": claim.utility,
         "confidence": claim.confidence,
         "quality": claim.quality,
@@ -98,7 +98,7 @@ def list_claims(
     cursor: model.PageCursor = None,
 ) -> ClaimListResponse:
     """List stored claims, newest first."""
-    at, last = cursors.decode("claim_list", cursor) if cursor else (2**62, "")
+    at, last = desk.open_cursor("claim_list", cursor) if cursor else (2**62, "")
     rows = desk.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and {{visible}} and (:scope = '' or scope = :scope)
         and (:kind = '' or kind = :kind) and (superseded_by is null or :superseded = 1)
@@ -115,7 +115,7 @@ def list_claims(
     claims = [Claim(*row) for row in rows[:limit]]
     page: ClaimListResponse = {"items": [to_response(desk, claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("claim_list", claims[-1].created_at, claims[-1].id)
+        page["next_cursor"] = desk.seal_cursor("claim_list", claims[-1].created_at, claims[-1].id)
     return page
 
 
@@ -182,6 +182,11 @@ def forget(
     return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_LIMIT}
 
 
+def forget_address(desk: Desk, address: str) -> ClaimForgetResponse:
+    """The owner's own command: also for a claim that the policy hides."""
+    return forget(desk, claim_id=parse_address(address)[1])
+
+
 def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
     """Delete its text; that it existed, and the caller that forgot it, stay recorded. Returns its id."""
     changed = replace(claim, revision=claim.revision + 1)
@@ -232,15 +237,3 @@ def _is_superseded_by(tx: Tx, claim: Claim, by: str) -> bool:
         row = tx.row("select superseded_by from claim where id = :id and {visible}", id=current)
         current = row[0] if row else None
     return current == by
-
-
-def _load_parts(desk: Desk, table: str, members: type, column: str, claim_id: str) -> list[dict[str, Any]]:
-    """Entities or relations, without empty members; `column` holds JSON."""
-    columns = list(members.__annotations__)
-    rows = desk.rows(
-        f"select {', '.join(columns)} from {table} where claim = :id and {{visible}} order by id",  # noqa: S608
-        id=claim_id,
-    )
-    parts = (dict(zip(columns, row, strict=True)) for row in rows)
-    parts = ({**part, column: json.loads(part[column])} for part in parts)
-    return [{name: value for name, value in part.items() if value} for part in parts]

@@ -129,9 +129,12 @@ class Provenance(TypedDict):
     signed: NotRequired[bool]
 
 
+EntityType = Literal["Actor", "Artifact", "Event", "Concept"]
+
+
 class ClaimEntity(TypedDict):
     id: PartName
-    type: Literal["Actor", "Artifact", "Event", "Concept"]
+    type: EntityType
     name: Annotated[str, Field(min_length=1, max_length=500)]
     canonical_key: NotRequired[Annotated[str, Field(max_length=500)]]
     attrs: NotRequired[dict[str, Any]]

@@ -7,12 +7,11 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Denied
 from tokonoma.core.ids import Opaque
-from tokonoma.core.policy import DeskPolicy, PolicyProposal, PolicyVersion
+from tokonoma.core.policy import DeskPolicy, PendingPolicy, PolicyProposal, PolicyVersion
 from tokonoma.modules.claims.model import Allow, PageCursor, Scope, parse_scope, require_tags
 
 
@@ -30,8 +29,15 @@ class ReclassifyProgressResponse(TypedDict):
     total: int
 
 
+class PendingPolicyResponse(TypedDict):
+    id: Opaque
+    loosens: list[str]
+    approve: str
+
+
 class PolicyApplyResponse(TypedDict):
     version: Opaque
+    pending: NotRequired[PendingPolicyResponse]
     preview: NotRequired[dict[str, Any]]
     relabelling: NotRequired[ReclassifyProgressResponse]
 
@@ -80,11 +86,12 @@ def policy_apply(
     dry_run: Annotated[bool, Field(description="return what would change; change nothing")] = False,
     validate_only: Annotated[bool, Field(description="only check the text")] = False,
     expected_version: Annotated[str | None, Field(description="fails if another version is in force")] = None,
-    signature: Annotated[str | None, Field(description="Ed25519 signature of the YAML in base64, if required")] = None,
+    signature: Annotated[str | None, Field(description="Ed25519 signature in base64, if required")] = None,
     approver: Annotated[str | None, Field(max_length=200, description="who approved it")] = None,
 ) -> PolicyApplyResponse:
-    """Put a policy in force for every module. With very many records this takes a while: `relabelling` shows the
-    progress. Every version stays stored; policy.rollback restores one. Only for the owner."""
+    """Put a policy in force for every module. If it loosens the one in force, it is stored as a proposal instead: the
+    answer has `pending` with what it loosens, and the owner approves it at the terminal. With very many records a
+    change takes a while: `relabelling` shows the progress. Every version stays stored. Only for the owner."""
     policy = _require_owner(desk)
     if validate_only:
         return {"version": policy.check(yaml)}
@@ -115,12 +122,12 @@ def policy_history(
     cursor: PageCursor = None,
 ) -> PolicyHistoryResponse:
     """List every policy version, newest first."""
-    (before,) = cursors.decode("policies", cursor) if cursor else (None,)
+    (before,) = desk.open_cursor("policies", cursor) if cursor else (None,)
     found = desk.policy.list_versions(limit + 1, before)
     items = [_policy_response(each) for each in found[:limit]]
     page: PolicyHistoryResponse = {"items": items, "has_more": len(found) > limit}
     if len(found) > limit:
-        page["next_cursor"] = cursors.encode("policies", found[limit - 1].number)
+        page["next_cursor"] = desk.seal_cursor("policies", found[limit - 1].number)
     return page
 
 
@@ -129,7 +136,8 @@ def policy_rollback(
     version: Annotated[str, Field(max_length=40, description="a version of policy.history")],
     expected_version: Annotated[str | None, Field(description="fails if another version is in force")] = None,
 ) -> PolicyApplyResponse:
-    """Put the text of an earlier policy in force again, under a new version. Only for the owner."""
+    """Put the text of an earlier policy in force again, under a new version; a looser one becomes a proposal, as with
+    policy.apply. Only for the owner."""
     policy = _require_owner(desk)
     return _change_policy(desk, lambda tx: policy.rollback(tx, version, expected_version))
 
@@ -140,11 +148,15 @@ def _require_owner(desk: Desk) -> DeskPolicy:
     return desk.policy
 
 
-def _change_policy(desk: Desk, change: Callable[[Tx], PolicyVersion]) -> PolicyApplyResponse:
+def _change_policy(desk: Desk, change: Callable[[Tx], PolicyVersion | PendingPolicy]) -> PolicyApplyResponse:
     desk.policy.prepare()
     with desk.write() as tx:
-        response: PolicyApplyResponse = {"version": change(tx).version}
-    if (progress := desk.policy.reclassify_records()) is not None:
+        changed = change(tx)
+    response: PolicyApplyResponse = {"version": changed.version}
+    if isinstance(changed, PendingPolicy):
+        approve = f"The owner runs `tokonoma policy approve {changed.id}` at the terminal."
+        response["pending"] = {"id": changed.id, "loosens": list(changed.loosens), "approve": approve}
+    elif (progress := desk.policy.reclassify_records()) is not None:
         response["relabelling"] = ReclassifyProgressResponse(**asdict(progress))
     return response
 

@@ -97,6 +97,33 @@ TABLES = (
             "create index active_context_expires on active_context (expires_at)",
         ),
     ),
+    Migration(
+        "002_use",
+        (
+            "alter table claim_feedback add column score {real} not null default 1",
+            # `node`: the same thing in all claims that name it; `folded`: what a search compares.
+            "alter table claim_entity add column node {text} not null default ''",
+            "alter table claim_entity add column folded text not null default ''",
+            """update claim_entity set folded = lower(name || ' ' || canonical_key || ' ' || id),
+                node = case when canonical_key <> '' then canonical_key else type || ':' || lower(name) end""",
+            "create index claim_entity_node on claim_entity (node)",
+            "create index claim_entity_id on claim_entity (space, id)",
+            "create index claim_relation_src on claim_relation (space, src_id)",
+            "create index claim_relation_dst on claim_relation (space, dst_id)",
+        ),
+        rewrites=True,
+        # A claim's age counts from when it was known, unless feedback has moved it.
+        sqlite=(
+            """update claim set anchor_at
+                = min(created_at, cast(strftime('%s', json_extract(provenance, '$.at')) as integer) * 1000)
+            where anchor_at = created_at and strftime('%s', json_extract(provenance, '$.at')) is not null""",
+        ),
+        postgresql=(
+            """update claim set anchor_at = least(created_at, cast(extract(epoch from
+                cast(cast(provenance as json) ->> 'at' as timestamptz)) * 1000 as bigint))
+            where anchor_at = created_at and cast(provenance as json) ->> 'at' is not null""",
+        ),
+    ),
 )
 
 RECORDS = frozenset({"claim", "claim_evidence", "claim_entity", "claim_relation", "claim_event"})

@@ -1,33 +1,35 @@
 """pce.memory.upsert and .feedback: store a claim with its sources, and say whether it helped."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time, now, parse_time
 from tokonoma.core.desk import Desk, Tx
-from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.policy import Layer
 from tokonoma.modules.claims import model
 from tokonoma.modules.claims.hooks import add_event, require_claim, save_claim
 from tokonoma.modules.claims.model import Claim, ClaimEntity, ClaimRelation
+from tokonoma.modules.claims.parts import add_evidence, put_entities, put_relations
 from tokonoma.modules.claims.ranking import apply_signal, compute_quality
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
 MAX_TEXT_BYTES = 60_000  # the whole call may have 64 KB
 FEEDBACK_INTERVAL = 600_000  # milliseconds; a caller's signal counts once in it
 _MAX_PARTS = 100
-_SAME_CONTENT = "hash = :hash and space = :space and scope = :scope and class = :class"
+SAME_CONTENT = "hash = :hash and space = :space and scope = :scope and class = :class"
 
 
 class ClaimUpsertResponse(TypedDict):
     id: Opaque
     policy_version: Opaque
+    superseded_by: NotRequired[Opaque]
 
 
 class ClaimFeedbackResponse(TypedDict):
@@ -49,10 +51,11 @@ def upsert(
     content_hash: Annotated[str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="checked if given")] = None,
 ) -> ClaimUpsertResponse:
     """Store a claim. The same text in the same scope and class is the same claim: its id is returned, and the new
-    source is added to its evidence. Secrets are refused; personal data makes its class stricter."""
+    source is added to its evidence. A claim that was superseded is recalled again if the source is new; else
+    superseded_by names its successor. Secrets are refused; personal data makes its class stricter."""
     policy = desk.policy
     layer, declared = model.parse_scope(scope), model.parse_class(boundary_class)
-    digest = _check_text(text, content_hash)
+    digest = check_text(text, content_hash)
     decision = policy.decide(policy.tags, declared, layer, "write")
     if decision.verdict == "deny":
         message = f"A claim of class {declared} cannot be stored in {layer}: {decision.reason}."
@@ -71,13 +74,16 @@ def upsert(
         provenance_json=json.dumps(complete),
         created_at=at,
         updated_at=at,
-        anchor_at=at,
+        anchor_at=min(parse_time(complete["at"]), at),
         expires_at=at + ttl if layer == "session" and ttl is not None else None,
         quality=compute_quality(complete),
     )
     with desk.write() as tx:
-        claim_id = _store_claim(desk, tx, claim, entities or (), relations or ())
-    return {"id": claim_id, "policy_version": policy.version}
+        stored = _store_claim(desk, tx, claim, entities or (), relations or ())
+    response: ClaimUpsertResponse = {"id": stored.id, "policy_version": policy.version}
+    if stored.superseded_by is not None:
+        response["superseded_by"] = stored.superseded_by
+    return response
 
 
 def feedback(
@@ -88,26 +94,28 @@ def feedback(
     ],
     score: Annotated[float | None, Field(ge=-1, le=1, description="weight; default 1")] = None,
 ) -> ClaimFeedbackResponse:
-    """Give feedback on a claim. helpful raises its rank and resets its age; harmful and outdated lower its rank."""
-    at = desk.now()
+    """Give feedback on a claim. helpful raises its rank and takes a quarter of its age; harmful and outdated lower its
+    rank, and after several of them the claim is returned with a warning."""
+    at, weight = desk.now(), 1.0 if score is None else score
     with desk.write() as tx:
         claim = require_claim(tx, claim_id, lock=True)
         counts = tx.run(
-            """insert into claim_feedback (claim, caller, signal, bucket) values (:claim, :caller, :signal, :bucket)
+            """insert into claim_feedback (claim, caller, signal, bucket, score)
+            values (:claim, :caller, :signal, :bucket, :score)
             on conflict (claim, caller, signal, bucket) do nothing""",
             claim=claim.id,
             caller=desk.principal.name,
             signal=signal,
             bucket=at // FEEDBACK_INTERVAL,
+            score=weight,
         )
         if counts:
-            weight = 1.0 if score is None else score
             changed = save_claim(tx, apply_signal(claim, signal, weight, at), at)
             add_event(tx, changed, "feedback", desk.principal, signal=signal, score=weight)
     return {"ok": True, "policy_version": desk.policy.version}
 
 
-def _check_text(text: str, given_hash: str | None) -> str:
+def check_text(text: str, given_hash: str | None) -> str:
     """The hash of the text."""
     if not text.strip():
         raise Invalid("text is empty.", field="text")
@@ -139,53 +147,71 @@ def _complete_provenance(given: model.Provenance, layer: Layer) -> dict[str, Any
 
 def _store_claim(
     desk: Desk, tx: Tx, new: Claim, entities: Sequence[ClaimEntity], relations: Sequence[ClaimRelation]
-) -> str:
-    """Insert the claim, or add its sources to the one with the same content; returns the id."""
+) -> Claim:
+    """Insert the claim, or add its sources to the one with the same content; returns the stored one."""
+    claim = _find_same(tx, new)
+    if claim is None:
+        inserted_id = insert_claim(tx, new)
+        if inserted_id == new.id:
+            claim = replace(new, classification=tx.put(model.to_document(new)))
+            add_event(tx, claim, "made", desk.principal)
+        else:  # another caller has stored it a moment ago
+            claim = _find_same(tx, new)
+            if claim is None:
+                return replace(new, id=inserted_id)  # it is not visible to this caller: nothing of it is changed
+    texts = (json.dumps(each, ensure_ascii=False) for each in (new.provenance, *entities, *relations))
+    strict = tx.classify(claim.classification, claim.namespace, *texts)
+    place = {"claim": claim.id, "space": claim.namespace, "label": strict}
+    is_news = add_evidence(tx, place, new.provenance)
+    put_entities(tx, place, entities)
+    put_relations(tx, place, relations, entities)
+    return claim if claim.id == new.id else _restate_claim(desk, tx, claim, new, is_news)
+
+
+def _find_same(tx: Tx, new: Claim) -> Claim | None:
+    """The claim with the same content, locked; None if there is none that the caller can see."""
     row = tx.row(
-        f"select {COLUMNS} from claim where {_SAME_CONTENT} and {ALIVE} and {{visible}} {{for_update}}",  # noqa: S608
-        **_content_key(new),
+        f"select {COLUMNS} from claim where {SAME_CONTENT} and {ALIVE} and {{visible}} {{for_update}}",  # noqa: S608
+        **content_key(new),
         now=new.created_at,
     )
-    if row is None:
-        claim, inserted_id = new, _insert_claim(tx, new)
-        if inserted_id != new.id:
-            return inserted_id  # it exists and is not visible to this caller: nothing of it is changed
-        classification = tx.put(model.to_document(claim))
-        add_event(tx, claim, "made", desk.principal, classification)
-    else:
-        claim = Claim(*row)
-        classification, expires = claim.classification, new.expires_at
-        if expires != claim.expires_at:  # stated again, a session claim lives longer
-            tx.run("update claim set expires_at = :expires where id = :id and {visible}", expires=expires, id=claim.id)
-        if claim.superseded_by is None:  # else it is not recalled
-            tx.put(model.to_document(replace(claim, expires_at=expires)))  # who adds to it is its author now
-    texts = (json.dumps(each, ensure_ascii=False) for each in (new.provenance, *entities, *relations))
-    strict = tx.classify(classification, claim.namespace, *texts)
-    place = {"claim": claim.id, "space": claim.namespace, "label": strict}
-    _add_evidence(tx, place, new.provenance)
-    for entity in entities:
-        _put_part(tx, "claim_entity", ClaimEntity, "attrs", place, entity)
-    for relation in relations:
-        evidence = relation.get("evidence_claim_id", "")
-        if evidence and tx.row("select 1 from claim where id = :id and {visible}", id=evidence) is None:
-            message = f"There is no claim {evidence[:64]!r} that could be the evidence of a relation."
-            raise Missing(message, field="evidence_claim_id")
-        _put_part(tx, "claim_relation", ClaimRelation, "props", place, relation)
-    return claim.id
+    return Claim(*row) if row else None
 
 
-def _content_key(claim: Claim) -> dict[str, str]:
+def _restate_claim(desk: Desk, tx: Tx, claim: Claim, new: Claim, is_news: bool) -> Claim:
+    """A claim that was stated again: a session claim lives longer. If the source is new, the claim counts from the time
+    of that source, and is recalled again if it was superseded."""
+    stated = replace(claim, expires_at=new.expires_at)
+    if is_news:
+        stated = replace(stated, anchor_at=max(claim.anchor_at, new.anchor_at), superseded_by=None)
+    if stated == claim:
+        return claim
+    tx.run(
+        "update claim set expires_at = :expires, anchor_at = :anchor where id = :id and {visible}",
+        expires=stated.expires_at,
+        anchor=stated.anchor_at,
+        id=claim.id,
+    )
+    if claim.superseded_by is not None and stated.superseded_by is None:
+        stated = save_claim(tx, stated, desk.now())
+        add_event(tx, stated, "restored", desk.principal, after=claim.superseded_by)
+    elif stated.superseded_by is None and stated.expires_at != claim.expires_at:
+        tx.put(model.to_document(stated))
+    return stated
+
+
+def content_key(claim: Claim) -> dict[str, str]:
     return {"hash": claim.hash, "space": claim.namespace, "scope": claim.scope, "class": claim.declared}
 
 
-def _insert_claim(tx: Tx, claim: Claim) -> str:
+def insert_claim(tx: Tx, claim: Claim) -> str:
     """Its id, or that of the claim with the same content that exists already."""
     # A claim that has expired does not prevent that it is stated anew.
     tx.run(
-        f"""update claim set forgotten_at = :at where {_SAME_CONTENT} and forgotten_at is null
+        f"""update claim set forgotten_at = :at where {SAME_CONTENT} and forgotten_at is null
         and expires_at <= :at and {{visible}}""",  # noqa: S608 - our own text
         at=claim.created_at,
-        **_content_key(claim),
+        **content_key(claim),
     )
     values = dict(zip(COLUMNS.split(", "), asdict(claim).values(), strict=True))
     ((claim_id,),) = tx.rows(
@@ -195,36 +221,3 @@ def _insert_claim(tx: Tx, claim: Claim) -> str:
         **values,
     )
     return claim_id
-
-
-def _add_evidence(tx: Tx, place: Mapping[str, str], provenance: Mapping[str, Any]) -> None:
-    """Each source once: a commit, a URL, or the actor."""
-    git: Mapping[str, Any] = provenance.get("git") or {}
-    sources = [("git", git["commit"] if "commit" in git else git.get("url", ""))] if git else []
-    sources += [("url", provenance["url"])] if provenance.get("url") else []
-    for source_type, source_id in sources or [("actor", str(provenance.get("actor") or "unknown"))]:
-        tx.run(
-            """insert into claim_evidence (claim, id, space, label, source_type, source_id, snippet, at)
-            values (:claim, :id, :space, :label, :source_type, :source_id, :snippet, :at)
-            on conflict (claim, source_type, source_id) do nothing""",
-            id="evd_" + uuid7().replace("-", ""),
-            **place,
-            source_type=source_type,
-            source_id=source_id,
-            snippet=str(provenance.get("note") or "")[:500],
-            at=parse_time(provenance["at"]),
-        )
-
-
-def _put_part(
-    tx: Tx, table: str, members: type, json_column: str, place: Mapping[str, str], part: Mapping[str, Any]
-) -> None:
-    """Store an entity or a relation, or replace the claim's part with the same id."""
-    values = {**place, **{name: part.get(name, "") for name in members.__annotations__}}
-    values[json_column] = json.dumps(part.get(json_column, {}))
-    changes = ", ".join(f"{name} = excluded.{name}" for name in values if name not in ("claim", "id", "space"))
-    tx.run(
-        f"""insert into {table} ({", ".join(values)}) values ({", ".join(f":{name}" for name in values)})
-        on conflict (claim, id) do update set {changes}""",  # noqa: S608 - the names of our own types
-        **values,
-    )

@@ -4,7 +4,23 @@ from collections.abc import Callable
 from typing import Any
 
 from tokonoma.core.module import Module, Tool
-from tokonoma.modules.items import graph, hooks, lifecycle, read, relations, search, state, transfer, write
+from tokonoma.modules.items import (
+    bulk,
+    claim,
+    graph,
+    hooks,
+    lifecycle,
+    portable,
+    read,
+    relations,
+    search,
+    state,
+    stats,
+    suggest,
+    tags,
+    transfer,
+    write,
+)
 from tokonoma.modules.items.errors import CODES
 from tokonoma.modules.items.tables import RECORDS, TABLES
 
@@ -27,18 +43,20 @@ MODULE = Module(
         _build_tool(relations.add_relation, "Link two items", effect="write", idempotent=True),
         _build_tool(relations.remove_relation, "Remove a link", effect="destroy"),
         _build_tool(search.search_items, "Search items"),
-        _build_tool(search.search_suggest, "Complete a query"),
+        _build_tool(suggest.search_suggest, "Complete a query"),
         _build_tool(graph.get_related_items, "List related items"),
         _build_tool(graph.find_path, "Find paths between items"),
-        _build_tool(read.get_tags, "List tags"),
-        _build_tool(read.search_items_by_tag, "List items with a tag"),
-        _build_tool(read.get_statuses, "List statuses"),
+        _build_tool(tags.get_tags, "List tags"),
+        _build_tool(tags.search_items_by_tag, "List items with a tag"),
+        _build_tool(tags.rename_tag, "Rename or merge tags", effect="write"),
+        _build_tool(stats.get_statuses, "List statuses"),
         _build_tool(read.get_ready_items, "List ready items"),
-        _build_tool(read.get_stats, "Count items"),
+        _build_tool(claim.claim_item, "Claim an item", effect="write"),
+        _build_tool(stats.get_stats, "Count items"),
         _build_tool(state.get_current_state, "Read the current state"),
         _build_tool(state.update_current_state, "Write the current state", effect="write"),
         _build_tool(lifecycle.change_item_type, "Change a type", effect="write"),
-        _build_tool(write.bulk_update, "Update many items", effect="write"),
+        _build_tool(bulk.bulk_update, "Update many items", effect="write"),
         _build_tool(lifecycle.get_item_history, "Read the history of an item"),
     ),
     tables=TABLES,
@@ -53,7 +71,8 @@ MODULE = Module(
     owner_tools=(
         Tool("import", transfer.import_items, "Import items", effect="write", idempotent=True, time_limit=600),
         Tool("import.links", transfer.import_links, "Import links", effect="write", idempotent=True, time_limit=600),
-        Tool("export", transfer.export_items, "Export items", time_limit=600),
+        Tool("export", portable.export_items, "Export items", time_limit=600),
+        Tool("forget", lifecycle.forget_item, "Delete an item by its address", effect="destroy"),
         Tool("purge", lifecycle.purge_items, "Purge deleted items", effect="destroy", time_limit=600),
     ),
 )

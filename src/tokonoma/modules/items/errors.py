@@ -6,7 +6,15 @@ from typing import Any
 
 from tokonoma.core.clock import parse_time
 from tokonoma.core.errors import Conflict, ErrorCodes, Invalid, Missing, NumberedCode, find_nearest
-from tokonoma.modules.items.model import LINK_KINDS, PRIORITIES, STATUSES, Item, LinkTarget, parse_target
+from tokonoma.modules.items.model import (
+    LINK_KINDS,
+    PRIORITIES,
+    STATUSES,
+    Item,
+    LinkTarget,
+    parse_target,
+    unique_tags,
+)
 
 CODES: ErrorCodes = {
     "missing": NumberedCode(1001, "ItemNotFoundError"),
@@ -18,11 +26,12 @@ CODES: ErrorCodes = {
     "denied": NumberedCode(1005, "PermissionDeniedError"),
     "unavailable": NumberedCode(1003, "DatabaseError"),
     "unready": NumberedCode(1003, "DatabaseError"),
+    "unready.policy": NumberedCode(1005, "POLICY_MISSING"),
     "internal": NumberedCode(-32603, "InternalError"),
 }
 
 MAX_TEXT = 102_400  # bytes
-_MAX_CHARACTERS = {"title": 200, "category": 100, "version": 50}
+_MAX_CHARACTERS = {"title": 200, "category": 100, "version": 50, "assignee": 100}
 MAX_TYPE = 50
 MAX_TAG = 100
 MAX_TAGS = 50  # of an item
@@ -160,8 +169,8 @@ def check_time(field: str, value: str, problems: ItemProblems) -> int | None:
 
 
 def check_tags(field: str, value: Sequence[str], problems: ItemProblems) -> list[str]:
-    """Each tag once, in order."""
-    tags = list(dict.fromkeys(tag.strip() for tag in value))
+    """Each tag once, whatever its case, in order."""
+    tags = list(unique_tags(tag.strip() for tag in value))
     if len(tags) > MAX_TAGS:
         problems.add(field, f"{len(tags)} tags", f"An item has at most {MAX_TAGS} tags")
     for number, tag in enumerate(tags):
@@ -201,9 +210,9 @@ def _check_storable(field: str, value: str, problems: ItemProblems) -> str:
 
 _COLUMNS = {"start_date": "start_at", "end_date": "end_at"}  # of fields with other names
 _CHECKS: dict[str, Any] = {
-    **dict.fromkeys(("title", "description", "content", "category", "version"), check_text),
+    **dict.fromkeys(("title", "description", "content", "category", "version", "assignee", "comment"), check_text),
     **dict.fromkeys(_COLUMNS, check_time),
     "status": check_status,
     "priority": check_priority,
-    "tags": check_tags,
+    **dict.fromkeys(("tags", "add_tags", "remove_tags"), check_tags),
 }

@@ -108,12 +108,11 @@ def get_related_items(
     desk: Desk,
     type: Type,
     id: int,
-    depth: Annotated[int, Field(ge=1, le=3, description="number of links to follow")] = 1,
+    depth: Annotated[int, Field(ge=1, le=3)] = 1,
     max_results: Annotated[int, Field(ge=1, le=5000)] = 50,
-    include_edges: Annotated[bool, Field(description="also list the links between these items")] = False,
+    include_edges: bool = False,
 ) -> RelatedItems:
-    """List the items linked to an item, nearest first. graph_stats counts the items and links in the answer.
-    `references` are records of other modules; `truncated` is set if there are more than max_results."""
+    """List the items around an item, nearest first, and `references`: records of other modules."""
     center = require_item(desk, type, id)
     around = _find_neighbourhood(desk, center.id, depth, max_results)
     items = fetch_items(desk, around.distances)
@@ -143,7 +142,8 @@ def get_related_items(
             {"source": items[one].address, "target": items[other].address, "kind": kind}
             for one, other, kind in sorted(desk.rows(_EDGES, numbers=json.dumps(sorted(distances))))
             # Each link once: from the end that blocks or is the parent.
-            if other in distances and (kind in ("blocks", "parent_of") or (kind == "related" and one < other))
+            if other in distances
+            and (kind in ("blocks", "parent_of", "mentions") or (kind == "related" and one < other))
         ]
     if not around.complete:
         response["truncated"] = True
@@ -152,15 +152,14 @@ def get_related_items(
 
 def find_path(
     desk: Desk,
-    from_type: Type,
+    from_type: str,
     from_id: int,
-    to_type: Type,
+    to_type: str,
     to_id: int,
-    max_depth: Annotated[int, Field(ge=1, le=10, description="maximum number of links")] = 5,
+    max_depth: Annotated[int, Field(ge=1, le=10)] = 5,
     max_paths: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> ItemPaths:
-    """Find the paths between two items, shortest first, up to max_depth links; no path visits an item twice. weight is
-    1 / length. Without a path, shortest_path_length is null. `truncated` is set if there are more than max_paths."""
+    """Find the paths between two items, shortest first; weight is 1 / length."""
     start, goal = require_item(desk, from_type, from_id), require_item(desk, to_type, to_id)
     # Each item of a path lies in the first half, near the start, or in the second, near the goal.
     near = _find_neighbourhood(desk, start.id, (max_depth + 1) // 2, _MAX_NODES)

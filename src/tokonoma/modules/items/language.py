@@ -1,32 +1,33 @@
 """The query language of search_items: text → a tree of words and fields → what a field asks of the index. Pure.
 
-    type:bug status:"In Progress" is:open priority:HIGH updated:2026-01..2026-03 (printer OR プリンタ) -tag:old
+    type:bug status:"In Progress" is:open priority:HIGH updated:7d title:offline (printer OR プリンタ) -tag:old
 
 Parts side by side must all hold; words side by side only rank, unless AND stands between them or they are quoted.
 OR binds less than AND; NOT and - negate what follows; parentheses group. An error points at its place.
 """
 
-import calendar
 import re
-from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from tokonoma.core.errors import Invalid, find_nearest
 from tokonoma.core.query import Condition
-from tokonoma.modules.items.model import PRIORITIES, STATUSES
+from tokonoma.modules.items.model import PRIORITIES, STATUSES, fold_tag
+from tokonoma.modules.items.query_times import FUTURE_FIELDS, PAST_FIELDS, QueryTimeError, parse_times
 
-_TIMES = ("created", "updated", "start", "end")
+_TIMES = (*PAST_FIELDS, *FUTURE_FIELDS)
 _WORDS = {"status": STATUSES, "priority": PRIORITIES, "is": ("open", "closed")}
-_FIELDS = ("type", *_WORDS, "tag", "category", "version", *_TIMES, "has")
-_ALIASES = {"tags": "tag", "types": "type", "state": "is"}
-_HAS = {"tag": "tag", "tags": "tag", "category": "category", "version": "version", "start": "start", "end": "end"}
+_FIELDS = ("type", *_WORDS, "title", "tag", "category", "version", "assignee", *_TIMES, "has")
+_ALIASES = {"tags": "tag", "types": "type", "state": "is", "due": "end"}
+_HAS = {name: name for name in ("tag", "category", "version", "assignee", "start", "end")} | {
+    "tags": "tag",
+    "due": "end",
+}
 _MAX_NODES = 100
 _MAX_DEPTH = 20
 _OPEN, _CLOSE, _QUOTE, _COLON = "(（", ")）", '"“”', ":："
 _FIELD = re.compile(rf"([A-Za-z_]+)[{_COLON}](?!//)")
 _WORD = re.compile(rf"[^\s{_OPEN}{_CLOSE}{_QUOTE}]+")
 _QUOTED = re.compile(rf"[{_QUOTE}]([^\\{_QUOTE}]*+(?:\\.[^\\{_QUOTE}]*+)*+)[{_QUOTE}]", re.DOTALL)
-_PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _MISSING = {
     **{word: f"{word} needs something before it" for word in ("AND", "OR")},
     "close": "something is missing before this )",
@@ -207,16 +208,21 @@ def _read_quoted(query: str, place: int) -> tuple[str, int]:
     return text, found.end()
 
 
-def build_condition(query: str, field: QueryField) -> Condition:
-    """What a field asks of the index. Invalid points at a value that cannot be."""
+def build_condition(query: str, field: QueryField, now: int) -> Condition:
+    """What a field asks of an item. Invalid points at a value that cannot be."""
     if field.name in _TIMES:
-        return Condition(field.name, "between", _parse_times(query, field))
+        try:
+            return Condition(field.name, "between", parse_times(field.name, field.value, now))
+        except QueryTimeError as error:
+            raise query_error(query, field.place, str(error)) from None
     if field.name == "has":
         return Condition(_HAS[_choose_word(query, field, tuple(_HAS), field.value)], "exists", (True,))
     if field.name in _WORDS:
         values = [_choose_word(query, field, _WORDS[field.name], part) for part in field.value.split(",")]
     else:
         values = [part.strip() for part in field.value.split(",") if part.strip()]
+        if field.name == "tag":  # as it is written, too: a tag of an older version may not be folded
+            values = [each for value in values for each in (fold_tag(value), value)]
         values = [value.lower() for value in values] if field.name == "type" else values
     return Condition(field.name, "in", tuple(dict.fromkeys(values)))
 
@@ -228,39 +234,3 @@ def _choose_word(query: str, field: QueryField, words: tuple[str, ...], value: s
         if word.casefold() == asked:
             return word
     raise query_error(query, field.place, f"{field.name} must be one of {', '.join(words)}")
-
-
-def _parse_times(query: str, field: QueryField) -> tuple[float | None, float | None]:
-    """2026, 2026-01, 2026-01-31, a range a..b with either end open, and > >= < <=. Days are UTC's, and whole."""
-    text = field.value
-    for sign in (">=", "<=", ">", "<"):
-        if text.startswith(sign):
-            low, high = _parse_period(query, field, text[len(sign) :])
-            return {">=": (low, None), "<=": (None, high), ">": (high + 1, None), "<": (None, low - 1)}[sign]
-    if ".." not in text:
-        return _parse_period(query, field, text)
-    first, _, last = text.partition("..")
-    low = _parse_period(query, field, first)[0] if first not in ("", "*") else None
-    high = _parse_period(query, field, last)[1] if last not in ("", "*") else None
-    if low is None and high is None:
-        raise query_error(query, field.place, "a range needs at least one end")
-    if low is not None and high is not None and high < low:
-        raise query_error(query, field.place, "the range ends before it starts")
-    return low, high
-
-
-def _parse_period(query: str, field: QueryField, text: str) -> tuple[float, float]:
-    """The first and the last millisecond."""
-    found = _PERIOD.fullmatch(text)
-    try:
-        if found is None:
-            raise ValueError
-        year, month, day = (int(part or 0) for part in found.groups())
-        first = datetime(year, month or 1, day or 1, tzinfo=UTC)
-        last_day = day or calendar.monthrange(year, month or 12)[1]
-        last = datetime(year, month or 12, last_day, 23, 59, 59, tzinfo=UTC)
-    except ValueError:
-        raise query_error(
-            query, field.place, f"{text[:30]!r} is not a date; write 2026, 2026-01 or 2026-01-31"
-        ) from None
-    return first.timestamp() * 1000, last.timestamp() * 1000 + 999

@@ -6,13 +6,16 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Missing
+from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_revision, check_type
-from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, compute_state, to_document
+from tokonoma.modules.items.fields import apply_columns, diff_items
+from tokonoma.modules.items.model import DAY, TRASH, ItemDetail, PageCursor, Revision, Type, parse_target
 from tokonoma.modules.items.relations import build_detail
+from tokonoma.modules.items.revert import find_earlier_fields
 
 _PURGE_PAGE = 500  # items in one transaction: other writers wait no longer than that takes
 _PURGEABLE = "deleted_at is not null and deleted_at <= :before and {visible}"
@@ -51,11 +54,11 @@ class ItemHistory(TypedDict):
     address: str
     items: list[ItemChange]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = None) -> DeletedItem:
-    """Move an item to the trash: no longer found, its links hidden. restore_item brings both back."""
+    """Move an item to the trash."""
     with desk.write() as tx:
         old = rows.require_item(tx, type, id, lock=True)
         check_revision(old, expected_revision)
@@ -64,27 +67,51 @@ def delete_item(desk: Desk, type: Type, id: int, expected_revision: Revision = N
     return {"deleted": True, "id": id, "type": item.type, "address": item.address, "revision": item.revision}
 
 
-def restore_item(desk: Desk, type: Type, id: int) -> ItemDetail:
-    """Restore an item from the trash, with its links, tags and history."""
+def forget_item(desk: Desk, address: str) -> DeletedItem:
+    """The owner's own command: also for an item that the policy hides."""
+    target = parse_target(address)
+    number = target.item if target is not None else None
+    row = desk.row("select type from item where id = :id and {visible}", id=number or 0)
+    if number is None or row is None:
+        raise Missing(f"Item {address[:80]} not found.", requested_id=address[:80])
+    return delete_item(desk, row[0], number)
+
+
+def restore_item(
+    desk: Desk,
+    type: Type,
+    id: int,
+    revision: Annotated[int | None, Field(ge=1, description="type, links and comments stay")] = None,
+    expected_revision: Revision = None,
+) -> ItemDetail:
+    """Restore an item from the trash, with its links; or set its fields back to a revision."""
     with desk.write() as tx:
         old = rows.require_item(tx, type, id, lock=True, least=TRASH)
-        if old.deleted_at is None:
+        check_revision(old, expected_revision)
+        if old.deleted_at is None and revision is None:
             problems = ItemProblems()
-            problems.add("id", id, f"{old.address} is not in the trash", "constraint")
+            problems.add("id", id, f"{old.address} is not in the trash; to revert it, give a revision", "constraint")
             problems.raise_if_any()
-        item = rows.save_change(tx, desk, old._replace(state=compute_state(old.status), deleted_at=None), "restored")
-        rows.update_derived(tx, item, None, same_text=True)
+        columns = {} if revision is None else find_earlier_fields(tx, old, revision)
+        new = apply_columns(desk, old._replace(deleted_at=None), columns)
+        changes = diff_items(desk, old, new)
+        if old.deleted_at is not None or changes:
+            word, more = ("restored", {}) if revision is None else ("reverted", {"to_revision": revision})
+            item = rows.save_change(tx, desk, new, word, {**changes, **more})
+            rows.update_derived(tx, item, None if old.deleted_at is not None else old, same_text=not changes)
+        else:
+            item = old
     return build_detail(desk, item)
 
 
 def change_item_type(
     desk: Desk,
-    from_type: Type,
+    from_type: str,
     from_id: int,
-    to_type: Annotated[str, Field(description="a-z 0-9 _")],
+    to_type: str,
     expected_revision: Revision = None,
 ) -> RetypedItem:
-    """Change the type of an item. Number, links and history stay; the old address still works."""
+    """Change the type of an item. The old address still works."""
     problems = ItemProblems()
     check_type("to_type", to_type, problems)
     with desk.write() as tx:
@@ -97,7 +124,7 @@ def change_item_type(
         tx.run("delete from item_alias where item_id = :id and type = :type", id=old.id, type=to_type)
         changes = {"type": {"from": old.type, "to": to_type}}
         item = rows.save_change(tx, desk, old._replace(type=to_type), "retyped", changes)
-        tx.put(to_document(item), same_text=True)
+        rows.update_derived(tx, item, old, same_text=True)
     return {**build_detail(desk, item), "previous_address": old.address}
 
 
@@ -107,11 +134,11 @@ def get_item_history(
     id: int,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     cursor: PageCursor = None,
-    full: Annotated[bool, Field(description="return long texts whole, not their first 500 characters")] = False,
+    full: Annotated[bool, Field(description="texts beyond 500 characters, too")] = False,
 ) -> ItemHistory:
-    """List the changes of an item, newest first; also of a deleted item. request_id refers to the journal."""
+    """List the changes of an item, also of a deleted one, newest first."""
     item = rows.require_item(desk, type, id, least=TRASH)
-    (before,) = cursors.decode("item_history", cursor) if cursor else (2**62,)
+    (before,) = desk.open_cursor("item_history", cursor) if cursor else (2**62,)
     found = desk.rows(_HISTORY, id=item.id, before=before, most=limit + 1)
     for row in found[:limit]:
         desk.cite(f"{item.uri} {row[0]}", row[4])  # what a change held is the text of who made it
@@ -130,7 +157,7 @@ def get_item_history(
         "has_more": len(found) > limit,
     }  # fmt: skip
     if len(found) > limit:
-        history["next_cursor"] = cursors.encode("item_history", found[limit - 1][0])
+        history["next_cursor"] = desk.seal_cursor("item_history", found[limit - 1][0])
     return history
 
 

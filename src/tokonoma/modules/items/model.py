@@ -2,6 +2,8 @@
 
 import json
 import re
+import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 import orjson
@@ -28,21 +30,30 @@ OPPOSITE_KIND = {
     "blocked_by": "blocks",
     "parent_of": "child_of",
     "child_of": "parent_of",
+    # From the texts: nobody adds or removes these by hand.
+    "mentions": "mentioned_by",
+    "mentioned_by": "mentions",
 }
-LINK_KINDS = tuple(OPPOSITE_KIND)
+LINK_KINDS = tuple(kind for kind in OPPOSITE_KIND if "mention" not in kind)
 
 # The state of a row of `item`. One number, so that an index can lead to the open ones.
 OPEN, CLOSED, TRASH = 1, 0, -1
 DAY = 86_400_000  # milliseconds
 
-Type = Annotated[str, Field(description="any name of a-z 0-9 _: issue, docs, decision, …")]
-Tags = Annotated[list[str] | None, Field(description="replaces existing tags")]
-Revision = Annotated[int | None, Field(ge=1, description="fail if the item is no longer at this revision")]
+Type = Annotated[str, Field(description="any name of a-z 0-9 _: issue, docs, …")]
+Tags = Annotated[list[str] | None, Field(description="replaces all")]
+Revision = Annotated[int | None, Field(ge=1, description="fail if it is at another revision")]
 PageCursor = Annotated[str | None, Field(description="next_cursor of the previous page")]
 
-_SHORT_ADDRESS = re.compile(r"([a-z0-9_]+)-([1-9][0-9]{0,17})")
+SHORT_ADDRESS = re.compile(r"([a-z0-9_]+)-([1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _MAX_ADDRESS = 1000
+
+
+class StoredComment(TypedDict):
+    at: int  # milliseconds
+    by: str
+    text: str
 
 
 class Item(NamedTuple):
@@ -70,6 +81,9 @@ class Item(NamedTuple):
     created_by: str
     updated_by: str
     revision: int
+    assignee: str
+    claimed_until: int | None
+    comments: tuple[StoredComment, ...]
 
     @property
     def address(self) -> str:
@@ -107,7 +121,15 @@ class ItemSummary(TypedDict):
     created_at: str
     updated_at: str
     revision: int
+    assignee: NotRequired[str]
+    claimed_until: NotRequired[str]
     deleted_at: NotRequired[str]
+
+
+class ItemComment(TypedDict):
+    at: str
+    by: str
+    text: str
 
 
 class ItemRelation(TypedDict):
@@ -127,6 +149,8 @@ class ItemDetail(ItemSummary):
     relations: list[ItemRelation]
     vanished: NotRequired[list[str]]
     more_relations: NotRequired[int]
+    comments: NotRequired[list[ItemComment]]
+    more_comments: NotRequired[int]
 
 
 def compute_state(status: str) -> int:
@@ -139,7 +163,7 @@ def format_short_address(type: str, id: int) -> str:
 
 def parse_target(address: str) -> LinkTarget | None:
     """What an address leads to; None if it is not an address."""
-    found = _SHORT_ADDRESS.fullmatch(address)
+    found = SHORT_ADDRESS.fullmatch(address)
     if found is not None:
         return LinkTarget(int(found[2]), None if found[1] == MODULE_NAME else found[1])
     try:
@@ -151,17 +175,34 @@ def parse_target(address: str) -> LinkTarget | None:
     return LinkTarget(address=address) if module and "\0" not in address else None
 
 
+def fold_tag(tag: str) -> str:
+    """By width and case: Bug, BUG and ｂｕｇ are one tag."""
+    return unicodedata.normalize("NFKC", tag).casefold().strip()
+
+
+def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Each tag once, as it is written first."""
+    found: dict[str, str] = {}
+    for tag in tags:
+        found.setdefault(fold_tag(tag), tag)
+    return tuple(found.values())
+
+
 def to_item(row: Row) -> Item:
     """From the columns of tables.COLUMNS or tables.SUMMARY_COLUMNS."""
-    tags, *rest = row
-    return Item(tuple(orjson.loads(tags)) if tags != "[]" else (), *rest)
+    tags, *rest, comments = row
+    return Item._make((_load_list(tags), *rest, _load_list(comments)))
+
+
+def _load_list(text: str) -> tuple[Any, ...]:
+    return tuple(orjson.loads(text)) if text != "[]" else ()
 
 
 def to_row(item: Item) -> dict[str, Any]:
     """Column → value."""
     row = item._asdict()
     row["space"], row["label"] = row.pop("namespace"), row.pop("classification")
-    return {**row, "tags": json.dumps(item.tags, ensure_ascii=False)}
+    return row | {name: json.dumps(row[name], ensure_ascii=False) for name in ("tags", "comments")}
 
 
 def to_summary(desk: Desk, item: Item) -> ItemSummary:
@@ -183,14 +224,20 @@ def to_summary(desk: Desk, item: Item) -> ItemSummary:
         "updated_at": created if item.updated_at == item.created_at else format_time(item.updated_at),
         "revision": item.revision,
     }
+    if item.assignee:
+        summary["assignee"] = item.assignee
+    if item.claimed_until is not None:
+        summary["claimed_until"] = format_time(item.claimed_until)
     if item.deleted_at is not None:
         summary["deleted_at"] = format_time(item.deleted_at)
     return summary
 
 
 def build_text(item: Item) -> str:
-    """The text that is searched beside the title. Tags and category are words, too."""
-    return "\n\n".join(filter(None, (item.description, item.content, " ".join((*item.tags, item.category)).strip())))
+    """The text that is searched beside the title. Tags, category, comments and people are words, too."""
+    words = " ".join(filter(None, (*item.tags, item.category, item.assignee)))
+    comments = (f"{each['by']}: {each['text']}" for each in item.comments)
+    return "\n\n".join(filter(None, (item.description, item.content, words, *comments)))
 
 
 def to_document(item: Item) -> Document:
@@ -203,7 +250,7 @@ def to_document(item: Item) -> Document:
         ("created", float(item.created_at)),
         ("updated", float(item.updated_at)),
         *(("tag", tag) for tag in item.tags),
-        *((key, text) for key, text in (("category", item.category), ("version", item.version)) if text),
+        *((key, text) for key in ("category", "version", "assignee") if (text := getattr(item, key))),
         *((key, float(at)) for key, at in (("start", item.start_at), ("end", item.end_at)) if at is not None),
     ]
     return Document(

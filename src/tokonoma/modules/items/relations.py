@@ -8,14 +8,17 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Record, Rows, Tx, format_address
 from tokonoma.core.errors import Missing
 from tokonoma.modules.items import model
+from tokonoma.modules.items.cycles import check_cycle
 from tokonoma.modules.items.errors import ItemProblems, check_kind, check_target
 from tokonoma.modules.items.model import Item, ItemDetail, ItemRelation, Type
 from tokonoma.modules.items.rows import increment_revisions, lock_items, lock_links, require_item, save_change
 
 MAX_RELATIONS = 1000  # that one answer shows
+SHOWN_COMMENTS = 20
 _MAX_TITLE = 80  # characters of a record's text that stand for a title it has not
 
 _LIVING = "select id, type from item where id in ({numbers}) and state >= 0 and {visible}"
@@ -24,15 +27,17 @@ _RELATIONS = """select l.other_id, l.kind, i.type, i.title, i.status, i.state
 from item_link l join item i on i.id = l.other_id
 where l.item_id = :id and {visible:i} order by l.other_id, l.kind limit :most"""
 _OTHERS = """select distinct l.other_id, i.type from item_link l join item i on i.id = l.other_id
-where l.item_id = :id and i.state >= 0 and {visible:i}"""
+where l.item_id = :id and l.kind not in ('mentions', 'mentioned_by') and i.state >= 0 and {visible:i}"""
 _REFERENCES = "select address from item_reference where item_id = :id order by address limit :most"
 _LINK = "insert into item_link (item_id, other_id, kind) values (:id, :other, :kind) on conflict do nothing"
-_UNLINK = """delete from item_link where (item_id = :id and other_id = :other and (:kind = '' or kind = :kind))
-    or (item_id = :other and other_id = :id and (:kind = '' or kind = :opposite))"""
+_BY_HAND = "kind not in ('mentions', 'mentioned_by')"
+_UNLINK = f"""delete from item_link
+where (item_id = :id and other_id = :other and (kind = :kind or (:kind = '' and {_BY_HAND})))
+    or (item_id = :other and other_id = :id and (kind = :opposite or (:kind = '' and {_BY_HAND})))"""  # noqa: S608
 _ADD_REFERENCE = "insert into item_reference (item_id, address) values (:id, :address) on conflict do nothing"
 _REMOVE_REFERENCE = "delete from item_reference where item_id = :id and address = :address"
 
-Address = Annotated[str, Field(description="docs-12 or tokonoma://<module>/<name>")]
+Address = Annotated[str, Field(description="an address")]
 Kind = Annotated[str | None, Field(json_schema_extra={"enum": list(model.LINK_KINDS)})]
 
 
@@ -73,8 +78,7 @@ class LinkChange(NamedTuple):
 
 
 def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
-    """Link an item to another item or record. kind (default related) is the relation of `type`-`id` to the target;
-    the target gets the opposite kind. An item that is blocked_by an open item is not ready."""
+    """Link an item to another item or record: `type`-`id` is related to (default), blocks, … the target."""
     problems = ItemProblems()
     link_kind = check_kind(kind, problems)
     parsed = check_target("target", target, problems)
@@ -99,7 +103,7 @@ def add_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = 
 
 
 def remove_relation(desk: Desk, type: Type, id: int, target: Address, kind: Kind = None) -> RelationChange:
-    """Remove a link on both ends; without kind, all links between the two. The target may no longer exist."""
+    """Remove a link; without kind, all links between the two."""
     problems = ItemProblems()
     link_kind = check_kind(kind, problems) if kind is not None else ""
     parsed = check_target("target", target, problems)
@@ -198,7 +202,8 @@ def apply_link_change(tx: Tx, id: int, change: LinkChange) -> None:
 
 
 def add_link(tx: Tx, id: int, other: int, kind: str) -> bool:
-    """True if it is new."""
+    """True if it is new. Invalid if it would close a circle."""
+    check_cycle(tx, id, other, kind)
     added = tx.run(_LINK, id=id, other=other, kind=kind)
     tx.run(_LINK, id=other, other=id, kind=model.OPPOSITE_KIND[kind])
     return added > 0
@@ -209,8 +214,9 @@ def remove_link(tx: Tx, id: int, other: int, kind: str = "") -> int:
     return tx.run(_UNLINK, id=id, other=other, kind=kind, opposite=model.OPPOSITE_KIND.get(kind, ""))
 
 
-def build_detail(desk: Desk, item: Item) -> ItemDetail:
-    """The item with its links: what they lead to, those that lead nowhere any more, and how many are not shown."""
+def build_detail(desk: Desk, item: Item, comments: int = SHOWN_COMMENTS) -> ItemDetail:
+    """The item with its links: what they lead to, those that lead nowhere any more, and how many are not shown; and its
+    newest comments."""
     relations: list[ItemRelation] = []
     vanished: list[str] = []
     rows = desk.rows(_RELATIONS, id=item.id, most=MAX_RELATIONS + 1)
@@ -234,13 +240,18 @@ def build_detail(desk: Desk, item: Item) -> ItemDetail:
         **model.to_summary(desk, item),
         "description": item.description,
         "content": item.content,
-        "related": list(dict.fromkeys(each["address"] for each in relations)),
+        "related": list(dict.fromkeys(each["address"] for each in relations if each["kind"] in model.LINK_KINDS)),
         "relations": relations,
     }
     if vanished:
         detail["vanished"] = vanished
     if more := max(0, len(rows) - MAX_RELATIONS) + max(0, len(references) - MAX_RELATIONS):
         detail["more_relations"] = more
+    if item.comments:
+        shown = item.comments[max(0, len(item.comments) - comments) :]
+        detail["comments"] = [{**each, "at": format_time(each["at"])} for each in shown]
+        if more := len(item.comments) - len(shown):
+            detail["more_comments"] = more
     return detail
 
 

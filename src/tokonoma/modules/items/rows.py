@@ -1,21 +1,18 @@
 """The rows of items: finding and locking them, and writing one together with its history, tags, hints and document."""
 
 import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Missing
-from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, to_document, to_item, to_row
+from tokonoma.modules.items.exact import build_grams
+from tokonoma.modules.items.hints import build_hints
+from tokonoma.modules.items.mentions import link_mentions, link_waiting
+from tokonoma.modules.items.model import CLOSED, MODULE_NAME, TRASH, Item, fold_tag, to_document, to_item, to_row
 from tokonoma.modules.items.tables import COLUMN_NAMES, COLUMNS, SUMMARY_COLUMNS
 
-MAX_HINT_LENGTH = 64  # characters
-_MAX_TITLE_HINTS = 24
-_MAX_WORD_HINTS = 20  # of a title and a description
 _MAX_ID = 2**63
 
 _ITEM = f"select {COLUMNS} from item where id = :id and state >= :least and {{visible}}"  # noqa: S608 - our own columns
@@ -28,6 +25,8 @@ returning id"""  # noqa: S608 - our own columns
 _MUTABLE = [name for name in _NEW if name not in ("uid", "space", "label", "created_at", "created_by")]
 _UPDATE = f"""update item set {", ".join(f"{name} = :{name}" for name in _MUTABLE)}
 where id = :id and {{visible}}"""  # noqa: S608 - our own columns
+_GRAMS = """insert into item_gram (item_id, grams) values (:id, :grams)
+on conflict (item_id) do update set grams = excluded.grams"""
 _INCREMENT = """update item set revision = revision + 1 where id in ({numbers}) and {visible}
 returning id, revision"""
 _REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _NEW if name != "uid")
@@ -35,22 +34,6 @@ _PUT = f"""insert into item ({COLUMNS}) values ({", ".join(f":{name}" for name i
 on conflict (uid) do update set {_REPLACED}"""  # noqa: S608 - our own columns
 _CHANGE = """insert into item_change (item_id, revision, at, action, principal, transport, tool, request_id, changes)
 values (:id, :revision, :at, :action, :principal, :transport, :tool, :request_id, :changes)"""
-
-_KATAKANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
-_KANJI = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# Where words are not set apart, one begins where the script changes; hiragana after kanji mostly ends a word.
-_WORD = re.compile(
-    rf"[{_KANJI}]+|[\u30a1-\u30fa\u30fc]+|[\uac00-\ud7a3]+|[\u3041-\u3096\u30fc]{{3,}}|[^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+(?:[-_.'][^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+)*"
-)
-_READING = re.compile(rf"([{_KANJI}][{_KANJI}\u3041-\u30fc]{{0,39}})[（(]([\u3041-\u30fc・ ]{{2,40}})[）)]")
-
-
-class Hint(NamedTuple):
-    """A text that a query can be completed to, and the normalized beginning that leads to it."""
-
-    folded: str
-    kind: str  # title, tag, word
-    shown: str
 
 
 def find_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: int = CLOSED) -> Item | None:
@@ -154,50 +137,34 @@ def increment_revisions(tx: Tx, desk: Desk, ids: Iterable[int], at: int, changes
 def update_derived(
     tx: Tx, new: Item, old: Item | None, *, is_new: bool = False, author: str | None = None, same_text: bool = False
 ) -> None:
-    """What is derived from an item's row: the index of tags, the hints, and its document."""
+    """What is derived from an item's row: the index of tags, the hints, the filter of its text, the links that texts
+    mean, and its document."""
     if old is None or old.tags != new.tags:
-        if not is_new:
-            tx.run("delete from item_tag where item_id = :id", id=new.id)
-        if new.tags:
-            tags = [{"tag": tag, "id": new.id} for tag in new.tags]
-            tx.run_many("insert into item_tag (tag, item_id) values (:tag, :id)", tags)
+        write_tags(tx, new, is_new=is_new)
     if old is None or (old.title, old.description, old.tags) != (new.title, new.description, new.tags):
         if not is_new:
             tx.run("delete from item_hint where item_id = :id", id=new.id)
         hints = [{"id": new.id, **hint._asdict()} for hint in build_hints(new.title, new.description, new.tags)]
         tx.run_many("insert into item_hint (folded, item_id, kind, shown) values (:folded, :id, :kind, :shown)", hints)
-    tx.put(replace(to_document(new), author=author), same_text=same_text)
+    document = to_document(new)
+    before = to_document(old) if old is not None else None
+    if before is None or (before.title, before.text) != (document.title, document.text):
+        tx.run(_GRAMS, id=new.id, grams=build_grams(new))
+        link_mentions(tx, new, is_new=is_new)
+    if old is None or (old.title, old.type) != (new.title, new.type):
+        link_waiting(tx, new)
+    tx.put(replace(document, author=author), same_text=same_text)
+
+
+def write_tags(tx: Tx, item: Item, *, is_new: bool = False) -> None:
+    if not is_new:
+        tx.run("delete from item_tag where item_id = :id", id=item.id)
+    if item.tags:
+        tags = [{"tag": tag, "folded": fold_tag(tag), "id": item.id} for tag in item.tags]
+        tx.run_many("insert into item_tag (tag, folded, item_id) values (:tag, :folded, :id)", tags)
 
 
 def drop_derived(tx: Tx, item: Item) -> None:
     """An item in the trash is neither found nor suggested; its tags stay with it."""
     tx.drop(item.uri)
     tx.run("delete from item_hint where item_id = :id", id=item.id)
-
-
-def normalize_hint(text: str) -> str:
-    """By width, case and sound: トコノマ, とこのま and ﾄｺﾉﾏ are one."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_KATAKANA).split())
-
-
-def build_hints(title: str, description: str, tags: Iterable[str]) -> list[Hint]:
-    """Every place in a title, a tag or a description where a word begins, each once. Where a text tells how kanji are
-    read, as 床の間（とこのま） does, the reading leads to them too."""
-    words: dict[str, str] = {}
-    for text in (title, description[:4000]):
-        for word in _WORD.findall(text):
-            if 2 <= len(word) <= MAX_HINT_LENGTH and not word.isdigit():
-                words.setdefault(normalize_hint(word), word)
-                if len(words) == _MAX_WORD_HINTS:
-                    break
-    starts = [0, *(word.start() for word in islice(_WORD.finditer(title), _MAX_TITLE_HINTS))]
-    hints = [
-        *(Hint(normalize_hint(tag)[:MAX_HINT_LENGTH], "tag", tag) for tag in tags),
-        *(Hint(normalize_hint(title[start:])[:MAX_HINT_LENGTH], "title", title) for start in starts),
-        *(Hint(folded, "word", word) for folded, word in words.items()),
-        *(
-            Hint(normalize_hint(reading)[:MAX_HINT_LENGTH], "word", written)
-            for written, reading in _READING.findall(f"{title}\n{description}"[:4000])
-        ),
-    ]
-    return list(dict.fromkeys(hint for hint in hints if hint.folded))

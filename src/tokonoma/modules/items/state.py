@@ -45,10 +45,10 @@ class CurrentState(TypedDict):
 
 def get_current_state(
     desk: Desk,
-    revision: Annotated[int | None, Field(ge=1, description="read an older revision")] = None,
-    history: Annotated[int, Field(ge=0, le=50, description="number of latest revisions to list")] = 0,
+    revision: Annotated[int | None, Field(ge=1)] = None,
+    history: Annotated[int, Field(ge=0, le=50, description="latest revisions to list")] = 0,
 ) -> CurrentState:
-    """Read the current state of the project; revision 0 if none was written yet."""
+    """Read the current state of the project."""
     space = desk.principal.default
     row = desk.row(_ONE, space=space, revision=revision or 0)
     if row is None and revision is not None:
@@ -72,14 +72,12 @@ def get_current_state(
 def update_current_state(
     desk: Desk,
     content: Annotated[str, Field(description="Markdown, up to 100 KB")],
-    updated_by: Annotated[
-        str | None, Field(max_length=100, description="such as ai-start; default: the caller")
-    ] = None,
-    related: Annotated[list[str] | None, Field(description="addresses: docs-12, tokonoma://memory/<id>")] = None,
+    updated_by: Annotated[str | None, Field(max_length=100, description="default: the caller")] = None,
+    related: list[str] | None = None,
     tags: Tags = None,
     expected_revision: Revision = None,
 ) -> CurrentState:
-    """Replace the current state; earlier revisions are kept. related and tags stay unless given."""
+    """Replace the current state; related and tags stay unless given."""
     problems, space = ItemProblems(), desk.principal.default
     check_text("content", content, problems)
     new_tags = check_tags("tags", tags, problems) if tags is not None else None

@@ -119,14 +119,45 @@ TABLES = (
             "create trigger item_number after insert on item for each row execute function item_number()",
         ),
     ),
+    Migration(
+        "003_tracker",
+        (
+            "alter table item add column assignee {text} not null default ''",
+            # Until then nobody else can claim it; null: until it is released.
+            "alter table item add column claimed_until {big}",
+            # A list of {at, by, text}, oldest first: in the row, so that they have the item's class and are searched.
+            "alter table item add column comments text not null default '[]'",
+            "create index item_assignee on item (assignee, state) where assignee <> ''",
+            # Tags are the same whatever their case. Old rows of other alphabets are found as they are written.
+            "alter table item_tag add column folded {text} not null default ''",
+            "update item_tag set folded = lower(tag)",
+            "create index item_tag_folded on item_tag (folded, item_id)",
+            # Which short sequences of characters a text may hold (see exact.py). No row: any.
+            """create table item_gram (
+                item_id {big} primary key references item (id) on delete cascade,
+                grams {blob} not null
+            )""",
+            # What a text names: an address, or a title in [[brackets]]. An item that comes later is linked then.
+            """create table item_mention (
+                item_id {big} not null references item (id) on delete cascade,
+                name {text} not null,
+                primary key (item_id, name)
+            )""",
+            "create index item_mention_name on item_mention (name)",
+        ),
+        rewrites=True,
+    ),
 )
 
 RECORDS = frozenset({"item", "current_state"})
 
 COLUMNS = (
     "tags, id, uid, space, label, type, title, description, content, status, priority, state, category, start_at,"
-    " end_at, version, created_at, updated_at, deleted_at, created_by, updated_by, revision"
+    " end_at, version, created_at, updated_at, deleted_at, created_by, updated_by, revision, assignee, claimed_until,"
+    " comments"
 )
 COLUMN_NAMES = COLUMNS.split(", ")
 # A list shows no texts, which are most of an item.
-SUMMARY_COLUMNS = COLUMNS.replace("description, content,", "'' as description, '' as content,")
+SUMMARY_COLUMNS = COLUMNS.replace("description, content,", "'' as description, '' as content,").replace(
+    "comments", "'[]' as comments"
+)

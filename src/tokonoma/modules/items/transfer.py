@@ -1,83 +1,38 @@
-"""items.export, items.import and items.import.links: whole items, with their numbers, times and revisions.
+"""items.import and items.import.links: whole items, with their numbers, times and revisions.
 
-They stand in no catalogue: an agent must not choose numbers or set clocks back. An import writes the items first and
-then, when all of them exist, their links.
+They and items.export stand in no catalogue: an agent must not choose numbers or set clocks back. An import writes the
+items first and then, when all of them exist, their links.
 """
 
-import json
-from typing import Any, Literal, NotRequired, cast
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Invalid
-from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.core.namespaces import resolve_namespace
+from tokonoma.core.screen_import import ScreenedImport, screen_import
 from tokonoma.modules.items import model
 from tokonoma.modules.items.errors import EARLIEST, LATEST, ItemProblems, check_dates, check_type, parse_fields
+from tokonoma.modules.items.fields import build_blank, check_comments
+from tokonoma.modules.items.merge import LocalState, fill_content, merge_foreign, merge_item
 from tokonoma.modules.items.model import Item
+from tokonoma.modules.items.portable import PortableItem, PortableLink, to_portable
 from tokonoma.modules.items.relations import add_link, remove_link, resolve_links
 from tokonoma.modules.items.rows import fetch_number, increment_revisions, lock_links, put_item
 from tokonoma.modules.items.tables import COLUMNS
-from tokonoma.modules.items.write import build_blank
 
-_PAGE = 100
-_ITEMS = f"""select {COLUMNS} from item
-where id > :after and (:type = '' or type = :type) and {{visible}} order by id limit :most"""  # noqa: S608 - our own
-_LINKED = """select l.item_id, l.kind, i.uid, i.type, i.id from item_link l join item i on i.id = l.other_id
-where l.item_id in ({numbers}) and {visible:i} order by l.item_id, i.id, l.kind"""
-_REFERENCES = "select item_id, address from item_reference where item_id in ({numbers}) order by item_id, address"
-_ALIASES = "select item_id, type from item_alias where item_id in ({numbers}) order by item_id, type"
 _STORED = f"select {COLUMNS} from item where uid = :uid and {{visible}}"  # noqa: S608 - our own columns
 _ID = "select id from item where uid = :uid and {visible}"
-_OTHERS = "select other_id, kind from item_link where item_id = :id"
-_REFER = "insert into item_reference (item_id, address) values (:id, :address)"
+_OTHERS = """select other_id, kind from item_link
+where item_id = :id and kind not in ('mentions', 'mentioned_by')"""
+_IMPORTED = """select c.id, c.at from item_change c join item i on i.id = c.item_id
+where c.item_id = :id and c.action = 'imported' and {visible:i} order by c.id desc limit 1"""
+_CHANGED = """select 1 from item_change c join item i on i.id = c.item_id
+where c.item_id = :id and c.id > :after and c.action <> 'linked' and {visible:i} limit 1"""
+_REFER = "insert into item_reference (item_id, address) values (:id, :address) on conflict do nothing"
 
-Outcome = Literal["saved", "changed", "unchanged", "kept", "conflict", "skipped"]
-ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why, if it is not obvious
-# What an item says; the other fields tell where it comes from.
-_CONTENT: dict[str, Any] = {
-    "type": "", "title": "", "description": "", "content": "", "status": "Open", "priority": "MEDIUM", "category": "",
-    "start_at": None, "end_at": None, "version": "", "tags": [],
-}  # fmt: skip
-
-
-class PortableLink(TypedDict):
-    to: str  # an address, as people read it
-    uid: NotRequired[str]  # of an item: on another server, the address may be that of another item
-    kind: NotRequired[str]
-
-
-class PortableItem(TypedDict):
-    """Times are milliseconds. `uid`, `id` and `revision` are missing in a file that was written by hand."""
-
-    uid: NotRequired[str]
-    id: NotRequired[int]
-    namespace: NotRequired[str]
-    type: str
-    title: str
-    description: NotRequired[str]
-    content: NotRequired[str]
-    status: NotRequired[str]
-    priority: NotRequired[str]
-    category: NotRequired[str]
-    start_at: NotRequired[int | None]
-    end_at: NotRequired[int | None]
-    version: NotRequired[str]
-    tags: NotRequired[list[str]]
-    links: NotRequired[list[PortableLink]]
-    aliases: NotRequired[list[str]]
-    created_at: NotRequired[int]
-    updated_at: NotRequired[int]
-    deleted_at: NotRequired[int | None]
-    created_by: NotRequired[str]
-    updated_by: NotRequired[str]
-    revision: NotRequired[int]
-    edited: NotRequired[bool]  # changed by hand since it was exported
-
-
-class ItemExportPage(TypedDict):
-    items: list[PortableItem]
-    next: NotRequired[int]
+ImportOutcome = dict[str, str]  # outcome; address and uid, if it is stored; why, if it is not obvious; note
 
 
 class ItemLinks(TypedDict):
@@ -88,33 +43,26 @@ class ItemLinks(TypedDict):
 class LinkImportResult(TypedDict):
     linked: int
     unlinked: int
-    lost: list[dict[str, str]]  # uid, to
-
-
-def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
-    """Export a page of items in the order of their numbers."""
-    rows = desk.rows(_ITEMS, after=after, type=type, most=_PAGE + 1)
-    items = [model.to_item(row) for row in rows[:_PAGE]]
-    page: ItemExportPage = {"items": _to_portable(desk, desk, items)}
-    if len(rows) > _PAGE:
-        page["next"] = items[-1].id
-    return page
+    lost: list[dict[str, str]]  # uid, to; why, if the target exists
 
 
 def import_items(
-    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0
+    desk: Desk, items: list[PortableItem], dry_run: bool = False, beyond: int = 0, seal: bool = False
 ) -> dict[str, list[ImportOutcome]]:
     """Import items without their links; returns the outcome of each. An item whose number is taken gets one greater
-    than `beyond`, which the rest of the import does not need."""
+    than `beyond`, which the rest of the import does not need. What the policy refuses is skipped or, with `seal`,
+    stored with the class secret."""
+    screened = [screen_import(desk.policy, each, ("uid",), seal=seal) for each in items]
     if dry_run:
-        return {"items": [_import_item(desk, desk, given) for given in items]}
+        return {"items": [_import_item(desk, desk, each) for each in screened]}
     with desk.write() as tx:
-        return {"items": [_import_item(tx, desk, given, tx, beyond) for given in items]}
+        return {"items": [_import_item(tx, desk, each, tx, beyond) for each in screened]}
 
 
-def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> LinkImportResult:
-    """Replace the links of each item by those of its file. `accepted` lists the items that this import has written; on
-    other items a changed link increments the revision, as usual."""
+def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str], only_add: bool = False) -> LinkImportResult:
+    """Replace the links of each item by those of its file; with `only_add`, links that the file does not name stay.
+    `accepted` lists the items that this import has written; on other items a changed link increments the revision, as
+    usual."""
     result: LinkImportResult = {"linked": 0, "unlinked": 0, "lost": []}
     with desk.write() as tx:
         lock_links(tx)
@@ -127,12 +75,20 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> Lin
             result["lost"] += [{"uid": each["uid"], "to": link["to"]} for link, other in links if other is None]
             wanted = {(other, link.get("kind", "related")) for link, other in links if isinstance(other, int)}
             linked = {(other, kind) for other, kind in tx.rows(_OTHERS, id=row[0])}
+            if only_add:
+                wanted |= linked
             for other, kind in sorted(linked - wanted):
                 remove_link(tx, row[0], other, kind)
             for other, kind in sorted(wanted - linked):
-                add_link(tx, row[0], other, kind)
+                try:
+                    add_link(tx, row[0], other, kind)
+                except Invalid as error:  # it would close a circle
+                    wanted.discard((other, kind))
+                    to = next(link["to"] for link, end in links if (end, link.get("kind", "related")) == (other, kind))
+                    result["lost"].append({"uid": each["uid"], "to": to, "why": error.message})
             # Whether a record of another module exists is not checked: it may come with another import.
-            tx.run("delete from item_reference where item_id = :id", id=row[0])
+            if not only_add:
+                tx.run("delete from item_reference where item_id = :id", id=row[0])
             for address in sorted({other for _, other in links if isinstance(other, str)}):
                 tx.run(_REFER, id=row[0], address=address)
             added, removed = ({other for other, _ in ends} for ends in (wanted - linked, linked - wanted))
@@ -142,88 +98,48 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str]) -> Lin
     return result
 
 
-def merge_item(new: PortableItem, stored: PortableItem | None) -> tuple[Outcome, str]:
-    """What becomes of an imported item beside the stored one, and why. Pure.
-
-    An import never discards a change that was made here. A file that was not edited since its export is only older or
-    newer; an edited one counts if the item is still at the revision of the export, and is a conflict otherwise.
-    """
-    if stored is None:
-        return "saved", ""
-    if _to_comparable(new) == _to_comparable(stored):
-        return "unchanged", ""
-    theirs, ours = new.get("revision", 0), stored.get("revision", 0)
-    edited = new.get("edited", True)
-    if stored.get("deleted_at") is not None and new.get("deleted_at") is None:
-        return "conflict" if edited else "kept", "It is in the trash; restore_item brings it back."
-    if theirs == ours if edited else theirs > ours:
-        return "changed", ""
-    if edited:
-        return "conflict", f"The file was edited at revision {theirs}; the stored item is at revision {ours}."
-    if theirs < ours:
-        return "kept", f"The stored revision {ours} is newer than the imported revision {theirs}."
-    return "conflict", f"Both sides changed since revision {ours - 1}."
-
-
-def _to_comparable(item: PortableItem) -> tuple[dict[str, Any], set[tuple[str, str]], bool]:
-    """What an item says, its links by what does not change (a uid or another module's address), and its state."""
-    links = {(link.get("uid") or link["to"], link.get("kind", "related")) for link in item.get("links", ())}
-    return _fill_content(item), links, item.get("deleted_at") is not None
-
-
-def _fill_content(item: PortableItem) -> dict[str, Any]:
-    """The fields of the content, with defaults for what is left out."""
-    return {name: item.get(name, default) for name, default in _CONTENT.items()}
-
-
-def _to_portable(rows: Rows, desk: Desk, items: list[Item]) -> list[PortableItem]:
-    numbers = json.dumps([item.id for item in items])
-    links: dict[int, list[PortableLink]] = {}
-    for item_id, kind, uid, type, id in rows.rows(_LINKED, numbers=numbers):
-        links.setdefault(item_id, []).append({"to": model.format_short_address(type, id), "uid": uid, "kind": kind})
-    for item_id, address in rows.rows(_REFERENCES, numbers=numbers):
-        links.setdefault(item_id, []).append({"to": address, "kind": "related"})
-    aliases: dict[int, list[str]] = {}
-    for item_id, type in rows.rows(_ALIASES, numbers=numbers):
-        aliases.setdefault(item_id, []).append(type)
-    portable: list[PortableItem] = []
-    for item in items:
-        fields = {
-            **item._asdict(),
-            "namespace": format_namespace(item.namespace, desk.principal),
-            "priority": model.PRIORITIES[item.priority],
-            "tags": list(item.tags),
-            "links": links.get(item.id, []),
-            "aliases": aliases.get(item.id, []),
-        }
-        portable.append(
-            cast("PortableItem", {name: fields[name] for name in PortableItem.__annotations__ if name in fields})
-        )
-    return portable
-
-
-def _import_item(rows: Rows, desk: Desk, given: PortableItem, tx: Tx | None = None, beyond: int = 0) -> ImportOutcome:
+def _import_item(
+    rows: Rows, desk: Desk, screened: ScreenedImport, tx: Tx | None = None, beyond: int = 0
+) -> ImportOutcome:
     """What becomes of it. Written as well if there is a transaction."""
+    given = cast("PortableItem", screened.fields)
     row = rows.row(_STORED, uid=given.get("uid")) if given.get("uid") else None
     old = model.to_item(row) if row else None
-    merged, why = merge_item(given, _to_portable(rows, desk, [old])[0] if old else None)
+    stored = to_portable(rows, desk, [old])[0] if old else None
+    if given.get("foreign"):
+        merged, why = merge_foreign(given, stored, _read_local_state(rows, old.id) if old else LocalState())
+    else:
+        merged, why = merge_item(given, stored)
     outcome: ImportOutcome = {"outcome": merged, "why": why} if why else {"outcome": merged}
     if old is not None:
         outcome |= {"address": old.address, "uid": old.uid}
     if merged not in ("saved", "changed"):
         return outcome
+    if screened.refusal:
+        return {"outcome": "skipped", "why": screened.refusal}
+    outcome |= {"note": screened.note} if screened.note else {}
     try:
         item = _build_item(desk, given, old)
+        item = item._replace(classification="secret") if screened.sealed else item
     except Invalid as error:
         return {"outcome": "skipped", "why": error.message.removesuffix(" Nothing was changed.")}
-    return outcome if tx is None else _write_item(tx, desk, given, item, {"outcome": merged, "uid": item.uid}, beyond)
+    return outcome if tx is None else _write_item(tx, desk, given, item, {**outcome, "uid": item.uid}, beyond)
+
+
+def _read_local_state(rows: Rows, id: int) -> LocalState:
+    """Links do not count: they come and go with the other items of an import."""
+    row = rows.row(_IMPORTED, id=id)
+    last, at = row if row is not None else (0, 0)
+    changed = rows.row(_CHANGED, id=id, after=last) is not None
+    return LocalState(at, changed)
 
 
 def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     """The item as it would be stored; Invalid says what is wrong with it."""
     problems, who, fields = ItemProblems(), desk.principal, cast("dict[str, Any]", given)
-    content = _fill_content(given)
+    content = fill_content(given)
     type, start, end = content.pop("type"), content.pop("start_at"), content.pop("end_at")
+    comments = check_comments(content.pop("comments"), problems)
     check_type("type", type, problems)
     columns = parse_fields(content, problems)
     check_dates(start, end, None, problems)
@@ -235,14 +151,16 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     id, is_deleted = given.get("id", 0), given.get("deleted_at") is not None
     item = build_blank(desk, type)._replace(
         **{name: fields[name] for name in kept if fields.get(name) not in (None, "")},
-        **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end},
+        **{**columns, "tags": tuple(columns["tags"]), "start_at": start, "end_at": end, "comments": comments},
         id=id if 0 < id < 2**62 else 0,
         state=model.TRASH if is_deleted else model.compute_state(columns["status"]),
         revision=max(1, given.get("revision", 1)),
     )
     if old is None:
         return item._replace(namespace=resolve_namespace(given.get("namespace"), who))
-    if given.get("edited", True):  # by hand, here and now
+    if given.get("foreign"):
+        item = item._replace(revision=old.revision + 1)
+    elif given.get("edited", True):  # by hand, here and now
         item = item._replace(updated_at=max(desk.now(), old.updated_at), updated_by=who.name, revision=old.revision + 1)
     same = ("id", "namespace", "classification", "created_at", "created_by")
     return item._replace(**{name: getattr(old, name) for name in same})

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk, format_address
 from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.folder import FileEntry
 from tokonoma.files.yaml_text import load_mapping
@@ -88,7 +88,7 @@ class ManualFindResult(TypedDict):
 class PageFields(TypedDict):
     total: int
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +194,13 @@ def manual_file_missing_error(manual: str, path: str) -> Missing:
     return Missing(f"Manual {manual!r} has no file {path!r}. manual_ls lists them.", manual_id=manual, path=path)
 
 
-def paginate(kind: str, positions: Sequence[int], cursor: str | None, size: int) -> tuple[Sequence[int], PageFields]:
-    (start,) = cursors.decode(kind, cursor) if cursor else (0,)
+def paginate(
+    desk: Desk, kind: str, positions: Sequence[int], cursor: str | None, size: int
+) -> tuple[Sequence[int], PageFields]:
+    (start,) = desk.open_cursor(kind, cursor) if cursor else (0,)
     fields: PageFields = {"total": len(positions), "has_more": start + size < len(positions)}
     if fields["has_more"]:
-        fields["next_cursor"] = cursors.encode(kind, start + size)
+        fields["next_cursor"] = desk.seal_cursor(kind, start + size)
     return positions[start : start + size], fields
 
 

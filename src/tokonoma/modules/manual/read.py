@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied, Invalid
+from tokonoma.core.ids import Opaque
 from tokonoma.files.text import take_lines
 from tokonoma.modules.manual.hits import record_use
 from tokonoma.modules.manual.hooks import SourceFile, open_source_file
@@ -64,7 +64,7 @@ class ManualFiles(TypedDict):
     items: list[ManualFile]
     total: int
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class TocNode(TypedDict):
@@ -82,7 +82,7 @@ class TableOfContents(TypedDict):
     items: list[TocNode]
     total: int
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class ManualReadLimits(TypedDict):
@@ -114,7 +114,7 @@ class ExceptionHits(TypedDict):
     items: list[ExceptionHit]
     total: int
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 def list_manuals(desk: Desk) -> ManualList:
@@ -138,7 +138,7 @@ def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor
     """List the files of a manual, in order of path."""
     library = load_library(desk)
     files = {library.corpus.sections[position].file for position in library.positions(manual_id)}
-    after = tuple(cursors.decode("files", cursor)) if cursor else ("", "")
+    after = tuple(desk.open_cursor("files", cursor)) if cursor else ("", "")
     rows = [row for row in desk.rows(_SELECT_FILES) if row[:2] in files]
     rest = [row for row in rows if (row[0], row[1]) > after]
     items: list[ManualFile] = []
@@ -149,7 +149,7 @@ def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor
         items.append(item)
     page: ManualFiles = {"items": items, "total": len(rows), "has_more": len(rest) > _FILES_PER_PAGE}
     if page["has_more"]:
-        page["next_cursor"] = cursors.encode("files", *rest[_FILES_PER_PAGE - 1][:2])
+        page["next_cursor"] = desk.seal_cursor("files", *rest[_FILES_PER_PAGE - 1][:2])
     return page
 
 
@@ -162,7 +162,7 @@ def list_contents(
     """List the headings of a manual with their lines; a JSON file is one node."""
     library = load_library(desk)
     positions = library.positions(manual_id, path)
-    shown, fields = paginate("toc", positions, cursor, _NODES_PER_PAGE)
+    shown, fields = paginate(desk, "toc", positions, cursor, _NODES_PER_PAGE)
     cite_manuals(desk)
     nodes: list[TocNode] = [
         {
@@ -283,7 +283,7 @@ def list_exceptions(
     positions = _find_positions(library, manual_id, ref)
     with_words = library.corpus.find_words(library.glossary(manual_id)[0].exceptions)
     listed = [position for position in positions if position in with_words]
-    shown, fields = paginate("excepts", listed, cursor, _EXCEPTIONS_PER_PAGE)
+    shown, fields = paginate(desk, "excepts", listed, cursor, _EXCEPTIONS_PER_PAGE)
     cite_manuals(desk)
     items: list[ExceptionHit] = []
     for position in shown:

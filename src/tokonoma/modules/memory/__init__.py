@@ -31,6 +31,7 @@ MODULE = Module(
         Tool("import", transfer.import_memos, "Import memos", effect="write", idempotent=True, time_limit=600),
         Tool("export", transfer.export_memos, "Export memos", time_limit=600),
         Tool("purge", save.purge_memos, "Purge deleted memos", effect="destroy", time_limit=600),
+        Tool("forget", save.forget_memo, "Delete a memo by its address", effect="destroy"),
         Tool("export.relations", transfer.export_relations, "Export relations", time_limit=600),
     ),
 )

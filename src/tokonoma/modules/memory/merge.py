@@ -17,6 +17,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
+from tokonoma.core.screen_import import ScreenedImport
 from tokonoma.modules.memory.model import LATEST, Memo, RelationRow, encode_metadata
 from tokonoma.modules.memory.save import check_content
 
@@ -68,9 +69,11 @@ class MergeOutcome(Generic[T]):
     outcome: Outcome
     why: str = ""
     result: T | None = None
+    note: str = ""  # what the policy has made of it
 
     def to_response(self) -> dict[str, str]:
-        return {"outcome": self.outcome, "why": self.why} if self.why else {"outcome": self.outcome}
+        told = {"outcome": self.outcome, "why": self.why, "note": self.note}
+        return {name: text for name, text in told.items() if text}
 
 
 def merge_memo(given: PortableMemo, stored: Memo | None, who: Principal, at: int) -> MergeOutcome[Memo]:
@@ -98,6 +101,16 @@ def merge_relation(
     if foreign or (new.weight, new.reason) == (stored.weight, stored.reason):
         return MergeOutcome("unchanged")
     return _merge_versions(new, stored, at)
+
+
+def apply_screen(merged: MergeOutcome[T], screened: ScreenedImport) -> MergeOutcome[T]:
+    """What the policy makes of a memo or a relation that would be written."""
+    if merged.result is None:
+        return merged
+    if screened.refusal:
+        return MergeOutcome("skipped", screened.refusal)
+    result = replace(merged.result, classification="secret") if screened.sealed else merged.result
+    return replace(merged, result=result, note=screened.note)
 
 
 def build_relation(

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk, Rows, format_address, parse_address
 from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
 from tokonoma.core.query import Hit, Hits, Query, SearchFilter, extract_snippet
 from tokonoma.modules.memory import model
@@ -36,7 +36,7 @@ class MemoListEntry(MemoSummary):
 class MemoList(TypedDict):
     items: list[MemoListEntry]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class NamespaceCount(TypedDict):
@@ -47,7 +47,7 @@ class NamespaceCount(TypedDict):
 class NamespaceList(TypedDict):
     items: list[NamespaceCount]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class MemoHit(MemoListEntry):
@@ -119,7 +119,7 @@ def list_memos(
     cursor: PageCursor = None,
 ) -> MemoList:
     """List the memos of a namespace and those below it, last changed first, with the start of their content."""
-    at, last = cursors.decode("memos", cursor) if cursor else (2**62, "")
+    at, last = desk.open_cursor("memos", cursor) if cursor else (2**62, "")
     condition = ALIVE if state == "kept" else "deleted_at is not null"
     rows = desk.rows(
         f"""select {COLUMNS} from memo where {condition} and {{visible}} and {INSIDE}
@@ -136,7 +136,7 @@ def list_memos(
     memos = [model.to_memo(row) for row in rows[:limit]]
     page: MemoList = {"items": [_to_list_entry(memo, desk) for memo in memos], "has_more": len(rows) > limit}
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("memos", memos[-1].updated_at, memos[-1].id)
+        page["next_cursor"] = desk.seal_cursor("memos", memos[-1].updated_at, memos[-1].id)
     return page
 
 
@@ -146,7 +146,7 @@ def list_namespaces(
     cursor: PageCursor = None,
 ) -> NamespaceList:
     """List the namespaces that contain memos, by name, with the number of memos directly in each."""
-    (last,) = cursors.decode("namespaces", cursor) if cursor else ("",)
+    (last,) = desk.open_cursor("namespaces", cursor) if cursor else ("",)
     rows = desk.rows(
         f"""select space, count(*) from memo where {ALIVE} and {{visible}} and space > :last
         group by space order by space limit :most""",  # noqa: S608 - our own text
@@ -159,7 +159,7 @@ def list_namespaces(
     ]
     page: NamespaceList = {"items": items, "has_more": len(rows) > limit}
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("namespaces", rows[limit - 1][0])
+        page["next_cursor"] = desk.seal_cursor("namespaces", rows[limit - 1][0])
     return page
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Desk, Rows, format_address
@@ -85,7 +84,7 @@ class RelationList(TypedDict):
     edges: list[MemoRelation]
     nodes: list[RelatedMemo]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 class RelationPathEdge(MemoRelation):
@@ -167,7 +166,7 @@ def list_relations(
     cursor: PageCursor = None,
 ) -> RelationList:
     """List the relations of a namespace and those below it as edges, with the memos they connect as nodes."""
-    last = cursors.decode("relations", cursor) if cursor else [""] * 4
+    last = desk.open_cursor("relations", cursor) if cursor else [""] * 4
     rows = desk.rows(
         f"""select {RELATION_COLUMNS} from memo_relation r where {{visible:r}} and {_BOTH_ALIVE} and {INSIDE}
             and (:source = '' or source = :source) and (:target = '' or target = :target) and (:tag = '' or tag = :tag)
@@ -188,7 +187,7 @@ def list_relations(
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
-        page["next_cursor"] = cursors.encode("relations", *rows[limit - 1][:4])
+        page["next_cursor"] = desk.seal_cursor("relations", *rows[limit - 1][:4])
     return page
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import parse_time
-from tokonoma.core.desk import Desk, Tx, format_address
+from tokonoma.core.desk import Desk, Tx, format_address, parse_address
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import uuid7
 from tokonoma.core.namespaces import resolve_namespace
@@ -130,6 +130,11 @@ def delete_memo(
         tx.run(PUT_MEMO, **model.to_row(memo))
         tx.drop(memo.address)
     return {"deleted": True, "memo_id": memo_id, "version": memo.revision}
+
+
+def forget_memo(desk: Desk, address: str) -> DeletedMemo:
+    """The owner's own command: also for a memo that the policy hides."""
+    return delete_memo(desk, parse_address(address)[1])
 
 
 def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:

@@ -14,6 +14,7 @@ from tokonoma.core.call import Principal
 from tokonoma.core.desk import Desk, Row, Rows, Tx
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
+from tokonoma.core.screen_import import ScreenedImport, screen_import
 from tokonoma.modules.memory import merge, tables
 from tokonoma.modules.memory.merge import MergeOutcome, PortableMemo, PortableRelation
 from tokonoma.modules.memory.model import Memo, RelationRow, to_document, to_memo, to_row
@@ -105,13 +106,17 @@ def import_memos(
     relations: list[PortableRelation],
     dry_run: bool = False,
     coming: list[str] | None = None,
+    seal: bool = False,
 ) -> dict[str, list[dict[str, str]]]:
     """Import memos and relations with their own ids, times and versions. Newer stored ones stay. With `dry_run` nothing
-    is written; `coming` lists the memos that a real run would have saved before."""
-    merged = _merge_all(desk, desk, memos, relations, coming or ())
+    is written; `coming` lists the memos that a real run would have saved before. What the policy refuses is skipped or,
+    with `seal`, stored with the class secret."""
+    screened = [screen_import(desk.policy, each, ("memo_id",), seal=seal) for each in memos]
+    reasons = [screen_import(desk.policy, each, ("source", "target"), seal=seal) for each in relations]
+    merged = _merge_all(desk, desk, screened, reasons, coming or ())
     if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
         with desk.write() as tx:
-            merged = _merge_all(tx, desk, memos, relations, (), tx)
+            merged = _merge_all(tx, desk, screened, reasons, (), tx)
     memo_outcomes, relation_outcomes = ([each.to_response() for each in outcomes] for outcomes in merged)
     return {"memos": memo_outcomes, "relations": relation_outcomes}
 
@@ -119,8 +124,8 @@ def import_memos(
 def _merge_all(
     rows: Rows,
     desk: Desk,
-    memos: Sequence[PortableMemo],
-    relations: Sequence[PortableRelation],
+    memos: Sequence[ScreenedImport],
+    relations: Sequence[ScreenedImport],
     coming: Sequence[str],
     tx: Tx | None = None,
 ) -> tuple[list[MergeOutcome[Memo]], list[MergeOutcome[RelationRow]]]:
@@ -128,32 +133,38 @@ def _merge_all(
     at, who = desk.now(), desk.principal
     merged: list[MergeOutcome[Memo]] = []
     merged_relations: list[MergeOutcome[RelationRow]] = []
-    stored = fetch_memos(rows, [each["memo_id"] for each in memos], lock=tx is not None)
-    for given in memos:
-        outcome = merge.merge_memo(given, stored.get(given["memo_id"]), who, at)
+    stored = fetch_memos(rows, [each.fields["memo_id"] for each in memos], lock=tx is not None)
+    for screened in memos:
+        sealed = {"boundary": "secret"} if screened.sealed else {}
+        given = cast("PortableMemo", screened.fields | sealed)
+        outcome = merge.apply_screen(merge.merge_memo(given, stored.get(given["memo_id"]), who, at), screened)
         merged.append(outcome)
         if outcome.result is not None:
             stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
             if tx is not None:
                 # An exported file that was edited since is the text of whoever imports it.
                 is_edited = given["version"] not in (None, outcome.result.revision)
-                _write_memo(tx, outcome.result, at, None if is_edited else given.get("author", ""))
-    ends = {**fetch_memos(rows, [end for each in relations for end in (each["source"], each["target"])]), **stored}
-    for given in relations:
+                _write_memo(tx, desk, outcome.result, at, None if is_edited else given.get("author", ""))
+    names = [end for each in relations for end in (each.fields["source"], each.fields["target"])]
+    ends = {**fetch_memos(rows, names), **stored}
+    for screened in relations:
+        given = cast("PortableRelation", screened.fields)
         try:
             new = merge.build_relation(given, who, ends, frozenset(coming), at)
         except Invalid as error:
             merged_relations.append(MergeOutcome("skipped", error.message))
             continue
         key = {"space": new.namespace, "source": new.source, "target": new.target, "tag": new.tag}
-        outcome = merge.merge_relation(new, find_relation(rows, key), at, foreign=given["version"] is None)
-        merged_relations.append(outcome)
-        if tx is not None and outcome.result is not None:
-            tx.run(tables.PUT_RELATION, **to_row(outcome.result))
+        merging = merge.merge_relation(new, find_relation(rows, key), at, foreign=given["version"] is None)
+        merged_relations.append(merge.apply_screen(merging, screened))
+        if tx is not None and (relation := merged_relations[-1].result) is not None:
+            label = tx.classify(relation.classification, relation.namespace, relation.reason, relation.tag)
+            tx.run(tables.PUT_RELATION, **to_row(replace(relation, classification=label)))
     return merged, merged_relations
 
 
-def _write_memo(tx: Tx, memo: Memo, at: int, author: str | None) -> None:
+def _write_memo(tx: Tx, desk: Desk, memo: Memo, at: int, author: str | None) -> None:
+    memo = replace(memo, classification=desk.policy.classify_document(to_document(memo)))  # also in the trash
     tx.run(tables.PUT_MEMO, **to_row(memo))
     if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
         tx.put(replace(to_document(memo), author=author))

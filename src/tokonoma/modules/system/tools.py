@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
+from tokonoma.core.ids import Opaque
 
 
 class ModuleStatus(TypedDict):
@@ -61,7 +62,7 @@ class RecentCall(TypedDict):
 class RecentCalls(TypedDict):
     items: list[RecentCall]
     has_more: bool
-    next_cursor: NotRequired[str]
+    next_cursor: NotRequired[Opaque]
 
 
 def status(desk: Desk) -> ServerStatus:
@@ -94,8 +95,9 @@ def recent(
 ) -> RecentCalls:
     """List your own recent calls (the owner sees all), newest first: time, tool, outcome, duration. Reads appear up to
     0.2 s late."""
-    items, after = desk.server.recent_entries(desk.principal, limit, cursor)
+    start = desk.open_cursor("journal", cursor) if cursor else None
+    items, after = desk.server.recent_entries(desk.principal, limit, start)
     page: RecentCalls = {"items": [RecentCall(**item) for item in items], "has_more": after is not None}
     if after is not None:
-        page["next_cursor"] = after
+        page["next_cursor"] = desk.seal_cursor("journal", *after)
     return page

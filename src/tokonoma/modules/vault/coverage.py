@@ -6,7 +6,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
@@ -16,6 +15,7 @@ from tokonoma.modules.vault import model
 
 MINIMUM_COVERAGE = 0.90
 MINIMUM_GAIN = 0.02
+_VERSION = 16  # letters of a version in a cursor
 
 ScanRound = Literal["all", "unread", "uncited"]
 TruncatedReason = Literal["max_chars", "long_line"]
@@ -89,7 +89,7 @@ def scan(
     or, if nothing was cited, the lines not read yet; after that, all lines again."""
     file = model.read_vault_file(desk, path)
     log, total = model.ReadingLog.load(desk, file), len(file.lines)
-    round, start, column = _resume(file, log, cursor)
+    round, start, column = _resume(desk, file, log, cursor)
     covered: dict[ScanRound, list[model.Range]] = {"all": [], "unread": log.read, "uncited": log.cited}
     targets = [each for each in model.find_gaps(total, covered[round]) if each[1] >= start]
     step = _build_step(file, targets, start, column, chunk_lines)
@@ -97,7 +97,7 @@ def scan(
     was_read = [step.lines] if step.lines and step.truncated != "long_line" else []
     log, new = log.add_reading(was_read, tokens)
     gain = model.save_reading(desk, "scan", file, log, new, tokens)
-    after = step.next_position
+    after, place = step.next_position, (file.path, file.version[:_VERSION], round)
     result: ScanResult = {
         "path": file.path,
         "version": file.version,
@@ -105,7 +105,7 @@ def scan(
         "round": round,
         "applied_range": model.to_line_ranges([step.lines])[0] if step.lines else None,
         "text": step.text,
-        "next_cursor": cursors.encode("vault_scan", file.path, file.version, round, *after) if after else None,
+        "next_cursor": desk.seal_cursor("vault_scan", *place, *after) if after else None,
         "eof": after is None,
         "truncated_reason": step.truncated,
         "coverage_ratio": model.line_ratio(total, log.read),
@@ -118,16 +118,16 @@ def scan(
     return result
 
 
-def _resume(file: TextFile, log: model.ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
+def _resume(desk: Desk, file: TextFile, log: model.ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
     """Which lines the scan is about, and the line and character to go on at."""
     if cursor is None:
         if log.cited and model.find_gaps(len(file.lines), log.cited):
             return "uncited", 1, 0
         return "unread" if log.read and model.find_gaps(len(file.lines), log.read) else "all", 1, 0
-    path, version, round, start, column = cursors.decode("vault_scan", cursor)
+    path, version, round, start, column = desk.open_cursor("vault_scan", cursor)
     if path != file.path:
         raise Invalid(f"This cursor belongs to {path}. Leave it out to start with {file.path}.", field="cursor")
-    if version != file.version:
+    if version != file.version[:_VERSION]:
         raise Conflict(
             f"{file.path} has changed since this pass started. Leave the cursor out to start again.",
             current_version=file.version,

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, note_down
 from tokonoma.core.errors import Invalid, Refusal
@@ -87,7 +86,7 @@ def list_files_long(
 
 
 def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int) -> FileList:
-    (after,) = cursors.decode("vault_ls", cursor) if cursor else ("",)
+    (after,) = desk.open_cursor("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
     with model.open_vault(desk) as folder:
         files = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
@@ -96,7 +95,7 @@ def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: s
     items = [_to_listed_file(file) for file in rest[:size]]
     page: FileList = {"items": items, "total": len(wanted), "has_more": len(rest) > size}
     if page["has_more"]:
-        page["next_cursor"] = cursors.encode("vault_ls", rest[size - 1].path)
+        page["next_cursor"] = desk.seal_cursor("vault_ls", rest[size - 1].path)
     return page
 
 
@@ -171,7 +170,7 @@ def search(
     cursor: model.PageCursor = None,
 ) -> FoundLines:
     """Find lines that contain a text, in order of path and line; long lines are shortened around it."""
-    at, line = cursors.decode("vault_search", cursor) if cursor else ("", 0)
+    at, line = desk.open_cursor("vault_search", cursor) if cursor else ("", 0)
     matches, find_in_line = compile_glob(glob), _build_line_matcher(query, mode)
     items: list[FoundLine] = []
     searched = 0
@@ -190,7 +189,7 @@ def search(
     page: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
     if page["has_more"]:
         last = items[limit - 1]
-        page["next_cursor"] = cursors.encode("vault_search", last["path"], last["line"])
+        page["next_cursor"] = desk.seal_cursor("vault_search", last["path"], last["line"])
     return page
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core import cursor as cursors
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Invalid, Missing
@@ -161,7 +160,7 @@ def list_history(
     previous_version can be restored. A change by another program shows as the version that the next change replaced."""
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
-        name, below = cursors.decode("vault_history", cursor) if cursor else (join_path(parts), AFTER_EVERY_ID)
+        name, below = desk.open_cursor("vault_history", cursor) if cursor else (join_path(parts), AFTER_EVERY_ID)
         exists = folder.read_stamp(parts) is not None
         if exists:
             read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
@@ -173,7 +172,7 @@ def list_history(
     if page["has_more"]:
         last = rows[limit - 1]
         following = last[5] if last[3] == "move" else last[4]
-        page["next_cursor"] = cursors.encode("vault_history", following, last[0])
+        page["next_cursor"] = desk.seal_cursor("vault_history", following, last[0])
     return page
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tokonoma.core.desk import Record, Rows, Statements
+from tokonoma.core.desk import Record, Rows, Statements, parse_address
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
@@ -33,7 +33,7 @@ values (:document_id, :model, :piece, :data, :language)"""
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
-ReadTexts = Callable[[Rows, Sequence[int]], Mapping[int, tuple[str, str]]]
+ReadTexts = Callable[[Sequence[int]], Mapping[int, tuple[str, str]]]
 """What to embed of each document: its title and its text."""
 
 EmbedWithModel = Callable[[StoredModel, str], "Floats | None"]
@@ -225,13 +225,20 @@ class VectorSearch:
         return current + others if is_nearly_complete else others + current
 
 
-def build_text_reader(read_record: Callable[[Rows, str], Record | None]) -> ReadTexts:
-    """From the records of the modules: the index stores no text."""
+def build_text_reader(
+    database: Database, read_record: Callable[[Rows, str], Record | None], load_module: Callable[[str], object]
+) -> ReadTexts:
+    """From the records of the modules: the index stores no text. A module is loaded outside of a transaction, because
+    its tables may have to be migrated."""
 
-    def read_texts(rows: Rows, document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    def read_texts(document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
         sql = "select id, address from document where id in ({numbers})"
-        found = rows.rows(sql, numbers=json.dumps(list(document_ids)))
-        records = ((document_id, read_record(rows, address)) for document_id, address in found)
+        with database.reading() as rows:
+            found = rows.rows(sql, numbers=json.dumps(list(document_ids)))
+        for module in {parse_address(address)[0] for _, address in found}:
+            load_module(module)
+        with database.reading() as rows:
+            records = [(document_id, read_record(rows, address)) for document_id, address in found]
         return {document_id: (each.title, each.text) for document_id, each in records if each is not None}
 
     return read_texts

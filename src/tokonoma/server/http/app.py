@@ -117,7 +117,7 @@ async def _report_readiness(ready: Callable[[], Sequence[str]], scope: Event) ->
 
 async def _report_metrics(endpoint: McpEndpoint, metrics: RenderMetrics, public: bool, scope: Event) -> HttpResponse:
     caller: Caller = scope[CALLER]
-    principal = None if public else endpoint.identify(caller)
+    principal = None if public else await endpoint.identify(caller)
     try:
         text = await asyncio.to_thread(metrics, principal)
     except Denied as refusal:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tokonoma.server.http.asgi import HttpLimits, Receive
+from tokonoma.server.http.asgi import Event, HttpLimits, Receive
 from tokonoma.server.http.security import CLOSE, Headers, HttpError
 from tokonoma.server.mcp import message as rpc
 
@@ -60,6 +60,25 @@ class BodyShare:
         if self._held:
             self._memory.give_back(self._held)
             self._held = 0
+
+
+class EarlyBody:
+    """Receives a body whose first part is taken at once, while its sender is still looked up. A client may send a call
+    and leave: then the part would be gone. It costs no memory, because it has arrived anyway."""
+
+    __slots__ = ("_first", "_receive")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._first: asyncio.Future[Event] | None = asyncio.ensure_future(receive())
+
+    async def __call__(self) -> Event:
+        first, self._first = self._first, None
+        return await (self._receive() if first is None else first)
+
+    def drop(self) -> None:
+        if self._first is not None:
+            self._first.cancel()
 
 
 async def read_body(receive: Receive, headers: Headers, limits: HttpLimits, share: BodyShare) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, cast
 
@@ -20,10 +21,11 @@ from tokonoma.server.http.asgi import (
     Send,
     format_event,
 )
-from tokonoma.server.http.body import SMALL, BodyMemory, BodyShare, read_body
+from tokonoma.server.http.body import SMALL, BodyMemory, BodyShare, EarlyBody, read_body
 from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
     HeaderList,
+    Headers,
     HttpError,
     parse_accept,
 )
@@ -62,6 +64,8 @@ class McpEndpoint:
         self._limits = limits
         self._memory = BodyMemory(limits)
         self._challenge = challenge
+        # Only one thread: of many requests with one credential, the first asks and the others find what it found.
+        self._identifying = ThreadPoolExecutor(1, "tokonoma-identify")
         self._running: set[ToolCall] = set()
         # Calls that a client may cancel, each with the body that then ends its response.
         self._cancellable: dict[CancelKey, tuple[ToolCall, bytes]] = {}
@@ -69,11 +73,18 @@ class McpEndpoint:
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         cors: HeaderList = scope[CORS]
         if scope["method"] == "POST":
-            post, share = self._admit(scope), BodyShare(self._memory)
+            json, sse = _check_headers(scope[HEADERS])
+            caller: Caller = scope[CALLER]
+            if self._dispatcher.recall(caller) is None:
+                receive = EarlyBody(receive)
+            share = BodyShare(self._memory)
             try:
+                post = PostRequest(scope[HEADERS], caller, await self.identify(caller), cors, json, sse)
                 await self._serve_post(post, share, receive, send)
             finally:
                 share.release()
+                if isinstance(receive, EarlyBody):
+                    receive.drop()
         elif scope["method"] == "OPTIONS" and cors:
             await HttpResponse(200, b"", [*PREFLIGHT_HEADERS, *cors]).send(send)
         else:
@@ -94,27 +105,21 @@ class McpEndpoint:
         for call in list(self._running):
             call.stop()
 
-    def identify(self, caller: Caller) -> Principal:
-        """Return the caller's principal; HttpError with 401, 403, 429, 500 or 503."""
+    async def identify(self, caller: Caller) -> Principal:
+        """Return the caller's principal; HttpError with 401, 403, 429, 500 or 503. A database that does not answer
+        keeps this request waiting, and not the others."""
         try:
-            caller.principal = self._dispatcher.identify(caller)
+            principal = self._dispatcher.recall(caller)
+            if principal is None:
+                loop = asyncio.get_running_loop()
+                principal = await loop.run_in_executor(self._identifying, self._dispatcher.identify, caller)
         except Refusal as refusal:
             raise self.to_http_error(caller, refusal) from refusal
         except Exception as error:
             rpc.log_fault(error, "identify")
             raise HttpError(500, "Internal error", code=rpc.INTERNAL_ERROR) from error
-        return caller.principal
-
-    def _admit(self, scope: Event) -> PostRequest:
-        """Check everything that does not need the body."""
-        headers = scope[HEADERS]
-        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
-            raise HttpError(415, "Content-Type must be application/json")
-        json, sse = parse_accept(headers.get(b"accept"))
-        if not json and not sse:
-            raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
-        caller: Caller = scope[CALLER]
-        return PostRequest(headers, caller, self.identify(caller), scope[CORS], json, sse)
+        caller.principal = principal
+        return principal
 
     async def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
         """Return the response, or the call that was started; its messages go to the queue."""
@@ -199,6 +204,16 @@ class McpEndpoint:
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
         challenge = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'
         return (b"www-authenticate", challenge.encode("latin-1"))
+
+
+def _check_headers(headers: Headers) -> tuple[bool, bool]:
+    """Check what needs neither the caller nor the body; whether the client takes JSON, and a stream."""
+    if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
+        raise HttpError(415, "Content-Type must be application/json")
+    json, sse = parse_accept(headers.get(b"accept"))
+    if not json and not sse:
+        raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
+    return json, sse
 
 
 def _cancel_key(post: PostRequest, id: Any) -> CancelKey | None:

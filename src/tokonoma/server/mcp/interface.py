@@ -54,15 +54,26 @@ class Dispatcher(Protocol):
     title: str
     version: str
 
+    def recall(self, caller: Caller) -> Principal | None:
+        """Return the caller's principal if it is known at once. Runs on the event loop for every HTTP request."""
+        ...
+
     def identify(self, caller: Caller) -> Principal:
-        """Return the caller's principal, or raise Unauthenticated. Runs on the event loop for every HTTP request, so it
-        must be quick."""
+        """Return the caller's principal, or raise Unauthenticated. It may ask a database, so it runs on a thread."""
         ...
 
     def get_instructions(self, caller: Caller) -> str: ...  # how an agent should use this server
 
     def list_tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """Return the tools that this caller sees, as `tools/list` does. Must not import pydantic or the store."""
+        ...
+
+    def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """Return the prompts that this caller sees, as `prompts/list` does."""
+        ...
+
+    def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return one of them, as `prompts/get` does. Raises Missing or Invalid."""
         ...
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:

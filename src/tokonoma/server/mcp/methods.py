@@ -1,10 +1,10 @@
 """The methods that are answered at once, in both eras: all but `tools/call`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from tokonoma.core import cursor
 from tokonoma.core.call import Caller
+from tokonoma.core.errors import Invalid
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 from tokonoma.server.mcp.message import Message
@@ -16,8 +16,8 @@ TOOLS_PER_PAGE = 256
 CACHE_MS = 60_000
 """How long a client may cache a list. The cache is private, since every credential sees its own tools."""
 
-# Resources and prompts are announced because their lists are answered, though they are empty:
-# many clients ask for them without looking, and take an error for a broken server.
+# Resources are announced because their list is answered, though it is empty:
+# many clients ask for it without looking, and take an error for a broken server.
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 MethodResult = dict[str, Any]
@@ -73,21 +73,45 @@ def _discover(dispatcher: Dispatcher, message: Message, caller: Caller) -> Metho
 
 def _list_tools(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
     tools = dispatcher.list_tools(caller)
-    after = _read_cursor(message)
-    start = 0 if after is None else int(cursor.decode("tools", after)[0])
+    start = _read_start(message)
     page: MethodResult = {"tools": list(tools[start : start + TOOLS_PER_PAGE])}
     if start + TOOLS_PER_PAGE < len(tools):
-        page["nextCursor"] = cursor.encode("tools", start + TOOLS_PER_PAGE)
+        page["nextCursor"] = str(start + TOOLS_PER_PAGE)
     return page
+
+
+def _read_start(message: Message) -> int:
+    """The place in the caller's own list of tools: a number, as it tells nothing else and the store may not be open."""
+    cursor = _read_cursor(message) or "0"
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
+        raise Invalid("This cursor is not from this tool. Leave it out to start at the first page.", field="cursor")
+    return int(cursor)
+
+
+def _list_prompts(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+    _refuse_cursor(message)
+    return {"prompts": list(dispatcher.list_prompts(caller))}
+
+
+def _get_prompt(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+    name, arguments = message.require_text("name"), cast("Any", message.params.get("arguments") or {})
+    if type(arguments) is not dict or not all(type(each) is str for each in cast("dict[str, Any]", arguments).values()):
+        raise message.error("arguments must be an object whose values are strings")
+    return dict(dispatcher.get_prompt(caller, name, cast("dict[str, str]", arguments)))
 
 
 def _list_nothing(name: str) -> MethodHandler:
     def list_nothing(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-        if _read_cursor(message) is not None:
-            raise message.error("This cursor was not made by this server")
+        _refuse_cursor(message)
         return {name: []}
 
     return list_nothing
+
+
+def _refuse_cursor(message: Message) -> None:
+    """For a list that has one page."""
+    if _read_cursor(message) is not None:
+        raise message.error("This cursor was not made by this server")
 
 
 def _read_cursor(message: Message) -> str | None:
@@ -105,8 +129,8 @@ _BOTH: dict[str, MethodHandler] = {
     "tools/list": _list_tools,
     "resources/list": _list_nothing("resources"),
     "resources/templates/list": _list_nothing("resourceTemplates"),
-    "prompts/list": _list_nothing("prompts"),
-    "prompts/get": _refuse("Unknown prompt", "name", rpc.INVALID_PARAMS),
+    "prompts/list": _list_prompts,
+    "prompts/get": _get_prompt,
 }
 LEGACY_METHODS: dict[str, MethodHandler] = {
     **_BOTH,

@@ -21,6 +21,7 @@ from tokonoma.store.postgres.connection import (
     to_refusal,
 )
 from tokonoma.store.postgres.pool import PostgresPool
+from tokonoma.store.postgres.statistics import update_statistics
 from tokonoma.store.postgres.transaction import PostgresReading, PostgresWriting
 
 CONNECTIONS = 8
@@ -39,16 +40,19 @@ _DAMAGED = "select coalesce(checksum_failures, 0) from pg_stat_database where da
 
 
 class ConnectionLender:
-    """Fair queues before the pool; waiting can be cancelled. `writing` marks threads in a writing block."""
+    """Fair queues before the pool; waiting can be cancelled. A thread has one connection at a time: if those who have
+    one could wait for another, all of them might wait for each other."""
 
     def __init__(self, pool: PostgresPool, begin_write: LiteralString) -> None:
         self.begin_write: LiteralString = begin_write
-        self.writing = threading.local()
         self._pool = pool
+        self._holders: set[int] = set()  # threads
+        self._held: dict[Connection, int] = {}  # and which of them has it
         self._gate = FairLock(CONNECTIONS)
         self._write_gate = FairLock(CONNECTIONS - RESERVED)
 
     def begin_write_transaction(self, cancel_token: CancelToken | None) -> Connection:
+        self._check_free()
         self._write_gate.acquire(cancel_token)
         try:
             return self.begin_transaction(self.begin_write, cancel_token)
@@ -58,20 +62,31 @@ class ConnectionLender:
 
     def begin_transaction(self, statement: LiteralString, cancel_token: CancelToken | None) -> Connection:
         """A connection with an open transaction. A connection that died while idle is replaced."""
+        self._check_free()
         self._gate.acquire(cancel_token)
         try:
-            try:
-                return self._begin(statement)
-            except psycopg.Error as error:
-                if not is_lost(error):
-                    raise
-                self._pool.drop_idle()  # the others are probably dead too
-            return self._begin(statement)
+            connection = self._begin_alive(statement)
         except BaseException as error:
             self._gate.release()
             if isinstance(error, psycopg.Error):
                 raise to_refusal(error, cancel_token, "write") from error
             raise
+        self._held[connection] = threading.get_ident()
+        self._holders.add(threading.get_ident())
+        return connection
+
+    def _check_free(self) -> None:
+        if threading.get_ident() in self._holders:
+            raise RuntimeError("a block inside a block: pass the first one's statements on instead")
+
+    def _begin_alive(self, statement: LiteralString) -> Connection:
+        try:
+            return self._begin(statement)
+        except psycopg.Error as error:
+            if not is_lost(error):
+                raise
+            self._pool.drop_idle()  # the others are probably dead too
+        return self._begin(statement)
 
     def _begin(self, statement: LiteralString) -> Connection:
         connection = self._pool.take()
@@ -84,6 +99,7 @@ class ConnectionLender:
         return connection
 
     def release(self, connection: Connection, *, wrote: bool) -> None:
+        self._holders.discard(self._held.pop(connection))
         self._pool.put(connection)
         self._gate.release()
         if wrote:
@@ -98,9 +114,13 @@ class PostgresDatabase:
         self.address = PostgresAddress(url)
         self.location = self.address.display
         self._span = span
-        with self.address.connect() as connection:
-            acknowledges_early = check_server(connection)
-        self._pool = PostgresPool(self.address.connect)
+        first = self.address.connect()
+        try:
+            acknowledges_early = check_server(first)
+        except BaseException:
+            first.close()
+            raise
+        self._pool = PostgresPool(self.address.connect, first)
         self._lender = ConnectionLender(self._pool, _begin_write(durable, acknowledges_early))
         atexit.register(self.close)
 
@@ -129,6 +149,9 @@ class PostgresDatabase:
         with self.reading() as tx:
             row = tx.row(_SIZE)
         return int(row[0]) if row is not None else 0
+
+    def update_statistics(self) -> int:
+        return update_statistics(self)
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         from tokonoma.store.postgres.backup import save_postgres

@@ -24,7 +24,8 @@ _OLDEST = 140_000
 _DEFAULTS = {
     "connect_timeout": "3",
     "fallback_application_name": "tokonoma",
-    # A dead peer is noticed within a minute.
+    # A dead peer is noticed within a minute; within ten seconds if something was sent to it.
+    "tcp_user_timeout": "10000",
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",

@@ -143,18 +143,14 @@ class PostgresWriting(_PostgresBlock):
         self._failed: Exception | None = None
 
     def __enter__(self) -> Self:
-        if getattr(self._lender.writing, "now", False):
-            raise RuntimeError("a writing block inside a writing block: pass the first one's statements on instead")
         try:
             self._hold(self._lender.begin_write_transaction(self._cancel_token))
         except BaseException:
             self._leave()
             raise
-        self._lender.writing.now = True
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._lender.writing.now = False
         try:
             if error is None:
                 self._commit()

@@ -21,6 +21,7 @@ from tokonoma.store.sqlite.connection import SqliteConnection, create_file, tran
 from tokonoma.store.sqlite.frozen import FrozenReason, check_log_is_empty, find_frozen_reason
 from tokonoma.store.sqlite.pages import explain_problem, find_lost_pages
 from tokonoma.store.sqlite.reserve import DiskReserve
+from tokonoma.store.sqlite.statistics import update_statistics
 from tokonoma.store.sqlite.transaction import ReaderPool, SqliteReading, SqliteWriter, SqliteWriting
 
 CHECKPOINT_PAGES = 1_000  # pages in the log (4 MB) from which a checkpoint is worth the work
@@ -201,6 +202,13 @@ class SqliteDatabase:
             with suppress(FileNotFoundError):
                 total += os.stat(name).st_size  # noqa: PTH116 - never opened here: see create_file
         return total
+
+    def update_statistics(self) -> int:
+        return update_statistics(self) if self._frozen is None else 0
+
+    def drop_idle_readers(self) -> None:
+        """Those that are opened next read the statistics again: a connection does so only once."""
+        self._readers.drop_idle()
 
     def save_copy(self, target: Path, *, sound: bool = True) -> dict[str, int]:
         from tokonoma.store.sqlite.backup import save_sqlite

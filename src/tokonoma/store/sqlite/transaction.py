@@ -46,11 +46,14 @@ class ReaderPool:
         if self._closed:
             self.close()
 
-    def close(self) -> None:
-        self._closed = True
+    def drop_idle(self) -> None:
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()
+
+    def close(self) -> None:
+        self._closed = True
+        self.drop_idle()
 
 
 class _SqliteBlock(TransactionBlock):
