@@ -15,8 +15,9 @@ ALLOWED = {
     "numpy": {"embed", "search"},
     "opentelemetry": {"telemetry"},
     "orjson": {
-        "catalogue", "cli", "embed", "gateway", "journal", "modules", "pipeline", "search", "server", "transfer",
-    },
+        "catalogue", "cli", "embed", "gateway", "journal", "modules",
+        "pipeline", "policy", "search", "server", "transfer",
+    },  # fmt: skip
     "platformdirs": {"config"},
     "prometheus_client": {"telemetry"},
     "psycopg": {"store"},

@@ -143,6 +143,10 @@ class RecordMasks(Protocol):
         """A whole text as this caller may see it, line for line. Without a place: as it may be seen in every place."""
         ...
 
+    def find_hidden(self, text: str, module: str, namespace: str, path: str) -> list[tuple[int, int]]:
+        """Where a whole text holds what `mask_text` masks: start and end, in order."""
+        ...
+
     def mask_record(self, record: Record) -> Record: ...
 
     def mask_rows(
@@ -162,6 +166,9 @@ class NoMasks:
 
     def mask_text(self, text: str, module: str, namespace: str | None = None, path: str | None = None) -> str:
         return text
+
+    def find_hidden(self, text: str, module: str, namespace: str, path: str) -> list[tuple[int, int]]:
+        return []
 
     def mask_record(self, record: Record) -> Record:
         return record
@@ -265,6 +272,10 @@ class DeskPolicy(Protocol):
 
     def mask_text(self, text: str, address: str, namespace: str) -> str:
         """A whole text as the caller may see it, line for line."""
+        ...
+
+    def find_hidden(self, text: str, address: str, namespace: str) -> list[tuple[int, int]]:
+        """Where a whole text holds what `mask_text` masks: start and end, in order."""
         ...
 
     def screen_record(self, fields: Mapping[str, Any]) -> ScreenedRecord:

@@ -65,6 +65,10 @@ class CallDeskPolicy:
         module, path = parse_address(address)
         return self._call.record_masks.mask_text(text, module, namespace, path)
 
+    def find_hidden(self, text: str, address: str, namespace: str) -> list[tuple[int, int]]:
+        module, path = parse_address(address)
+        return self._call.record_masks.find_hidden(text, module, namespace, path)
+
     def screen_record(self, fields: Mapping[str, Any]) -> api.ScreenedRecord:
         return screen_record(self._policy, fields)
 

@@ -34,6 +34,10 @@ class CallMasks:
         hidden = self._policy.hidden_at(self._view, module, namespace, path)
         return mask_text(text, _choose(self._policy.scanner.scan(text), hidden))
 
+    def find_hidden(self, text: str, module: str, namespace: str, path: str) -> list[tuple[int, int]]:
+        hidden = self._policy.hidden_at(self._view, module, namespace, path)
+        return [(each.start, each.end) for each in _choose(self._policy.scanner.scan(text), hidden)]
+
     def mask_record(self, record: Record) -> Record:
         if not self.covers(record.module):
             return record

@@ -123,8 +123,7 @@ def _rank_by_both(
         proposed += vectors.propose(pool.rows, vector, pool.filter, max(TUNING.vector_hits, 2 * query.limit))
     boost = _build_date_boost(pool, query, at)
     proposed += boost.propose() if boost is not None else ()
-    corpus = read_corpus(pool.rows)
-    text_query = prepare_text_query(pool, query.text, corpus, context.frequencies, private=private)
+    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies, private)
     search = search_text(
         context.term_index,
         pool,

@@ -5,10 +5,11 @@ from functools import partial
 
 from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
+from tokonoma.modules.manual.exceptions import list_exceptions
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.hits import list_hits, on_record_used
 from tokonoma.modules.manual.hooks import list_documents, read_document, read_record, reclassify
-from tokonoma.modules.manual.read import list_contents, list_exceptions, list_manual_files, list_manuals, read
+from tokonoma.modules.manual.read import list_contents, list_manual_files, list_manuals, read
 from tokonoma.modules.manual.sync import refresh_record
 from tokonoma.modules.manual.tables import NAME, RECORDS, TABLES
 

@@ -16,8 +16,9 @@ from tokonoma.core.normalize import normalize
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.core.recent import RecentResults
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, list_hidden, mask_file_text, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, list_hidden, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
+from tokonoma.files.text_file import cite_file, mask_file_text
 from tokonoma.modules.vault import matching, model
 from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 

@@ -22,7 +22,7 @@ from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.atomic import delete_version, has_version, write_lock
 from tokonoma.files.folder import FileEntry, open_root
-from tokonoma.files.index_sync import find_writer, list_documents, read_text_file
+from tokonoma.files.index_sync import find_writer, list_documents
 from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import (
     MODULE,
@@ -34,6 +34,7 @@ from tokonoma.files.text import (
     split_lines,
     version_of,
 )
+from tokonoma.files.text_file import read_text_file
 from tokonoma.modules.vault.model import open_vault
 
 _SELECT_CLASSIFICATIONS = """select p.label from vault_part p join vault_file f on f.path = p.path

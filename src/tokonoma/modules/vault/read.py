@@ -14,8 +14,9 @@ from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, mask_file_text, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
+from tokonoma.files.text_file import cite_file, mask_file_text
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.matching import compile_glob, compile_pattern
 

@@ -144,7 +144,7 @@ class TextSearch:
 
 
 def prepare_text_query(
-    pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies, *, private: bool = False
+    pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies, private: bool = False
 ) -> TextQuery:
     """`private`: the caller may also search by what is hidden from others."""
     terms = parse_query_terms(text)[: TUNING.looked_up_terms]
