@@ -17,7 +17,7 @@ ALLOWED = {
     "orjson": {
         "catalogue", "cli", "embed", "gateway", "journal", "modules",
         "pipeline", "policy", "search", "server", "transfer",
-    },  # fmt: skip
+    },
     "platformdirs": {"config"},
     "prometheus_client": {"telemetry"},
     "psycopg": {"store"},

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tokonoma.core.call import OWNER, Call, Caller
-from tokonoma.core.policy import NO_MASKS
+from tokonoma.core.masks import NO_MASKS
 from tokonoma.core.query import Query, SearchFilter
 
 

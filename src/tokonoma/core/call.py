@@ -9,8 +9,9 @@ from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
     from tokonoma.core.content import ContentBlock
+    from tokonoma.core.masks import RecordMasks
     from tokonoma.core.module import ToolInfo
-    from tokonoma.core.policy import PolicyView, RecordMasks
+    from tokonoma.core.policy import PolicyView
 
 Progress = Callable[[float, float | None, str | None], None]
 """progress, total, message"""

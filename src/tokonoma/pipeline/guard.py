@@ -13,8 +13,9 @@ import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.content import ContentBlock, ResourceContent, RichResult
+from tokonoma.core.masks import NO_MASKS
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.policy import NO_MASKS, UNRESTRICTED_VIEW, Policy, PolicyView
+from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy, PolicyView
 
 GATEWAY = "gateway"
 """Its own tools hold other calls, each of which passes the guard itself."""

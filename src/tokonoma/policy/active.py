@@ -9,6 +9,7 @@ from typing import Any
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, parse_address
 from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable, Unready
+from tokonoma.core.masks import RecordMasks
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import (
     UNRESTRICTED_VIEW,
@@ -17,7 +18,6 @@ from tokonoma.core.policy import (
     DocumentScan,
     Layer,
     PolicyView,
-    RecordMasks,
     ScreenedValue,
 )
 from tokonoma.policy import rules as decisions

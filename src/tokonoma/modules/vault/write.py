@@ -210,8 +210,8 @@ def _to_result(change: FileChange, action: Action) -> WriteResult:
 def _replace_visible(
     text: str, hidden: Sequence[tuple[int, int]], find: str, new: str, most: int
 ) -> tuple[str, int, int]:
-    """The text with so many replacements, their number, and how many are left. What is hidden from the caller stays, and
-    is not compared with `find`: it could be guessed at, letter by letter."""
+    """The text with so many replacements, their number, and how many are left. What is hidden from the caller stays,
+    and is not compared with `find`: it could be guessed at, letter by letter."""
     parts: list[str] = []
     place = replaced = found = 0
     for start, end in [*hidden, (len(text), len(text))]:
