@@ -156,7 +156,7 @@ def test_what_cannot_be_imported_is_reported(run, stored, tmp_path, database_url
     told = json.loads(done.stdout)
     assert (told["claims"]["saved"], told["claims"]["skipped"]) == (2, 2)
     remarks = "\n".join(f"{each['place']} {each['why']}" for each in told["remarks"])
-    for expected in ("broken.jsonl:2 ", "broken.jsonl:3 One of its times", "broken.jsonl:4 Sealed with the class secret",
+    for expected in ("broken.jsonl:2 ", "broken.jsonl:3 One of its times", "broken.jsonl:4 Sealed with the class",
                      "broken.jsonl:4 The relation 'r' needs the entity 'nobody'", "broken.jsonl:5 Its successor",
                      "broken.jsonl:6 'rumour'", "The last line is missing"):  # fmt: skip
         assert expected in remarks

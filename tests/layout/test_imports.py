@@ -15,7 +15,8 @@ ALLOWED = {
     "numpy": {"embed", "search"},
     "opentelemetry": {"telemetry"},
     "orjson": {
-        "catalogue", "cli", "embed", "gateway", "journal", "modules", "pipeline", "search", "server", "transfer",
+        "catalogue", "cli", "embed", "gateway", "journal", "modules",
+        "pipeline", "policy", "search", "server", "transfer",
     },
     "platformdirs": {"config"},
     "prometheus_client": {"telemetry"},

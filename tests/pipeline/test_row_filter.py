@@ -77,7 +77,7 @@ def test_everyone_reads_past_the_walls_and_visible_does_not():
 
 def test_a_statement_without_a_filter_is_not_run():
     call = Call("memory", "list", {}, Caller("stdio"), identified=TEAM, view=UNRESTRICTED_VIEW)
-    rows = CallerRowFilter(call, lambda: TABLES, lambda: frozenset())
+    rows = CallerRowFilter(call, lambda: TABLES, lambda: frozenset(), lambda: frozenset())
     with pytest.raises(RuntimeError, match="'memo'"):
         rows.expand("select * from memo")
     assert rows.expand("select * from memo where {visible}")[1]["visible_root"] == "/team"

@@ -6,8 +6,9 @@ import pytest
 
 from tokonoma.core.call import OWNER
 from tokonoma.core.desk import Document
-from tokonoma.policy.active import ActivePolicy, ClosedPolicy, TransitionPolicy
+from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 from tokonoma.policy.parse import parse_policy
+from tokonoma.policy.transition import TransitionPolicy
 
 MAIL = "a.tanaka@example.co.jp"
 OPEN = "version: 1\nboundary_classes: { pii: { allow: ['*'] } }"
@@ -39,8 +40,8 @@ def test_a_kind_that_one_of_them_masks_is_masked(here, other, coming):
     policy = make_transition(here, other, coming)
     view = policy.view_for(OWNER)
     assert "pii" in view.classifications
-    assert "pii" not in view.unmasked
-    assert policy.masked_kinds(view) >= {"email"}
+    assert policy.build_masks(view).covers("memory")
+    assert policy.hidden_anywhere(view) >= {"email"}
     assert policy.screen_result(view, f"mail {MAIL}").value == "mail [masked:email]"
     assert policy.decide(("answer:task",), "pii").verdict == "redact"
 
@@ -67,7 +68,7 @@ def test_a_find_anywhere_in_a_document_decides_its_class(place: dict[str, Any]):
 
 def test_without_a_readable_policy_nothing_is_readable():
     view = ClosedPolicy().view_for(OWNER)
-    assert (view.tags, view.classifications, view.unmasked) == ((), (), ())
+    assert (view.tags, view.classifications) == ((), ())
 
 
 def test_keys_of_a_mapping_are_masked_too():

@@ -21,11 +21,11 @@ from tokonoma.policy.rules import (
     MaskRule,
     PlacementRule,
     PolicyRules,
-    apply_masks,
     classify_record,
     decide,
     find_hidden_kinds,
     find_tags,
+    list_masks,
 )
 from tokonoma.policy.scan import BUILTIN_DETECTORS, KINDS_BY_NATURE
 
@@ -69,7 +69,7 @@ def policies(draw) -> PolicyRules:
     return PolicyRules(
         "1.0.0",
         {each: LayerRule(draw(st.sampled_from([DAY, None])), draw(st.sampled_from([1000, 2000]))) for each in LAYERS},
-        apply_masks(rules, masks),
+        rules,
         tuple(draw(st.lists(st.builds(PlacementRule, classes, **place), max_size=2))),
         masks,
         tuple(draw(st.lists(st.builds(
@@ -113,6 +113,13 @@ def classify(rules: PolicyRules, record) -> str:
     )
 
 
+def find_masked(rules: PolicyRules, tags, record) -> frozenset[str]:
+    """What is masked of what was found in a record."""
+    module, space, path, _, found = record
+    masks = list_masks(rules, module, space, path)
+    return find_hidden_kinds(rules, tags, list_natures(rules).items(), masks).intersection(found)
+
+
 def list_leaks(old: PolicyRules, new: PolicyRules) -> list[str]:
     """What anybody sees, or may write, under the new policy only: by trying, without a thought about the rules."""
     leaks: list[str] = []
@@ -131,8 +138,8 @@ def list_leaks(old: PolicyRules, new: PolicyRules) -> list[str]:
                     if VERDICTS.index(now) < VERDICTS.index(was):
                         leaks.append(f"{name}: {effect} {classification} {scope}")
         readable = [each for each in CLASSIFICATIONS if decide(new, after, each).verdict != "deny"]
-        hidden = find_hidden_kinds(old, before, list_natures(old).items())
-        if readable and not hidden <= find_hidden_kinds(new, after, list_natures(new).items()):
+        hidden = find_hidden_kinds(old, before, list_natures(old).items(), ())
+        if readable and not hidden <= find_hidden_kinds(new, after, list_natures(new).items(), ()):
             leaks.append(f"{name}: masks")
     for record in RECORDS:
         was, now = classify(old, record), classify(new, record)
@@ -141,6 +148,9 @@ def list_leaks(old: PolicyRules, new: PolicyRules) -> list[str]:
         for name, before, after in callers:
             if VERDICTS.index(decide(new, after, now).verdict) < VERDICTS.index(decide(old, before, was).verdict):
                 leaks.append(f"{name}: {record}")
+            shown = find_masked(old, before, record) - find_masked(new, after, record)
+            if shown and decide(new, after, now).verdict != "deny":
+                leaks.append(f"{name}: masks of {record}")
     leaks += [nature for nature in old.writes if ACTIONS.index(new.writes[nature]) < ACTIONS.index(old.writes[nature])]
     return leaks
 
@@ -163,7 +173,7 @@ LOOSER = {
     "boundary_classes: { pii: { allow: ['answer:task', 'tool:*'] } }": "pii: escalation becomes none",
     "callers: { 'key:x': ['*'] }": "callers: key:x gains *",
     "kinds: { email: internal }": "kinds: email counts as a milder class",
-    "masks: [{ module: vault, kinds: [secret] }]": "counts as a milder class in vault",
+    "masks: [{ module: memory, kinds: [secret] }]": "counts as a milder class in memory",
     "writes: { secret: redact }": "writes: secret becomes redact instead of refuse",
     "scopes: { session: { ttl: 8d } }": "scopes: the ttl of session becomes longer",
     "scopes: { session: { ttl: inf } }": "scopes: the ttl of session becomes longer",

@@ -11,8 +11,8 @@ from tokonoma.core.desk import Document
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module
 from tokonoma.core.query import Query, SearchFilter
-from tokonoma.search import index as rebuilding
-from tokonoma.search.index import reindex, restart_reindex
+from tokonoma.search import reindex as rebuilding
+from tokonoma.search.reindex import reindex, restart_reindex
 from tokonoma.search.text.term_index import read_corpus
 from tokonoma.store.migrate import migrate
 

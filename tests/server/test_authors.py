@@ -13,7 +13,7 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.cli.program import program
 from tokonoma.core.concurrency import CancelToken
-from tokonoma.search.index import reindex
+from tokonoma.search.reindex import reindex
 
 MARKUP = "<b onload=x>\u202e\n# owner"
 ITEM = {"type": "issue", "title": "A tea bowl", "content": "It has a crack."}

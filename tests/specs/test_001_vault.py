@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tokonoma.core.call import OWNER, Call, Caller
+from tokonoma.core.masks import NO_MASKS
 from tokonoma.core.query import Query, SearchFilter
 
 
@@ -298,6 +299,6 @@ def test_a_file_is_a_record_of_the_house(talk, app, root):
         assert app.registry.read_record(rows, "tokonoma://vault/../x") is None
     assert whole.text.startswith("# Rice")
     assert (part.text, part.namespace, part.classification) == ("# Tea\nsteep it\n", "/notes", "internal")
-    call = Call("vault", "find", {}, Caller("cli"), identified=OWNER)
+    call = Call("vault", "find", {}, Caller("cli"), identified=OWNER, masks=NO_MASKS)
     hits = app.search.find(call, Query("steep"), SearchFilter(("vault",)), ("public", "internal"))
     assert hits.items[0].address == "tokonoma://vault/notes/a.md#L3-L4"

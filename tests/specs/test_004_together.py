@@ -8,7 +8,8 @@ from talk import Lines
 
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.core.concurrency import CancelToken
-from tokonoma.search.index import count_by_module, reindex
+from tokonoma.search.index import count_by_module
+from tokonoma.search.reindex import reindex
 
 
 def test_many_writers_that_link_the_same_items_leave_every_link_on_both_sides(app, items):

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
-    from tokonoma.core.desk import Statements
+    from tokonoma.core.desk import Record, Rows, Statements
     from tokonoma.jobs.runner import JobRunner
     from tokonoma.journal.writer import JournalWriter
-    from tokonoma.pipeline.desk import DeskParts
     from tokonoma.pipeline.journal import Observe
     from tokonoma.pipeline.run import Invoke, Stage
     from tokonoma.policy.current import CurrentPolicy
@@ -89,6 +88,7 @@ class App:
 
     def _build_pipeline(self) -> "tuple[Sequence[Stage], Invoke]":
         """The stages, in the order in which a call passes them, and what runs the tool."""
+        from tokonoma.app.desk_parts import build_desk_parts
         from tokonoma.auth.rate_limit import create_rate_limit
         from tokonoma.pipeline.authors import authors
         from tokonoma.pipeline.choose import choose
@@ -115,32 +115,9 @@ class App:
             guard(policies.get_active, registry.return_type),
             authors(self._database),
         ]
-        invoker = ToolInvoker(registry.load_tool, self._build_desk_parts(), self.pool.submit, self.journal.record_sent)
+        invoker = ToolInvoker(registry.load_tool, build_desk_parts(self), self.pool.submit, self.journal.record_sent)
         self._closers += [invoker.close, watch.close]
         return stages, invoker
-
-    def _build_desk_parts(self) -> "DeskParts":
-        from tokonoma.pipeline.desk import DeskParts, get_statements
-        from tokonoma.policy.cursors import CursorSealer
-        from tokonoma.policy.desk_policy import CallDeskPolicy
-
-        return DeskParts(
-            server=self.server_info,
-            addresses=self.registry,
-            record_tables=self.registry.record_tables,
-            unclassified_tables=self.registry.unclassified_tables,
-            database=self.database,
-            open_write=self.journal.write,
-            index_document=self.policies.put_document,
-            unindex_document=self.search.index.drop,
-            find=self.search.find,
-            lock_policy=self.policies.lock_active,
-            build_policy=partial(CallDeskPolicy, self.policies, self.reclassifier.run_until_done, get_statements),
-            cursors=CursorSealer(self.database.reading),
-            start_job=self.jobs.start_step,
-            now=self.clock,
-            spans=self.spans,
-        )
 
     # What is opened when it is first needed
 
@@ -198,20 +175,19 @@ class App:
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
 
-        return SearchEngine(self.database, self.settings, self.registry, self.jobs)
+        return SearchEngine(self.database, self.settings, self.registry, self._read_for_index, self.jobs)
+
+    def _read_for_index(self, rows: "Rows", address: str) -> "Record | None":
+        return self.policies.read_for_index(self.registry.read_record, rows, address)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy, PolicyControl
         from tokonoma.policy.reclassify import RecordSource
 
-        over_mcp, signers = self.settings.get_text("policy_over_mcp"), self.settings.get_names("policy_signers")
-        return CurrentPolicy(
-            self.database.reading,
-            self.search.index.put,
-            RecordSource(self.registry.load_all, self.registry.find_module, self.registry.read_record),
-            lambda: self.reclassifier.wake(),
-            PolicyControl(over_mcp, signers, self.registry.list_names),
-        )
+        records, settings = RecordSource(self.registry, self.search.index.put), self.settings
+        over_mcp, signers = settings.get_text("policy_over_mcp"), settings.get_names("policy_signers")
+        control = PolicyControl(over_mcp, signers, self.registry.list_names)
+        return CurrentPolicy(self.database.reading, records, lambda: self.reclassifier.wake(), control)
 
     def _open_reclassifier(self) -> "Reclassifier":
         from tokonoma.policy.reclassifier import Reclassifier

@@ -1,11 +1,12 @@
 """The search engine: the shared index, its vectors, and the worker that makes them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Classification, Rows, Statements
+from tokonoma.core.desk import Classification, Record, Rows, Statements
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
@@ -49,6 +50,7 @@ class SearchEngine:
         database: Database,
         settings: Settings,
         registry: Registry,
+        read_for_index: Callable[[Rows, str], Record | None],
         jobs: JobRunner,
     ) -> None:
         self._database = database
@@ -56,7 +58,7 @@ class SearchEngine:
         embeds = config.provider != "none"
         self._embedders = EmbedderCache(build_provider_access(settings))
         embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
-        read_texts = build_text_reader(database, registry.read_record, registry.find_module)
+        read_texts = build_text_reader(database, read_for_index, registry.find_module)
         self.vectors = VectorSearch(database, queue, read_texts, embed)
         self.worker = EmbedWorker(database, self._embedders.get, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
@@ -77,7 +79,8 @@ class SearchEngine:
             self._is_deferred = False
         vector = self.index.embed_query(query)  # before the transaction: this may call a remote provider
         with self._database.reading(call.cancel_token) as rows:
-            return self.index.find(rows, query, where, SearchScope(call.principal.root, labels), vector)
+            scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
+            return self.index.find(rows, query, where, scope, vector)
 
     def resume(self, *, serves: bool = False) -> None:
         """Continue with what the last process left in the queue. A server looks at the queue from now on: it also does

@@ -213,6 +213,10 @@ class Registry:
         """The record tables of the modules loaded so far."""
         return frozenset(table for module in self._modules.values() for table in module.record_tables)
 
+    def textless_tables(self) -> frozenset[str]:
+        """Record tables of the loaded modules that hold no text."""
+        return frozenset(table for module in self._modules.values() for table in module.textless_tables)
+
     def unclassified_tables(self) -> frozenset[str]:
         """The tables of the modules loaded so far whose rows hold texts without a classification."""
         return frozenset(table for module in self._modules.values() for table in module.unclassified_tables)

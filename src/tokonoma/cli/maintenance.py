@@ -17,7 +17,7 @@ from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable
 from tokonoma.gateway.idempotency import shorten_answers
-from tokonoma.search.index import ReindexProgress, reindex, restart_reindex
+from tokonoma.search.reindex import ReindexProgress, reindex, restart_reindex
 
 
 @command("reindex", "database_url")

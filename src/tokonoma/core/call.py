@@ -9,6 +9,7 @@ from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
     from tokonoma.core.content import ContentBlock
+    from tokonoma.core.masks import RecordMasks
     from tokonoma.core.module import ToolInfo
     from tokonoma.core.policy import PolicyView
 
@@ -88,7 +89,8 @@ class Call:
     blocks: "Sequence[ContentBlock]" = ()  # images and documents beside the value
     value: Any = None  # what the tool returned; stages on the way back may replace it
     view: "PolicyView | None" = None  # what its principal may see, after the guard stage
-    has_masked_records: bool = False  # it has read records of which something must be masked
+    masks: "RecordMasks | None" = None  # what it may not see of that, after the guard stage
+    read_unclassified: bool = False  # it has read texts without a class, such as older versions
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
     step_tools: "Mapping[str, ToolInfo]" = field(default_factory=dict[str, Any])  # of a batch: id → tool
@@ -117,6 +119,12 @@ class Call:
         """What the principal may see, after the guard stage."""
         assert self.view is not None, "guard has not run"
         return self.view
+
+    @property
+    def record_masks(self) -> "RecordMasks":
+        """What the principal may not see of that, after the guard stage."""
+        assert self.masks is not None, "guard has not run"
+        return self.masks
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the call is, if it asked to know."""

@@ -24,6 +24,17 @@ Row = tuple[Any, ...]
 _ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
 
 
+class SourceText:
+    """The whole text that documents were cut from. Detectors read it as a whole, once for all its parts: the second
+    half of a private key has no first line by which it could be recognised."""
+
+    __slots__ = ("detections", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.detections: dict[str, Any] = {}  # by the version of the detectors
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A record's row in the shared index. A search can filter by its `facts`: nested keys are joined by dots."""
@@ -37,6 +48,8 @@ class Document:
     thread: str = ""  # records of one thread raise each other's score, in the order in which they were first put
     at: int = 0  # the record's own time, in milliseconds; 0: when it was put
     expires_at: int | None = None  # from then on no search finds it
+    source: SourceText | None = None  # what the text was cut from, where it is a part of something
+    start: int = 0  # the place of the text in its source
     author: str | None = None  # who wrote it, where the module knows; "": nobody knows; None: see `Tx.put`
 
 
@@ -52,6 +65,8 @@ class Record:
     text: str
     revision: int | str | None = None
     part_classifications: frozenset[Classification] = frozenset()  # of its parts; a reader must be cleared for all
+    source: SourceText | None = None  # as in Document
+    start: int = 0
     author: str | None = None  # where the module knows; None: the index tells
 
 
@@ -85,6 +100,16 @@ class Tx(Statements, Protocol):
 
     def classify(self, label: Classification, space: str, *texts: str) -> Classification:
         """The classification of texts that are no document of their own, such as a relation's reason."""
+        ...
+
+    @property
+    def masks_key(self) -> str:
+        """That of the policy in this transaction: see DeskPolicy."""
+        ...
+
+    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
+        """The text without what is hidden from any caller, line for line: what an index of the module's own may
+        hold."""
         ...
 
 

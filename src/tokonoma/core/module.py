@@ -76,7 +76,9 @@ class Module:
     tools: tuple[Tool, ...]
     tables: tuple[Migration, ...] = ()
     record_tables: frozenset[str] = frozenset()  # their rows have `space` and `label`: read through {visible} only
+    textless_tables: frozenset[str] = frozenset()  # those of them that hold no text: nothing in them is masked
     read: Callable[[Rows, str], Record | None] | None = None
+    read_document: Callable[[Rows, str], Document | None] | None = None  # one record, as `documents` returns it
     documents: ListDocuments | None = None  # for a reindex; None: it puts nothing into the index
     unclassified_tables: frozenset[str] = frozenset()  # they hold texts without a label, such as older versions
     reclassify: Callable[[Statements, Mapping[str, Classification]], None] | None = None  # address → classification

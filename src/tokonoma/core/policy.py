@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Tx
 from tokonoma.core.errors import Refusal
+from tokonoma.core.masks import RecordMasks
 from tokonoma.core.module import ToolInfo
 
 Layer = Literal["session", "project", "principle"]
@@ -103,29 +104,27 @@ class PolicyPreview:
 
 @dataclass(frozen=True, slots=True)
 class PolicyView:
-    """What one caller may see. Classifications in `unmasked` are shown whole; in the others some kinds are masked."""
+    """What one caller may see. Of what it sees, RecordMasks says what must be masked."""
 
     tags: tuple[str, ...]
     classifications: tuple[Classification, ...]
-    unmasked: tuple[Classification, ...]
     other_view: "PolicyView | None" = None  # during a change of policy: what the other policy allows
 
-    @property
-    def is_partly_masked(self) -> bool:
-        return len(self.unmasked) < len(self.classifications)
 
-
-UNRESTRICTED_VIEW = PolicyView(("*",), CLASSIFICATIONS, CLASSIFICATIONS)
+UNRESTRICTED_VIEW = PolicyView(("*",), CLASSIFICATIONS)
 """For the owner's own commands: a backup or an export must be complete"""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentScan:
-    """What was found in a document, by which detectors, and the resulting classification."""
+    """What was found in a document, by which detectors, the resulting classification, and what the index may hold."""
 
     kinds: str  # joined by spaces
     detectors_version: str
     classify: Callable[[Classification], Classification]  # from the one that its writer gave
+    shown: Document  # without what is hidden from any caller
+    private: Document | None = None  # with the personal data in it, if some callers may see that and others may not
+    masked: str = ""  # the kinds that `shown` lacks, joined by spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +163,18 @@ class Policy(Protocol):
 
     def scan_document(self, document: Document) -> DocumentScan: ...
 
-    def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
-        """What of these may be written, or the refusal. In a query secrets are masked: it may be stored too, in a trail
-        or a cache."""
+    def screen_arguments(
+        self, view: PolicyView, module: str, arguments: Mapping[str, Any], writes: bool = True
+    ) -> ScreenedValue:
+        """What of these may be written, or the refusal. In a query secrets are masked (it may be stored too, in a trail
+        or a cache), and what is hidden from the caller."""
         ...
 
-    def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
-        """What of a value may be sent; strings that `hint` types as Opaque are not scanned."""
+    def build_masks(self, view: PolicyView) -> RecordMasks: ...
+
+    def screen_result(self, view: PolicyView, value: Any, hint: Any = None, module: str = "") -> ScreenedValue:
+        """What of a value may be sent; strings that `hint` types as Opaque are not scanned. With a `module`: what is
+        hidden in every place of that module; without: what is hidden anywhere."""
         ...
 
     def screen_error(self, view: PolicyView, message: str, details: Mapping[str, Any]) -> ScreenedValue:
@@ -178,6 +182,13 @@ class Policy(Protocol):
         ...
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification: ...
+
+    @property
+    def masks_key(self) -> str: ...  # see DeskPolicy
+
+    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
+        """A whole text without what is hidden from any caller, line for line."""
+        ...
 
 
 class DeskPolicy(Protocol):
@@ -197,6 +208,19 @@ class DeskPolicy(Protocol):
 
     def classify_document(self, document: Document) -> Classification:
         """The classification that the document would be indexed with."""
+        ...
+
+    @property
+    def masks_key(self) -> str:
+        """Another one whenever a text may have to be masked in another way than before, for any caller."""
+        ...
+
+    def mask_text(self, text: str, address: str, namespace: str) -> str:
+        """A whole text as the caller may see it, line for line."""
+        ...
+
+    def find_hidden(self, text: str, address: str, namespace: str) -> list[tuple[int, int]]:
+        """Where a whole text holds what `mask_text` masks: start and end, in order."""
         ...
 
     def screen_record(self, fields: Mapping[str, Any]) -> ScreenedRecord:

@@ -84,6 +84,7 @@ class SearchScope:
 
     root: str
     classifications: tuple[Classification, ...]
+    private: bool = False  # also words and facts that are hidden from others
 
 
 @dataclass(frozen=True, slots=True)

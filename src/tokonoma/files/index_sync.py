@@ -6,24 +6,33 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, Tx, note_down
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Row, Rows, SourceText, Tx, note_down
 from tokonoma.core.errors import Missing, Refusal, Unavailable, is_storage_error
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.backlog import Check, process_backlog, wait_for_others
 from tokonoma.files.folder import FileContent, FileEntry, FileStamp, RootFolder, file_missing_error
-from tokonoma.files.text import decode_text, file_address, namespace_of, split_lines, split_passages, version_of
+from tokonoma.files.text import (
+    decode_text,
+    file_address,
+    find_line_starts,
+    namespace_of,
+    split_lines,
+    split_passages,
+    version_of,
+)
 
 TIMESTAMP_GRANULARITY = 2 * 10**9  # nanoseconds within which two changes may have the same time
 NO_TEXT = -1  # the number of lines of a file that is too large or not text
 _FILES_PER_TRANSACTION = 100
 
-_SELECT_FILES = "select path, size, mtime, ctime, inode, version, lines, looked_at from vault_file"
+_SELECT_FILES = "select path, size, mtime, ctime, inode, version, lines, looked_at, masks from vault_file"
 _SELECT_FILE = f"{_SELECT_FILES} where path = :path"
-_UPSERT_FILE = """insert into vault_file (path, size, mtime, ctime, inode, version, lines, looked_at)
-values (:path, :size, :mtime, :ctime, :inode, :version, :lines, :looked_at)
+_UPSERT_FILE = """insert into vault_file (path, size, mtime, ctime, inode, version, lines, looked_at, masks)
+values (:path, :size, :mtime, :ctime, :inode, :version, :lines, :looked_at, :masks)
 on conflict (path) do update set size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-    inode = excluded.inode, version = excluded.version, lines = excluded.lines, looked_at = excluded.looked_at"""
+    inode = excluded.inode, version = excluded.version, lines = excluded.lines, looked_at = excluded.looked_at,
+    masks = excluded.masks"""
 _UPSERT_CLASS = """insert into vault_class (path, label) values (:path, :label)
 on conflict (path) do update set label = excluded.label"""
 _INSERT_PART = "insert into vault_part (address, path, space, label) values (:address, :path, :space, :label)"
@@ -44,43 +53,20 @@ class IndexedFile:
     version: str
     lines: int
     looked_at: int
+    masks: str  # how it was masked for the index
 
     @classmethod
     def from_row(cls, row: Row) -> "IndexedFile":
         return cls(row[0], FileStamp(*row[1:5]), *row[5:])
 
-    def is_current(self, stamp: FileStamp) -> bool:
+    def is_current(self, stamp: FileStamp, masks: str) -> bool:
         """Whether the file is unchanged, as far as its stamp can tell."""
-        return stamp == self.stamp and max(stamp.mtime, stamp.ctime) + TIMESTAMP_GRANULARITY < self.looked_at
+        is_old = max(stamp.mtime, stamp.ctime) + TIMESTAMP_GRANULARITY < self.looked_at
+        return stamp == self.stamp and is_old and self.masks == masks
 
-
-@dataclass(frozen=True, slots=True)
-class TextFile:
-    """A text file as it was read for this call."""
-
-    path: str
-    text: str
-    version: str
-    lines: Sequence[str]
-
-
-def read_text_file(desk: Desk, folder: RootFolder, parts: PathParts) -> TextFile:
-    """Read a file that this caller may see, and sync the index with it. Fails with Missing or Denied."""
-    path = join_path(parts)
-    try:
-        content = folder.read(parts)
-    except Missing:
-        forget_files(desk, [path])
-        raise
-    text = decode_text(content.data, parts)
-    sync_file(desk, parts, content)
-    cite_file(desk, path, version_of(content.data))
-    return TextFile(path, text, version_of(content.data), split_lines(text))
-
-
-def cite_file(desk: Desk, path: str, version: str) -> None:
-    """Say that the answer holds text of this file, which the caller may see."""
-    desk.cite(file_address(path), find_writer(desk, path, version))
+    def holds(self, version: str, masks: str) -> bool:
+        """Whether this content is indexed, masked in this way."""
+        return self.version == version and self.masks == masks
 
 
 def find_writer(rows: Rows, path: str, version: str) -> str:
@@ -101,7 +87,7 @@ def sync_file(desk: Desk, parts: PathParts, content: FileContent) -> None:
     """Sync the index with this content. Then fail with Missing, as if the file did not exist, if the caller may not see
     every passage of it."""
     row = desk.row(_SELECT_FILE, path=join_path(parts))
-    if row is None or IndexedFile.from_row(row).version != version_of(content.data):
+    if row is None or not IndexedFile.from_row(row).holds(version_of(content.data), desk.policy.masks_key):
         try:
             with desk.write_derived() as tx:
                 index_file(tx, parts, content, desk.check)
@@ -125,9 +111,7 @@ def is_visible_unindexed(desk: Desk, parts: PathParts, content: FileContent) -> 
         return True  # only its name can be seen
     documents = _build_documents(parts, text, content.stamp, row[0] if row else "internal")
     labels = set(map(desk.policy.classify_document, documents))
-    view = desk.call.granted_view
-    desk.call.has_masked_records |= not labels.issubset(view.unmasked)
-    return labels.issubset(view.classifications)
+    return labels.issubset(desk.call.granted_view.classifications)
 
 
 def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[IndexedFile]:
@@ -138,15 +122,23 @@ def sync_folder(desk: Desk, folder: RootFolder, below: PathParts = ()) -> list[I
     entries = {entry.path: entry for entry in folder.list_files(below)}
     prefix = join_path(below) + "/" if below else ""
     forget_files(desk, [path for path in rows if path.startswith(prefix) and path not in entries])
-    changed = [entry for path, entry in entries.items() if path not in rows or not rows[path].is_current(entry.stamp)]
+    masks = desk.policy.masks_key
+    changed = [
+        entry for path, entry in entries.items() if path not in rows or not rows[path].is_current(entry.stamp, masks)
+    ]
     if changed:
         process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_sync_page, desk, rows))
-    hidden = {row[0] for row in desk.rows(_SELECT_HIDDEN)}
+    hidden = list_hidden(desk)
     return [
         rows[path]
         for path, entry in entries.items()
         if path in rows and path not in hidden and is_inside(namespace_of(entry.parts), desk.principal.root)
     ]
+
+
+def list_hidden(desk: Desk) -> set[str]:
+    """The files of which this caller may not see every passage."""
+    return {path for (path,) in desk.rows(_SELECT_HIDDEN)}
 
 
 def forget_files(desk: Desk, paths: Sequence[str]) -> None:
@@ -180,7 +172,7 @@ def index_file(tx: Tx, parts: PathParts, content: FileContent, check: Check) -> 
     except Refusal:
         _put_passages(tx, path, [], check)
         return save_stamp(tx, path, content.stamp, version, NO_TEXT)
-    if before is None or IndexedFile.from_row(before).version != version:
+    if before is None or not IndexedFile.from_row(before).holds(version, tx.masks_key):
         author = find_writer(tx, path, version)
         documents = _build_documents(parts, text, content.stamp, raise_classification(tx, path), author)
         _put_passages(tx, path, documents, check)
@@ -188,8 +180,9 @@ def index_file(tx: Tx, parts: PathParts, content: FileContent, check: Check) -> 
 
 
 def save_stamp(tx: Tx, path: str, stamp: FileStamp, version: str, lines: int) -> IndexedFile:
-    file = IndexedFile(path, stamp, version, lines, time.time_ns())
-    tx.run(_UPSERT_FILE, path=path, **stamp._asdict(), version=version, lines=lines, looked_at=file.looked_at)
+    file = IndexedFile(path, stamp, version, lines, time.time_ns(), tx.masks_key)
+    named = {"path": path, "version": version, "lines": lines}
+    tx.run(_UPSERT_FILE, **named, **stamp._asdict(), looked_at=file.looked_at, masks=file.masks)
     return file
 
 
@@ -217,12 +210,15 @@ def _build_documents(
     parts: PathParts, text: str, stamp: FileStamp, classification: Classification = "internal", author: str = ""
 ) -> list[Document]:
     path, namespace = join_path(parts), namespace_of(parts)
-    facts, at = (("path", path),), stamp.mtime // 10**6
+    facts, at, source, starts = (("path", path),), stamp.mtime // 10**6, SourceText(text), find_line_starts(text)
     passages = [(file_address(path, each.start, each.end), each) for each in split_passages(text, parts)]
     return [
-        Document(address, namespace, each.text, each.title, classification, facts, path, at, author=author)
+        Document(
+            address, namespace, each.text, each.title, classification, facts, path, at,
+            source=source, start=starts[each.start - 1], author=author,
+        )
         for address, each in passages
-    ]
+    ]  # fmt: skip
 
 
 def _put_passages(tx: Tx, path: str, documents: Sequence[Document], check: Check) -> None:
@@ -276,7 +272,8 @@ def _keep_unindexed(desk: Desk, rows: dict[str, IndexedFile], parts: PathParts, 
         return
     rows.pop(path, None)  # what is known of it is no longer true
     if is_visible_unindexed(desk, parts, content):
-        rows[path] = IndexedFile(path, content.stamp, version, count_lines(content.data, parts), 0)
+        lines = count_lines(content.data, parts)
+        rows[path] = IndexedFile(path, content.stamp, version, lines, 0, desk.policy.masks_key)
 
 
 def count_lines(data: bytes, parts: PathParts) -> int:

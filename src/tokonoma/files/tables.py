@@ -53,6 +53,8 @@ TABLES = (
             )""",
         ),
     ),
+    # The `masks_key` of the policy that a file was indexed with.
+    Migration("003_masks", ("alter table vault_file add column masks {text} not null default ''",)),
 )
 
 RECORDS = frozenset({"vault_part"})

@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from tokonoma.core.desk import format_address
 from tokonoma.core.errors import Denied, Invalid
@@ -103,6 +104,11 @@ def split_lines(text: str) -> list[str]:
     parts = text.split("\n")
     lines = [part + "\n" for part in parts[:-1]]
     return [*lines, parts[-1]] if parts[-1] else lines
+
+
+def find_line_starts(text: str) -> list[int]:
+    """The place of the first character of each line, and of the end."""
+    return [0, *accumulate(map(len, split_lines(text)))]
 
 
 def take_lines(lines: Sequence[str], first: int, last: int, max_chars: int) -> tuple[str, int]:

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Addresses, Classification, Document, Record, Row, Rows, Statements, Tx
+from tokonoma.core.desk import Addresses, Classification, Document, Record, Row, Rows, Statements, Tx, parse_address
 from tokonoma.core.errors import Missing
 from tokonoma.core.module import ServerInfo
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.policy import DeskPolicy, Policy
-from tokonoma.core.query import Hits, Query, SearchFilter
+from tokonoma.core.query import Hit, Hits, Query, SearchFilter
 from tokonoma.core.tracing import Tracer, format_traceparent, record_span
 from tokonoma.pipeline.authors import read_authors
 from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
@@ -29,6 +29,7 @@ class DeskParts:
     server: ServerInfo
     addresses: Addresses
     record_tables: Callable[[], frozenset[str]]
+    textless_tables: Callable[[], frozenset[str]]
     unclassified_tables: Callable[[], frozenset[str]]
     database: Database
     # Stores the call's journal entry before the commit.
@@ -50,7 +51,7 @@ class CallDesk:
 
     def __init__(self, parts: DeskParts, call: Call) -> None:
         self._parts = parts
-        self._filter = CallerRowFilter(call, parts.record_tables, parts.unclassified_tables)
+        self._filter = CallerRowFilter(call, parts.record_tables, parts.textless_tables, parts.unclassified_tables)
         self._policy: DeskPolicy | None = None
         self.call = call
 
@@ -114,7 +115,7 @@ class CallDesk:
         if self.call.chosen_tool.effect != "destroy":
             self._parts.database.check_room()  # on a full disk, what is left is for deletions
         with self._open_write() as statements:
-            yield DeskTx(statements, self._filter, self._parts, self.call, self.principal.name)
+            yield DeskTx(statements, self._filter.for_changes(), self._parts, self.call, self.principal.name)
         self.call.journaled = True
         self.call.cancel_token.outcome = "what it had saved by then stays"
 
@@ -142,9 +143,8 @@ class CallDesk:
             or not is_inside(record.namespace, self.principal.root)
         ):
             raise Missing(f"There is no record at {address}.", address=address)
-        self.call.has_masked_records |= not classes.issubset(view.unmasked)
         self.cite(address, record.author)
-        return record
+        return self.call.record_masks.mask_record(record)
 
     def mark_used(self, address: str, trace_id: str) -> None:
         self._parts.addresses.mark_used(self, address, trace_id)
@@ -156,19 +156,15 @@ class CallDesk:
         if seen is None or not labels:
             return Hits([], query.mode)
         hits = self._parts.find(self.call, query, seen, tuple(labels))
-        if view.is_partly_masked and not self.call.has_masked_records and hits.items:
-            self.call.has_masked_records = self._holds_masked([hit.address for hit in hits.items])
         self.call.found += [hit.address for hit in hits.items]
-        return hits
+        return replace(hits, items=[self._mask_title(hit) for hit in hits.items])
 
-    def _holds_masked(self, addresses: Sequence[str]) -> bool:
-        """Hits carry titles: whether one of these must be looked through on its way out."""
-        view = self.call.granted_view
-        names = {f"a{number}": address for number, address in enumerate(addresses)}
-        listed = ", ".join(f":{name}" for name in names)
-        plain = ", ".join(f"'{label}'" for label in view.unmasked) or "''"  # our own words
-        sql = f"select 1 from document where address in ({listed}) and label not in ({plain}) limit 1"  # noqa: S608
-        return self.row(sql, **names) is not None
+    def _mask_title(self, hit: Hit) -> Hit:
+        masks = self.call.record_masks
+        if not hit.title or not masks.covers(hit.module):
+            return hit
+        title = masks.mask_text(hit.title, hit.module, hit.namespace, parse_address(hit.address)[1])
+        return replace(hit, title=title)
 
     def _limit_modules(self, where: SearchFilter) -> SearchFilter | None:
         """Modules that this credential must not see are not searched either; None if nothing is left."""
@@ -230,8 +226,6 @@ class DeskTx:
         label = self._parts.index_document(self.statements, document, self._lock_policy(), author)
         if author is not None and self._author is not None:  # an answer about it need not read who wrote it
             self._call.sources[document.address] = author
-        # Who tells what was just written tells it as it will be read.
-        self._call.has_masked_records |= label not in self._call.granted_view.unmasked
         return label
 
     def drop(self, address: str) -> None:
@@ -239,6 +233,13 @@ class DeskTx:
 
     def classify(self, label: Classification, space: str, *texts: str) -> Classification:
         return self._lock_policy().classify(label, self._call.module, space, texts)
+
+    @property
+    def masks_key(self) -> str:
+        return self._lock_policy().masks_key
+
+    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
+        return self._lock_policy().mask_for_index(text, address, namespace)
 
     def _lock_policy(self) -> Policy:
         if self._policy is None:

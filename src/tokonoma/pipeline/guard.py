@@ -1,7 +1,8 @@
 """guard: the policy is asked on the way in, and decides what may leave on the way out.
 
-In: which classes this caller sees, and whether what it writes may be stored. Out: what must be masked is masked, if the
-call has read records of which something must be, or has heard from outside; then the value is frozen as bytes.
+In: which classes this caller sees, what it may not see of them, and whether what it writes may be stored. Out: records
+were masked when they were read, as a whole. The value is screened once more where it may hold texts that were not read
+that way: from outside, from a write, names; then it is frozen as bytes.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import orjson
 
 from tokonoma.core.call import Call
 from tokonoma.core.content import ContentBlock, ResourceContent, RichResult
+from tokonoma.core.masks import NO_MASKS
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy, PolicyView
 
@@ -28,8 +30,9 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         # Tools in no catalogue are the owner's own commands: a backup must hold everything.
         call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
         current = current.for_tool(call.principal, entry)
+        call.masks = masks = current.build_masks(view) if entry.listed else NO_MASKS
         if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
-            screened = current.screen_arguments(view, call.arguments, entry.effect != "read")
+            screened = current.screen_arguments(view, entry.module, call.arguments, entry.effect != "read")
             call.detections += screened.detections
             if screened.refusal is not None:
                 raise screened.refusal
@@ -38,8 +41,10 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         if isinstance(call.value, RichResult):
             result = cast("RichResult[Any]", call.value)  # pyright: ignore[reportUnknownMemberType]
             call.value, call.blocks = result.value, [_screen_block(current, view, block) for block in result.blocks]
-        if entry.outside or call.has_masked_records:
-            cleared = current.screen_result(view, call.value, promised(entry))
+        masked = entry.module != GATEWAY and masks.covers(entry.module)
+        if entry.outside or call.read_unclassified or masked:
+            module = "" if entry.outside or call.read_unclassified else entry.module
+            cleared = current.screen_result(view, call.value, promised(entry), module)
             call.value = cleared.value
             call.detections += cleared.detections
         # Frozen here: what passed the guard is what leaves, byte for byte.

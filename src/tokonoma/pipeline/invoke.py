@@ -34,7 +34,7 @@ class ToolInvoker:
     def __call__(self, call: Call) -> Any:
         tool = self._load(call.chosen_tool).tool
         if call.chosen_tool.module not in BUILT_IN_MODULES:
-            call.has_masked_records = True  # where a plugin has its texts from is not known: all of them are screened
+            call.read_unclassified = True  # where a plugin has its texts from is not known: all of them are screened
         desk = CallDesk(self._parts, call)
         if not tool.outside:
             # A batch may hold deletions; each of its steps is a call of its own, and it is never run twice.

@@ -1,4 +1,4 @@
-"""`{visible}`: the caller's filter in a module's SQL, and whether what was read must be masked on its way out.
+"""`{visible}`: the caller's filter in a module's SQL, and the masks over the texts that it reads.
 
 A statement needs a filter for every record table that it reads: `{visible}` where it reads one, `{visible:alias}` for
 each where it reads several. `{everyone}` in its place reads the rows of every caller; it is for upkeep and counting,
@@ -17,6 +17,8 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification, Row, Rows
 _TOKEN = re.compile(r"\{(visible|everyone)(?::(\w+))?\}")
 _TEXT = re.compile(r"'(?:[^']|'')*'|\binsert\s+into\s+\w+\s*\([^)]*\)", re.IGNORECASE)
 """What names no table that is read: texts, and the columns that an insert fills."""
+
+_SELECTED = re.compile(r"\s*select\s+(?:distinct\s+)?(.*?)\s+from\s", re.IGNORECASE | re.DOTALL)
 
 _KEYWORDS = (
     "where|join|on|set|group|order|limit|left|inner|cross|outer|right|full|using|union|values|and|natural|for|offset"
@@ -50,51 +52,58 @@ class NoRowFilter:
 
 
 class CallerRowFilter:
-    """One per call.
+    """Two per call: one for reading, and one for its transaction, which `changes` what it reads and gets it unmasked.
 
-    Of some classifications a caller may see the records, but not all of their text. SQL written by a module does not
-    tell whether such a record had a part in its answer. So the same statement runs a second time without them: if both
-    answers are equal, none of them had a part in it. A caller that sees everything unmasked costs no second statement.
+    What a caller may not see is masked in whole cells, as soon as they are read. So whatever a module cuts, compares,
+    sorts or counts, it does with what its caller may see.
     """
 
-    __slots__ = ("_call", "_record_tables", "_unclassified_tables")
+    __slots__ = ("_call", "_changes", "_record_tables", "_textless_tables", "_unclassified_tables")
 
     def __init__(
         self,
         call: Call,
         record_tables: Callable[[], frozenset[str]],
+        textless_tables: Callable[[], frozenset[str]],
         unclassified_tables: Callable[[], frozenset[str]],
+        *,
+        changes: bool = False,
     ) -> None:
-        self._call, self._record_tables, self._unclassified_tables = call, record_tables, unclassified_tables
+        self._call, self._changes = call, changes
+        self._record_tables, self._textless_tables = record_tables, textless_tables
+        self._unclassified_tables = unclassified_tables
 
-    def expand(self, sql: str, sees: tuple[Classification, ...] | None = None) -> tuple[str, dict[str, str | int]]:
+    def for_changes(self) -> "CallerRowFilter":
+        """The filter of the call's transaction."""
+        tables = self._record_tables, self._textless_tables, self._unclassified_tables
+        return CallerRowFilter(self._call, *tables, changes=True)
+
+    def expand(self, sql: str) -> tuple[str, dict[str, str | int]]:
         table = find_unfiltered_table(sql, self._record_tables())
         if table is not None:
             raise RuntimeError(f"SQL reads the record table {table!r} without a {{visible}} of its own")
-        return expand_visible(
-            sql, self._call.principal, self._call.granted_view.classifications if sees is None else sees
-        )
+        return expand_visible(sql, self._call.principal, self._call.granted_view.classifications)
 
     def rows(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> list[Row]:
         filled, extra = self.expand(sql)
-        found = rows.rows(filled, **params, **extra)
-        if self._needs_second_query(sql):  # also where nothing was found: the SQL may ask for what is not visible
-            plain, extra = self.expand(sql, self._call.granted_view.unmasked)
-            self._call.has_masked_records = plain != filled and rows.rows(plain, **params, **extra) != found
-        return found
+        return self._mask(sql, rows.rows(filled, **params, **extra))
 
     def row(self, rows: Rows, sql: str, params: Mapping[str, Any]) -> Row | None:
         filled, extra = self.expand(sql)
         found = rows.row(filled, **params, **extra)
-        if self._needs_second_query(sql):
-            plain, extra = self.expand(sql, self._call.granted_view.unmasked)
-            self._call.has_masked_records = plain != filled and rows.row(plain, **params, **extra) != found
-        return found
+        return None if found is None else self._mask(sql, [found])[0]
 
-    def _needs_second_query(self, sql: str) -> bool:
-        if any(table in sql for table in self._unclassified_tables()):  # its texts have no class: all is screened
-            self._call.has_masked_records = True
-        return self._call.granted_view.is_partly_masked and not self._call.has_masked_records and "{visible" in sql
+    def _mask(self, sql: str, found: list[Row]) -> list[Row]:
+        unclassified = any(table in sql for table in self._unclassified_tables())
+        if unclassified:  # its texts have no class: also what is made of them is screened
+            self._call.read_unclassified = True
+        masks, module = self._call.record_masks, self._call.chosen_tool.module
+        if self._changes or not (unclassified or masks.covers(module)):
+            return found
+        masked_tables = self._record_tables() - self._textless_tables()
+        if not unclassified and not any(table in sql for table in masked_tables):
+            return found
+        return masks.mask_rows(found, module, find_namespace_column(sql), unclassified=unclassified)
 
 
 def expand_visible(sql: str, who: Principal, sees: tuple[Classification, ...]) -> tuple[str, dict[str, str | int]]:
@@ -121,6 +130,16 @@ def expand_visible(sql: str, who: Principal, sees: tuple[Classification, ...]) -
         return filled, {}
     below = who.root + "/"
     return filled, {"visible_root": who.root, "visible_below": below, "visible_length": len(below)}
+
+
+@lru_cache(maxsize=2048)
+def find_namespace_column(sql: str) -> int | None:
+    """Which column of the result is the namespace of the record; None if there is none."""
+    found = _SELECTED.match(sql)
+    if found is None or "(" in found[1]:
+        return None
+    columns = [column.strip().rpartition(".")[2] for column in found[1].split(",")]
+    return columns.index("space") if "space" in columns else None
 
 
 @lru_cache(maxsize=2048)

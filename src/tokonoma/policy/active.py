@@ -1,28 +1,30 @@
-"""The policy in force, as every call asks it; and two policies at once, during the transition from one to the next.
-
-A transition has two phases. First the new policy is coming: records that it wants stricter become so, and what is
-written gets the stricter class of both. Then it is in force and the old one is leaving: records that may be milder
-become so. So no record is ever more open than the policy in force allows, and a caller sees only what both policies
-let it see.
-"""
+"""The policy in force, as every call asks it; and the one that allows nothing, if none can be read."""
 
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, parse_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, parse_address
 from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable, Unready
+from tokonoma.core.masks import RecordMasks
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView, ScreenedValue
+from tokonoma.core.policy import (
+    UNRESTRICTED_VIEW,
+    AccessEffect,
+    Decision,
+    DocumentScan,
+    Layer,
+    PolicyView,
+    ScreenedValue,
+)
 from tokonoma.policy import rules as decisions
-from tokonoma.policy.detections import Masker, Nature, WriteScreen, count_by_kind, format_mask, mask_text
-from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, WriteAction, strictest
-
-if TYPE_CHECKING:
-    from tokonoma.policy.scan import Scanner
+from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, format_mask, mask_text
+from tokonoma.policy.hidden_kinds import HiddenKinds, format_masked
+from tokonoma.policy.masking import CallMasks, find_in_source, mask_document, mask_record
+from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, strictest
 
 RECORDLESS_MODULES = frozenset({"system", "gateway"})
 """Modules that hold no records: they answer even if no policy can be read."""
@@ -30,28 +32,21 @@ RECORDLESS_MODULES = frozenset({"system", "gateway"})
 REPAIR_TOOLS = frozenset(f"claims.policy.{name}" for name in ("apply", "get", "history", "rollback"))
 """By these the owner replaces a policy, also one that cannot be read."""
 
-_VERDICTS = ("allow", "redact", "deny")  # from open to closed
 _MAX_VIEWS = 10_000
 
 
-class ActivePolicy:
+class ActivePolicy(HiddenKinds):
     """`salt` makes the hashes of detections in the journal specific to this server."""
 
     def __init__(self, rules: PolicyRules = DEFAULT_RULES, number: int = 0, salt: bytes | None = None) -> None:
-        self.rules, self.number = rules, number
+        super().__init__(rules)
+        self.number = number
         self._salt = os.urandom(16) if salt is None else salt
         self._views: dict[str, PolicyView] = {}
-        self._hidden: dict[tuple[str, ...], frozenset[str]] = {}
 
     @property
     def version(self) -> str:
         return self.rules.version
-
-    @cached_property
-    def scanner(self) -> "Scanner":
-        from tokonoma.policy.scan import Scanner, builtin_scanner
-
-        return Scanner(self.rules.detectors) if self.rules.detectors else builtin_scanner()
 
     # What a caller may see
 
@@ -78,19 +73,10 @@ class ActivePolicy:
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
         verdicts = {each: decisions.decide(self.rules, tags, each).verdict for each in CLASSIFICATIONS}
         readable: list[Classification] = [each for each in CLASSIFICATIONS if verdicts[each] != "deny"]
-        unmasked: list[Classification] = [each for each in readable if verdicts[each] == "allow"]
-        return PolicyView(tags, tuple(readable), tuple(unmasked))
+        return PolicyView(tags, tuple(readable))
 
-    def hidden_kinds(self, tags: tuple[str, ...]) -> frozenset[str]:
-        """The kinds of detections that are masked for these tags."""
-        kinds = self._hidden.get(tags)
-        if kinds is None:
-            kinds = self._hidden[tags] = decisions.find_hidden_kinds(self.rules, tags, self.scanner.natures.items())
-        return kinds
-
-    def masked_kinds(self, view: PolicyView) -> frozenset[str]:
-        """The kinds of detections that are masked for a caller with this view."""
-        return self.hidden_kinds(view.tags)
+    def build_masks(self, view: PolicyView) -> RecordMasks:
+        return CallMasks(self, view)
 
     def decide(
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
@@ -99,19 +85,27 @@ class ActivePolicy:
 
     # Texts that come in and go out
 
-    def screen_arguments(self, view: PolicyView, arguments: Mapping[str, Any], writes: bool = True) -> ScreenedValue:
-        if not writes and self._is_clean(arguments):
-            return ScreenedValue(arguments)
-        actions: Mapping[Nature, WriteAction] = self.rules.writes
+    def screen_arguments(
+        self, view: PolicyView, module: str, arguments: Mapping[str, Any], writes: bool = True
+    ) -> ScreenedValue:
         if not writes:
-            secret: WriteAction = "allow" if actions["secret"] == "allow" else "redact"  # noqa: S105
-            actions = {"secret": secret, "pii": "allow"}
-        screen = WriteScreen(self.scanner, actions, self._salt)
+            return self._screen_query(view, module, arguments)
+        screen = WriteScreen(self.scanner, self.rules.writes, self._salt)
         value = screen.screen(arguments)
-        refusal = self._find_refusal(view, screen) if writes else None
+        refusal = self._find_refusal(view, module, screen)
         return ScreenedValue(value if refusal is None else None, screen.detections, refusal)
 
-    def _find_refusal(self, view: PolicyView, screen: WriteScreen) -> Refusal | None:
+    def _screen_query(self, view: PolicyView, module: str, arguments: Mapping[str, Any]) -> ScreenedValue:
+        """What is hidden from a caller is also masked in what it asks for: a guess never equals what is stored."""
+        if self._is_clean(arguments):
+            return ScreenedValue(arguments)
+        hidden = self.hidden_at(view, module, None, None) if self.masks_records(view, module) else frozenset[str]()
+        if self.rules.writes["secret"] != "allow":  # noqa: S105 - it may be stored too, in a trail or a cache
+            hidden |= self.scanner.natures.keys() - self._personal_kinds
+        masker = Masker(self.scanner, hidden, self._salt, keeps_keys=True)
+        return ScreenedValue(masker.mask(arguments), masker.detections)
+
+    def _find_refusal(self, view: PolicyView, module: str, screen: WriteScreen) -> Refusal | None:
         if screen.refusals:
             kinds = sorted({kind for _, kind in screen.refusals})
             fields = sorted({field for field, _ in screen.refusals})
@@ -123,7 +117,8 @@ class ActivePolicy:
                 fields=fields,
                 policy_version=self.version,
             )
-        masks = sorted(screen.masks & self.masked_kinds(view)) if view.is_partly_masked else []
+        is_masked = view is not UNRESTRICTED_VIEW and self.masks_records(view, module)
+        masks = sorted(screen.masks & self.hidden_at(view, module, None, None)) if is_masked else []
         if not masks:
             return None
         return Conflict(
@@ -142,12 +137,13 @@ class ActivePolicy:
             for value in arguments.values()
         )
 
-    def screen_result(self, view: PolicyView, value: Any, hint: Any = None) -> ScreenedValue:
-        masker = Masker(self.scanner, self.masked_kinds(view), self._salt)
+    def screen_result(self, view: PolicyView, value: Any, hint: Any = None, module: str = "") -> ScreenedValue:
+        hidden = self.hidden_in(view, module) if module else self.hidden_anywhere(view)
+        masker = Masker(self.scanner, hidden, self._salt)
         return ScreenedValue(masker.mask(value, hint), masker.detections)
 
     def screen_error(self, view: PolicyView, message: str, details: Mapping[str, Any]) -> ScreenedValue:
-        masker = Masker(self.scanner, self.masked_kinds(view), self._salt, keeps_keys=True)
+        masker = Masker(self.scanner, self.hidden_anywhere(view), self._salt, keeps_keys=True)
         return ScreenedValue((masker.mask(message), masker.mask(details)), masker.detections)
 
     def redact(self, text: str) -> tuple[str, dict[str, int], Classification]:
@@ -159,19 +155,41 @@ class ActivePolicy:
     # Classes of records
 
     def scan_document(self, document: Document) -> DocumentScan:
+        scanner, (module, path) = self.scanner, parse_address(document.address)
+        found = find_in_source(scanner, document.text, document.source, document.start)
         facts = [each for key, value in document.facts for each in (key, value) if isinstance(each, str)]
-        kinds = self._find_kinds((document.text, document.title, document.thread, document.namespace, *facts))
-        module, path = parse_address(document.address)
+        others = self._find_kinds((document.title, document.thread, document.namespace, *facts))
+        kinds = sorted({*others, *(each.kind for each in found)})
 
         def classify(declared: Classification) -> Classification:
             return self._classify(module, document.namespace, path, declared, kinds)
 
-        return DocumentScan(" ".join(kinds), self.scanner.version, classify)
+        masked, always = self.hidden_in_index(module, document.namespace, path, kinds)
+        scan = DocumentScan(" ".join(kinds), scanner.version, classify, document, None, format_masked(masked, always))
+        if not masked:
+            return scan
+        shown = mask_document(scanner, document, found, masked)
+        private = None if always == masked else mask_document(scanner, document, found, always)
+        return replace(scan, shown=shown, private=private)
+
+    def mask_record_for_index(self, record: Record) -> Record:
+        hidden = self.hidden_from_any(record.module, record.namespace, parse_address(record.address)[1])
+        return mask_record(self.scanner, record, hidden)
+
+    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
+        module, path = parse_address(address)
+        hidden = self.hidden_from_any(module, namespace, path)
+        return mask_text(text, [each for each in self.scanner.scan(text) if each.kind in hidden])
 
     def reclassify(self, address: str, namespace: str, declared: Classification, kinds: str) -> Classification:
         """The class of a document that was scanned before."""
         module, path = parse_address(address)
         return self._classify(module, namespace, path, declared, kinds.split())
+
+    def list_masked(self, address: str, namespace: str, kinds: str) -> str:
+        """What the index may not hold of a document that was scanned before."""
+        module, path = parse_address(address)
+        return format_masked(*self.hidden_in_index(module, namespace, path, kinds.split()))
 
     def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
         return self._classify(module, space, "", label, self._find_kinds(texts))
@@ -215,42 +233,4 @@ class ClosedPolicy(ActivePolicy):
         )
 
     def view_for_tags(self, tags: tuple[str, ...]) -> PolicyView:
-        return PolicyView((), (), ())
-
-
-class TransitionPolicy(ActivePolicy):
-    """`other` is the coming policy or, unless `coming`, the leaving one."""
-
-    def __init__(self, rules: PolicyRules, number: int, salt: bytes, other: ActivePolicy, *, coming: bool) -> None:
-        super().__init__(rules, number, salt)
-        self._other, self._coming = other, coming
-
-    def view_for(self, who: Principal) -> PolicyView:
-        mine, other = super().view_for(who), self._other.view_for(who)
-        readable: list[Classification] = [each for each in mine.classifications if each in other.classifications]
-        unmasked: list[Classification] = [each for each in mine.unmasked if each in other.unmasked]
-        return PolicyView(mine.tags, tuple(readable), tuple(unmasked), other)
-
-    def masked_kinds(self, view: PolicyView) -> frozenset[str]:
-        return self.hidden_kinds(view.tags) | self._other.hidden_kinds((view.other_view or view).tags)
-
-    def decide(
-        self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
-    ) -> Decision:
-        both = (super().decide(tags, label, scope, effect), self._other.decide(tags, label, scope, effect))
-        return max(both, key=lambda each: _VERDICTS.index(each.verdict))
-
-    def scan_document(self, document: Document) -> DocumentScan:
-        mine = super().scan_document(document)
-        if not self._coming:
-            return mine
-        new = self._other.scan_document(document)
-        return DocumentScan(
-            new.kinds,
-            new.detectors_version,
-            lambda declared: strictest(mine.classify(declared), new.classify(declared)),
-        )
-
-    def classify(self, label: Classification, module: str, space: str, texts: Collection[str]) -> Classification:
-        mine = super().classify(label, module, space, texts)
-        return strictest(mine, self._other.classify(label, module, space, texts)) if self._coming else mine
+        return PolicyView((), ())

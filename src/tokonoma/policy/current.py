@@ -9,28 +9,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from tokonoma.core.desk import Classification, Document, Rows, Statements
+from tokonoma.core.desk import Classification, Document, Record, Rows, Statements
 from tokonoma.core.errors import Refusal, Unavailable
 from tokonoma.core.log import log
-from tokonoma.core.policy import (
-    DocumentScan,
-    PendingPolicy,
-    Policy,
-    PolicyProposal,
-    PolicyVersion,
-    ReclassifyProgress,
-)
+from tokonoma.core.policy import PendingPolicy, Policy, PolicyProposal, PolicyVersion, ReclassifyProgress
 from tokonoma.policy import changes
 from tokonoma.policy import versions as store
-from tokonoma.policy.active import ActivePolicy, ClosedPolicy, TransitionPolicy
+from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 from tokonoma.policy.changes import PolicyControl, build_policy
 from tokonoma.policy.reclassify import BATCH_SIZE, ClassificationPair, RecordSource, preview_changes, reclassify_batch
 from tokonoma.policy.rules import PolicyRules
+from tokonoma.policy.transition import TransitionPolicy
 
 _CACHE_SECONDS = 1.0
 _UNCACHED_SECONDS = 30.0  # the longest time that applying a policy may take
-
-IndexDocument = Callable[[Statements, Document, DocumentScan, str | None], Classification]
 
 
 class CurrentPolicy:
@@ -39,12 +31,11 @@ class CurrentPolicy:
     def __init__(
         self,
         reading: Callable[[], AbstractContextManager[Rows]],
-        index_document: IndexDocument,
         records: RecordSource,
         wake_reclassify: Callable[[], None],
         control: PolicyControl | None = None,
     ) -> None:
-        self.reading, self._index_document, self._records = reading, index_document, records
+        self.reading, self._records = reading, records
         self._wake_reclassify, self.control = wake_reclassify, control or PolicyControl()
         self._active: ActivePolicy = ClosedPolicy()
         self._head: store.PolicyHead | None = None
@@ -59,9 +50,9 @@ class CurrentPolicy:
             try:
                 with self.reading() as rows:
                     head = store.read_head(rows)
-                    if head.other is not None:
-                        self._wake_reclassify()
                     self._active = self._build(rows, head)
+                    if head.other is not None or store.needs_rescan(rows, head, self._active.masks_key):
+                        self._wake_reclassify()
             except Refusal as error:
                 if not isinstance(self._active, ClosedPolicy) or self._active.problem is None:  # not with every try
                     log("error", "policy", reason=error.reason or error.kind)
@@ -83,9 +74,13 @@ class CurrentPolicy:
     def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that binds a transaction: no other one comes into force before the transaction ends."""
         try:
-            return self._build(statements, store.read_head(statements, "{for_share}"))
+            head = store.read_head(statements, "{for_share}")
+            policy = self._build(statements, head)
         except Refusal as error:
             raise ClosedPolicy(error).build_refusal() from error
+        if head.masks is None:
+            store.note_masks(statements, policy.masks_key)
+        return policy
 
     def invalidate(self) -> None:
         """Read the policy with every call for a while: when an applied policy will be committed is not known here."""
@@ -150,7 +145,7 @@ class CurrentPolicy:
 
     def prepare(self) -> None:
         """Load every module and migrate its tables: this must not happen inside a transaction that reads records."""
-        self._records.modules()
+        self._records.load_modules()
 
     def is_activating(self, rows: Rows) -> bool:
         """Whether the next step puts the coming policy in force."""
@@ -161,7 +156,7 @@ class CurrentPolicy:
         """One batch of the transition, in a transaction of its own. False: every record has its class."""
         state = store.read_state(statements, lock=True)
         if state is None:
-            return False
+            return self._begin_rescan(statements)
         if state.phase == "turn":
             store.activate_coming(statements)
             self.invalidate()
@@ -169,14 +164,28 @@ class CurrentPolicy:
         # Records that the index does not hold have no row there that keeps writers out.
         head = store.read_head(statements, "{for_update}" if state.stage else "")
         policy = build_policy(store.read_version(statements, head.newest), head.salt)
-        after = reclassify_batch(statements, state, policy, self._records, most)
+        try:
+            in_force = self._build(statements, head)
+        except Refusal:  # the one that is replaced cannot be read: nothing is visible under it
+            in_force = policy
+        after = reclassify_batch(statements, state, policy, in_force, self._records, most)
         if after is None and state.phase == "tighten":
             after = store.ReclassifyState("turn", done=state.done)
         if after is not None:
             store.save_state(statements, after)
         else:
-            store.finish_transition(statements)
+            store.finish_transition(statements, policy.masks_key)
             self.invalidate()
+        return True
+
+    def _begin_rescan(self, statements: Statements) -> bool:
+        """Whether the records have to be scanned again, since this program finds other things than the one before."""
+        head = store.read_head(statements, "{for_update}")
+        policy = build_policy(store.read_version(statements, head.number), head.salt)
+        if not store.needs_rescan(statements, head, policy.masks_key):
+            return False
+        store.begin_rescan(statements)
+        self.invalidate()
         return True
 
     def progress(self) -> ReclassifyProgress | None:
@@ -189,11 +198,16 @@ class CurrentPolicy:
             newest = store.read_version(rows, head.newest)
         return ReclassifyProgress(newest.version, state.phase == "loosen", state.done, max(state.done, total))
 
+    def read_for_index(self, read: Callable[[Rows, str], Record | None], rows: Rows, address: str) -> Record | None:
+        """A record as the index may hold it: without what is hidden from any caller."""
+        record = read(rows, address)
+        return record and self._build(rows, store.read_head(rows)).mask_record_for_index(record)
+
     def put_document(
         self, statements: Statements, document: Document, policy: Policy, author: str | None = None
     ) -> Classification:
         """Index a document with its class. If the policy is stricter than the writer, the module's row is updated."""
-        classification = self._index_document(statements, document, policy.scan_document(document), author)
+        classification = self._records.index_document(statements, document, policy.scan_document(document), author)
         if classification != document.classification:
             self._records.apply_classifications(statements, {document.address: classification})
         return classification

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokonoma.core import policy as api
 from tokonoma.core.call import Call
-from tokonoma.core.desk import Classification, Document, Statements, Tx
+from tokonoma.core.desk import Classification, Document, Statements, Tx, parse_address
 from tokonoma.core.errors import Denied, Missing
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
@@ -33,6 +33,7 @@ class CallDeskPolicy:
         self._policy = current.get_active()
         self._policy.check_allowed(call.principal, call.chosen_tool)
         self.decide, self.redact = self._policy.decide, self._policy.redact
+        self.masks_key = self._policy.masks_key
         self.prepare, self.progress, self.current_version = current.prepare, current.progress, current.current_version
 
     @property
@@ -59,6 +60,14 @@ class CallDeskPolicy:
 
     def classify_document(self, document: Document) -> Classification:
         return self._policy.scan_document(document).classify(document.classification)
+
+    def mask_text(self, text: str, address: str, namespace: str) -> str:
+        module, path = parse_address(address)
+        return self._call.record_masks.mask_text(text, module, namespace, path)
+
+    def find_hidden(self, text: str, address: str, namespace: str) -> list[tuple[int, int]]:
+        module, path = parse_address(address)
+        return self._call.record_masks.find_hidden(text, module, namespace, path)
 
     def screen_record(self, fields: Mapping[str, Any]) -> api.ScreenedRecord:
         return screen_record(self._policy, fields)

@@ -99,11 +99,15 @@ def format_mask(kind: str) -> str:
 
 
 def mask_text(text: str, detections: Sequence[Detection]) -> str:
-    """Replace each detection by its mask. They must not overlap."""
+    """Replace each detection by its mask. They must not overlap. One that reaches over several lines is replaced in
+    each of them: the lines of a file keep their numbers, and no part of it can be taken for a text."""
+    if not detections:
+        return text
     parts: list[str] = []
     place = 0
     for one in detections:
-        parts += (text[place : one.start], format_mask(one.kind))
+        lines = text.count("\n", one.start, one.end)
+        parts += (text[place : one.start], "\n".join([format_mask(one.kind)] * (lines + 1)))
         place = one.end
     return "".join([*parts, text[place:]])
 

@@ -46,6 +46,7 @@ def find_loosenings(old: PolicyRules, new: PolicyRules) -> list[str]:
     pair = _PolicyPair(old, new)
     parts: tuple[Callable[[], Iterator[str]], ...] = (
         pair.compare_callers, pair.compare_classes, pair.compare_invariants, pair.compare_masked_kinds,
+        pair.compare_masks,
         pair.compare_placements, pair.compare_detectors, pair.compare_kinds, pair.compare_order,
         pair.compare_writes, pair.compare_scopes,
     )  # fmt: skip
@@ -120,8 +121,8 @@ class _PolicyPair:
         """A kind can also appear because its class can no longer be read: then nothing that is read redacts it."""
         reported: set[frozenset[str]] = set()
         for pair in self.tag_pairs:
-            before = find_hidden_kinds(self.old, pair.old, self.old_natures.items())
-            after = find_hidden_kinds(self.new, pair.new, self.new_natures.items())
+            before = find_hidden_kinds(self.old, pair.old, self.old_natures.items(), ())
+            after = find_hidden_kinds(self.new, pair.new, self.new_natures.items(), ())
             if not list_readable(self.new, pair.new):
                 continue
             if before - after and before - after not in reported:
@@ -131,6 +132,18 @@ class _PolicyPair:
                 replaced = [kind for kind in sorted(before) if self._can_replace(detector, kind)]
                 if replaced and detector not in after:
                     yield f"detectors: {detector} is not masked, and can match instead of {_list_names(replaced)}"
+
+    def compare_masks(self) -> Iterator[str]:
+        kept = set(self.new.masks)
+        for rule in self.old.masks:
+            covering = [each.kinds for each in self.new.masks if rule in kept or covers_place(each, rule)]
+            covered = {kind for kinds in covering for kind in self._list_kinds(kinds)}
+            if rule not in kept and (shown := sorted(self._list_kinds(rule.kinds) - covered)):
+                yield f"masks: {_list_names(shown)} no longer masked in {describe_place(rule)}"
+
+    def _list_kinds(self, names: Collection[str]) -> set[str]:
+        natures = {**self.new_natures, **self.old_natures}
+        return {kind for kind, nature in natures.items() if not {"*", kind, nature}.isdisjoint(names)}
 
     # What class a record has
 

@@ -67,9 +67,9 @@ class _PolicyParser:
         return PolicyRules(
             version=self._version(given["version"]) if "version" in given else "0.0.0",
             layers={**rules.LAYER_RULES, **self._each(given.get("scopes"), LAYERS, self._layer)},
-            class_rules=rules.apply_masks({**rules.CLASS_RULES, **classes}, masks),
+            class_rules={**rules.CLASS_RULES, **classes},
             placements=tuple(self._list(given.get("labels"), self._placement)),
-            masks=masks,
+            masks=(*masks, *rules.FILE_MASKS),
             invariants=tuple(self._list(given.get("invariants"), self._invariant)),
             callers=tuple(self._each(given.get("callers"), None, self._tags).items()),
             detectors=detectors,

@@ -4,7 +4,7 @@ deny > redact > allow; secret > pii > internal > public. What no rule allows is 
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -60,7 +60,7 @@ class PolicyRules:
     layers: Mapping[Layer, LayerRule]
     class_rules: Mapping[Classification, ClassRule]
     placements: tuple[PlacementRule, ...] = ()
-    masks: tuple[MaskRule, ...] = ()  # the first match counts; `class_rules` redact what they say
+    masks: tuple[MaskRule, ...] = ()  # the first match counts
     invariants: tuple[Invariant, ...] = ()
     callers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name (a glob), the tags that it holds; first match
     detectors: tuple[Detector, ...] = ()  # in addition to the built-in ones
@@ -83,7 +83,11 @@ CLASS_RULES: Mapping[Classification, ClassRule] = {
 DEFAULT_TAGS = ("answer:task", "tool:*")
 """The tags of a caller that the policy does not name."""
 
-DEFAULT_RULES = PolicyRules("0.1.0", LAYER_RULES, CLASS_RULES)
+FILE_MASKS = tuple(MaskRule("internal", module=module, kinds=("secret",)) for module in ("manual", "vault"))
+"""After those of the policy: a secret in a file is masked in place. A file that vanished from every search and every
+list because of one example key in it would be a hole that nobody sees."""
+
+DEFAULT_RULES = PolicyRules("0.1.0", LAYER_RULES, CLASS_RULES, masks=FILE_MASKS)
 DEFAULT_TEXT = """\
 # The policy that is in force until another is applied. Stored text is never altered: secrets are refused when they are
 # written, and personal data raises a record's class to pii.
@@ -106,17 +110,6 @@ retrieval:
     recency:
       half_life_days_by_kind: { fact: 120, task: 14, preference: 90, policy_hint: 365 }
 """
-
-
-def apply_masks(
-    classes: Mapping[Classification, ClassRule], masks: Iterable[MaskRule]
-) -> dict[Classification, ClassRule]:
-    """The class rules; the class of each mask also redacts the kinds of that mask."""
-    made = dict(classes)
-    for rule in masks:
-        old = made[rule.classification]
-        made[rule.classification] = replace(old, redact=tuple(dict.fromkeys((*old.redact, *rule.kinds))))
-    return made
 
 
 def strictest(*classifications: Classification) -> Classification:
@@ -175,16 +168,50 @@ def list_readable(rules: PolicyRules, tags: Collection[str], scope: Layer | None
     return tuple(each for each in CLASSIFICATIONS if decide(rules, tags, each, scope).verdict != "deny")
 
 
-def find_hidden_kinds(rules: PolicyRules, tags: Collection[str], natures: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The kinds that must be masked for these tags: those that a readable class redacts, and those that belong to a
-    class that is not readable."""
+def find_hidden_kinds(
+    rules: PolicyRules, tags: Collection[str], natures: Iterable[tuple[str, str]], masks: Iterable[MaskRule]
+) -> frozenset[str]:
+    """The kinds that must be masked for these tags: those that a readable class redacts, those that belong to a class
+    that is not readable, and those of the masks that apply."""
     readable = list_readable(rules, tags)
     redacted = {name for classification in readable for name in rules.class_rules[classification].redact}
+    redacted.update(name for rule in masks for name in rule.kinds)
     return frozenset(
         kind
         for kind, nature in natures
         if not redacted.isdisjoint(("*", kind, nature)) or classify_kind(rules, kind, nature) not in readable
     )
+
+
+def list_masks(rules: PolicyRules, module: str, namespace: str | None, path: str | None) -> tuple[MaskRule, ...]:
+    """The masks of a place. Where the namespace or the path is not known, those that may apply."""
+    return tuple(
+        rule
+        for rule in rules.masks
+        if (not rule.module or rule.module == module)
+        and (not rule.namespace or namespace is None or is_inside(namespace, rule.namespace))
+        and (not rule.path or path is None or fnmatchcase(path, rule.path))
+    )
+
+
+def list_module_masks(rules: PolicyRules, module: str) -> tuple[MaskRule, ...]:
+    """The masks that apply in every place of a module."""
+    masks = (rule for rule in rules.masks if not rule.module or rule.module == module)
+    return tuple(rule for rule in masks if not rule.namespace and not rule.path)
+
+
+def list_tag_sets(rules: PolicyRules) -> list[tuple[str, ...]]:
+    """The tags of every kind of caller."""
+    return list(dict.fromkeys([*(tags for _, tags in rules.callers), DEFAULT_TAGS]))
+
+
+def can_hold(rules: PolicyRules, module: str, kind: str, nature: str, classification: Classification) -> bool:
+    """Whether a record of this module and class can hold a detection of this kind."""
+    masks = (rule for rule in list_masks(rules, module, None, None) if not {"*", kind, nature}.isdisjoint(rule.kinds))
+    least = min(
+        CLASSIFICATIONS.index(each) for each in (classify_kind(rules, kind, nature), *(r.classification for r in masks))
+    )
+    return least <= CLASSIFICATIONS.index(classification)
 
 
 def classify_kind(rules: PolicyRules, kind: str, nature: str) -> Classification:

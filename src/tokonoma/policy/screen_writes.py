@@ -14,7 +14,7 @@ _MOST_PLACES = 20
 
 def screen_record(policy: ActivePolicy, fields: Mapping[str, Any]) -> ScreenedRecord:
     """A record as the policy lets it be stored, for whoever brings it: the owner too."""
-    screened = policy.screen_arguments(UNRESTRICTED_VIEW, fields)
+    screened = policy.screen_arguments(UNRESTRICTED_VIEW, "", fields)
     if screened.refusal is not None:
         refused = screened.refusal.details
         return ScreenedRecord(fields, refused=tuple(refused["kinds"]), places=tuple(refused["fields"]))

@@ -44,9 +44,12 @@ TABLES = (
         ),
     ),
     PROPOSAL_TABLE,
+    # The `masks_key` that the records were scanned with. Another one, after an update of the program: they are again.
+    Migration("004_scan", ("create table policy_scan (id integer not null primary key, masks text not null)",)),
 )
 
-_HEAD = "select number, salt, coming, leaving from policy_head where id = 1"
+_HEAD = """select number, salt, coming, leaving, (select masks from policy_scan where id = 1)
+from policy_head where id = 1"""
 _STATE = "select phase, stage, after, done from policy_relabel where id = 1"
 _COLUMNS = "number, version, yaml, applied_at, applied_by, approver, rolled_back_to"
 
@@ -62,6 +65,7 @@ class PolicyHead:
     salt: bytes
     coming: int | None = None
     leaving: int | None = None
+    masks: str | None = None  # None: no record was scanned yet, or they were by an earlier program
 
     @property
     def newest(self) -> int:
@@ -93,7 +97,7 @@ def read_head(rows: Rows, lock: Literal["", "{for_share}", "{for_update}"] = "")
     row = rows.row(f"{_HEAD} {lock}")
     if row is None:
         raise Missing("The database does not say which policy is in force.", reason="policy")
-    return PolicyHead(row[0], bytes(row[1]), row[2], row[3])
+    return PolicyHead(row[0], bytes(row[1]), *row[2:])
 
 
 def read_state(rows: Rows, *, lock: bool = False) -> ReclassifyState | None:
@@ -120,9 +124,30 @@ def activate_coming(statements: Statements) -> None:
     save_state(statements, ReclassifyState("loosen"))
 
 
-def finish_transition(statements: Statements) -> None:
+def finish_transition(statements: Statements, masks: str) -> None:
     statements.run("update policy_head set leaving = null where id = 1")
     statements.run("delete from policy_relabel where id = 1")
+    statements.run("delete from policy_scan where id = 1")
+    statements.run("insert into policy_scan (id, masks) values (1, :masks)", masks=masks)
+
+
+def begin_rescan(statements: Statements) -> None:
+    """Begin a transition to the policy that is in force already: another version of the program finds other things."""
+    statements.run("update policy_head set coming = number where id = 1")
+    save_state(statements, ReclassifyState("tighten"))
+
+
+def needs_rescan(rows: Rows, head: PolicyHead, masks: str) -> bool:
+    """Whether the records were scanned with other detectors or masks. A store without records needs none."""
+    return head.masks != masks and rows.row("select 1 from document limit 1") is not None
+
+
+def note_masks(statements: Statements, masks: str) -> None:
+    """Before the first record is stored. A row of its own: many writers hold the head's at once."""
+    if statements.row("select 1 from document limit 1") is None:
+        statements.run(
+            "insert into policy_scan (id, masks) values (1, :masks) on conflict (id) do nothing", masks=masks
+        )
 
 
 def read_version(rows: Rows, number: int) -> PolicyVersion:

@@ -13,6 +13,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tokonoma.core.clock import now
@@ -20,6 +21,7 @@ from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, SearchFilter, SearchScope
+from tokonoma.search.text.tokenize import PRIVATE
 
 INDEXED_LENGTH = 128  # characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index
 _LONG_KEY = 200
@@ -66,7 +68,8 @@ def compile_filter(where: SearchFilter, scope: SearchScope, at: int | None = Non
         names = {f"f_module{number}": module for number, module in enumerate(where.modules)}
         params |= names
         parts.append(_build_column_part("module", f"module in ({', '.join(f':{name}' for name in names)})"))
-    parts += [compile_condition(each, f"f_{number}", params) for number, each in enumerate(where.conditions)]
+    compile_one = partial(compile_condition, params=params, private=scope.private)
+    parts += [compile_one(each, f"f_{number}") for number, each in enumerate(where.conditions)]
     for name, sign, end in (("since", ">=", where.since), ("until", "<=", where.until)):
         if end is not None:
             params[f"f_{name}"] = end
@@ -111,13 +114,16 @@ def _build_column_part(description: str, test: str) -> FilterPart:
 # Conditions. Parameters are written into `params` under names that begin with `name`.
 
 
-def compile_condition(predicate: Predicate, name: str, params: dict[str, Any]) -> FilterPart:
+def compile_condition(predicate: Predicate, name: str, params: dict[str, Any], private: bool = False) -> FilterPart:
+    """`private`: also over facts that are hidden from others."""
     if isinstance(predicate, Condition):
-        return _compile_fact_condition(predicate, name, params)
+        return _compile_fact_condition(predicate, name, params, private)
     if isinstance(predicate, NoneOf):
-        part = compile_condition(predicate.part, f"{name}n", params)
+        part = compile_condition(predicate.part, f"{name}n", params, private)
         return FilterPart(f"not {part.description}", f"not ({part.sql})")
-    parts = [compile_condition(each, f"{name}_{number}p", params) for number, each in enumerate(predicate.parts)]
+    parts = [
+        compile_condition(each, f"{name}_{number}p", params, private) for number, each in enumerate(predicate.parts)
+    ]
     drivers = [part.driver for part in parts]
     if isinstance(predicate, AllOf):
         word, driver, empty = " and ", next(filter(None, drivers), ""), FilterPart("anything", "1 = 1")
@@ -130,10 +136,13 @@ def compile_condition(predicate: Predicate, name: str, params: dict[str, Any]) -
     return FilterPart(word.join(part.description for part in parts), sql, driver)
 
 
-def _compile_fact_condition(condition: Condition, name: str, params: dict[str, Any]) -> FilterPart:
+def _compile_fact_condition(condition: Condition, name: str, params: dict[str, Any], private: bool) -> FilterPart:
     key = to_indexed_key(condition.key)
     params[f"{name}_key"] = key
     description, test = f"metadata {condition.key[:80]}", f"f.key = :{name}_key"
+    if private:
+        params[f"{name}_private"] = PRIVATE + key
+        test = f"f.key in (:{name}_key, :{name}_private)"
     if condition.operator == "exists":  # also if others are nested under it
         if condition.values not in ((True,), (False,)):
             raise _condition_error(condition, "true or false")

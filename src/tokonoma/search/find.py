@@ -78,7 +78,7 @@ def find(
     elif query.mode == "vector":
         ranking = _rank_by_vector(context, pool, query, vector, at)
     else:
-        ranking = _rank_by_both(context, pool, query, vector, at)
+        ranking = _rank_by_both(context, pool, query, vector, at, private=scope.private)
     waiting = context.vectors.count_waiting(rows) if context.vectors is not None and query.mode != "text" else 0
     hits = _build_hits(pool, query, ranking)
     why_not = None
@@ -115,7 +115,7 @@ def _rank_by_vector(
 
 
 def _rank_by_both(
-    context: SearchContext, pool: CandidatePool, query: Query, vector: QueryVector | None, at: int
+    context: SearchContext, pool: CandidatePool, query: Query, vector: QueryVector | None, at: int, *, private: bool
 ) -> Ranking:
     vectors = context.vectors
     proposed: list[int] = []
@@ -123,7 +123,7 @@ def _rank_by_both(
         proposed += vectors.propose(pool.rows, vector, pool.filter, max(TUNING.vector_hits, 2 * query.limit))
     boost = _build_date_boost(pool, query, at)
     proposed += boost.propose() if boost is not None else ()
-    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies)
+    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies, private)
     search = search_text(
         context.term_index,
         pool,

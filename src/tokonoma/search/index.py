@@ -5,14 +5,12 @@ saved cannot be found. Only vectors come later, from a queue that is filled in t
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.core.clock import now
-from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, parse_address
-from tokonoma.core.module import ListDocuments, Module
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
 from tokonoma.search.filters import to_cells, to_indexed_key
@@ -26,31 +24,30 @@ from tokonoma.search.text.term_index import (
     to_title_tag,
     update_corpus,
 )
-from tokonoma.search.text.tokenize import FORMAT_VERSION, TermCounts, count_terms
+from tokonoma.search.text.tokenize import FORMAT_VERSION, PRIVATE, TermCounts, count_terms
 from tokonoma.search.vectors.search import VectorSearch
 from tokonoma.search.vectors.store import QueryVector
-from tokonoma.store.database import Database
 from tokonoma.store.dialect import DatabaseKind
 
 OnDocumentChanged = Callable[[Statements, int], None]
-MarkDocument = Callable[[Document], Classification | DocumentScan]
 
 _COMPARED = (
     "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "author",
+    "masked",
 )  # fmt: skip
 _OLD = f"""select id, digest, form, length, {", ".join(_COMPARED)} from document
 where address = :address {{for_update}}"""  # noqa: S608 - our own names
-_DIGEST, _LABEL, _AT, _DECLARED, _AUTHOR = 1, 6, 9, 11, 14  # where _OLD has them
+_DIGEST, _LABEL, _AT, _DECLARED, _AUTHOR, _MASKED = 1, 6, 9, 11, 14, 15  # where _OLD has them
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
-    kinds, detectors, author)
+    kinds, detectors, author, masked)
 values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form,
-    :declared, :kinds, :detectors, :author)
+    :declared, :kinds, :detectors, :author, :masked)
 on conflict (address) do nothing returning id"""
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
     changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
     place = case when form = 0 then :at else place end, length = :length, form = :form,
-    declared = :declared, kinds = :kinds, detectors = :detectors, author = :author
+    declared = :declared, kinds = :kinds, detectors = :detectors, author = :author, masked = :masked
 where id = :id"""
 _TERMS = """insert into terms (document, data) values (:id, :data)
 on conflict (document) do update set data = excluded.data"""
@@ -94,36 +91,45 @@ class SearchIndex:
         """Write what has changed, and with `rewrite` the terms in any case. Without an author, a text that is as it was
         keeps the one that it has. Returns the document's class."""
         old = statements.row(_OLD, address=document.address)
+        shown = _ShownDocument.build(document, mark)
         row = _build_row(document, mark, old, author)
         if old is None:
-            old = self._insert(statements, document, row)
+            old = self._insert(statements, shown, row)
             if old is None:
                 return row["label"]
             row = _build_row(document, mark, old, author)
-        self._update(statements, document, row, old, rewrite)
+        self._update(statements, document, shown, row, old, rewrite)
         return row["label"]
 
-    def _insert(self, statements: Statements, document: Document, row: dict[str, Any]) -> Row | None:
+    def _insert(self, statements: Statements, shown: "_ShownDocument", row: dict[str, Any]) -> Row | None:
         """None if it is done; else the row that another transaction put at the same moment."""
-        terms = count_terms(document.text, document.title)
+        terms = shown.count_terms()
         inserted = statements.row(_INSERT, **row, length=terms.length, form=FORMAT_VERSION)
         if inserted is None:
-            return statements.row(_OLD, address=document.address)
+            return statements.row(_OLD, address=row["address"])
         number: int = inserted[0]
         self._write_terms(statements, number, row, terms, new=True)
-        _write_facts(statements, number, document, [])
+        _write_facts(statements, number, shown.facts, [])
         update_corpus(self.kind, statements, number, 1, terms.length)
         if self._enqueue is not None:
             self._enqueue(statements, number)
         return None
 
-    def _update(self, statements: Statements, document: Document, row: dict[str, Any], old: Row, rewrite: bool) -> None:
+    def _update(
+        self,
+        statements: Statements,
+        document: Document,
+        shown: "_ShownDocument",
+        row: dict[str, Any],
+        old: Row,
+        rewrite: bool,
+    ) -> None:
         number, digest, form, length, _module, namespace, *_ = old
-        has_new_text = digest != row["digest"]
+        has_new_text = digest != row["digest"] or old[_MASKED] != row["masked"]
         if not document.at and not has_new_text:
             row["at"] = old[_AT]
         if has_new_text or form != FORMAT_VERSION or rewrite or namespace != document.namespace:
-            terms = count_terms(document.text, document.title)
+            terms = shown.count_terms()
             self._write_terms(statements, number, row, terms, new=form == 0)
             update_corpus(self.kind, statements, number, 1 if form == 0 else 0, terms.length - length)
             length = terms.length
@@ -131,7 +137,7 @@ class SearchIndex:
             changes = {name: value for name, value in row.items() if name not in ("address", "module")}
             statements.run(_UPDATE, **changes, id=number, length=length, form=FORMAT_VERSION)
         old_facts = statements.rows("select key, text, number from fact where document = :id", id=number)
-        _write_facts(statements, number, document, old_facts)
+        _write_facts(statements, number, shown.facts, old_facts)
         if has_new_text and self._enqueue is not None:
             self._enqueue(statements, number)
 
@@ -177,8 +183,32 @@ def count_outdated(rows: Rows) -> int:
     return rows.rows("select count(*) from document where form <> :form", form=FORMAT_VERSION)[0][0]
 
 
-def _write_facts(statements: Statements, number: int, document: Document, old: Sequence[Row]) -> None:
-    facts = {(to_indexed_key(key), *to_cells(value)) for key, value in document.facts}
+@dataclass(frozen=True, slots=True)
+class _ShownDocument:
+    """What the index holds of a document: what every caller may see, and what only some may search by."""
+
+    shown: Document
+    private: Document | None
+
+    @classmethod
+    def build(cls, document: Document, mark: Classification | DocumentScan) -> "_ShownDocument":
+        return cls(mark.shown, mark.private) if isinstance(mark, DocumentScan) else cls(document, None)
+
+    def count_terms(self) -> TermCounts:
+        private = self.private and (self.private.text, self.private.title)
+        return count_terms(self.shown.text, self.shown.title, private)
+
+    @property
+    def facts(self) -> set[tuple[str, str | None, float | None]]:
+        facts = {(to_indexed_key(key), *to_cells(value)) for key, value in self.shown.facts}
+        more = self.private.facts if self.private is not None else ()
+        own = {(to_indexed_key(key), *to_cells(value)) for key, value in more} - facts
+        return facts | {(PRIVATE + key, text, number) for key, text, number in own}
+
+
+def _write_facts(
+    statements: Statements, number: int, facts: set[tuple[str, str | None, float | None]], old: Sequence[Row]
+) -> None:
     if len(facts) == len(old) and facts == set(old):
         return
     if old:
@@ -216,77 +246,5 @@ def _build_row(
         "kinds": mark.kinds if is_scan else "",
         "detectors": mark.detectors_version if is_scan else "",
         "author": author,
+        "masked": mark.masked if is_scan else "",
     }
-
-
-# Rebuilding the index from the records of the modules, page by page, while others read and write.
-#
-# A page is one transaction that also saves the progress, so an interrupted run continues there. Old rows stay until
-# they are replaced; rows of records that no longer exist go with their page. On PostgreSQL a record may be saved while
-# its page is rebuilt. So the rows of the page are locked first and the records are read again: a save from before is
-# then seen, and a later one waits and replaces our row. Rows that are locked by others are skipped, since they are
-# being written anyway; so there is no deadlock.
-
-PAGE = 50  # documents per transaction: other writers wait for it on SQLite
-_READ_PROGRESS = "select after, done from progress where module = :module"
-_SAVE_PROGRESS = """insert into progress (module, after, done) values (:module, :after, :done)
-on conflict (module) do update set after = excluded.after, done = excluded.done"""
-_DELETE_PROGRESS = "delete from progress where module = :module"
-
-
-@dataclass(frozen=True, slots=True)
-class ReindexProgress:
-    """`total` is what the index held before: only reading everything would tell how much there is."""
-
-    module: str
-    done: int
-    total: int
-    finished: bool = False
-
-
-def reindex(
-    database: Database, index: SearchIndex, modules: Sequence[Module], mark: MarkDocument, cancel_token: CancelToken
-) -> Iterator[ReindexProgress]:
-    """Yields every step after it was committed. Raises the error of `cancel_token` when it is cancelled."""
-    for module in modules:
-        if module.documents is None:
-            continue
-        finished = False
-        while not finished:
-            cancel_token.check()
-            with database.writing(cancel_token) as tx:
-                progress = _reindex_page(tx, index, module.name, module.documents, mark)
-            finished = progress.finished
-            yield progress
-
-
-def restart_reindex(database: Database, modules: Sequence[Module]) -> None:
-    """Begin at the first record again."""
-    with database.writing() as tx:
-        for module in modules:
-            tx.run(_DELETE_PROGRESS, module=module.name)
-
-
-def _reindex_page(
-    tx: Statements, index: SearchIndex, module: str, list_documents: ListDocuments, mark: MarkDocument
-) -> ReindexProgress:
-    row = tx.row(_READ_PROGRESS, module=module)
-    after, done = (row[0], row[1]) if row is not None else ("", 0)
-    seen = [each.address for each in list_documents(tx, after or None, PAGE)]
-    held, lacked = index.lock_page(tx, module, after, seen[-1] if len(seen) == PAGE else None, seen)
-    page = list_documents(tx, after or None, PAGE)
-    last = page[-1].address if len(page) == PAGE else None
-    for document in page:
-        if document.address in held or document.address in lacked:
-            index.put(tx, document, mark(document), document.author, rewrite=True)
-    present = {document.address for document in page}
-    gone = {address for address in held - present if last is None or address <= last}
-    for address in gone | (lacked - present):
-        index.drop(tx, address)
-    done += len(page)
-    if last is None:
-        tx.run(_DELETE_PROGRESS, module=module)
-    else:
-        tx.run(_SAVE_PROGRESS, module=module, after=last, done=done)
-    total = tx.rows("select count(*) from document where module = :module", module=module)[0][0]
-    return ReindexProgress(module, done, max(total, done), finished=last is None)

@@ -107,6 +107,8 @@ TABLES = (
     Migration("004_common", (), postgresql=("alter table words alter column tokens set statistics 1000",)),
     # The principal that wrote its text; empty: nobody knows, as of a file that was edited outside.
     Migration("005_author", ("alter table document add column author {text} not null default ''",)),
+    # The kinds of detections that its terms, facts and vectors do not hold.
+    Migration("006_masked", ("alter table document add column masked {text} not null default ''",)),
 )
 
 _MODEL = """create table embedding_model (

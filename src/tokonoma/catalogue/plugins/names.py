@@ -61,6 +61,7 @@ SERVER_TABLES = frozenset(
         "policy_head",
         "policy_proposal",
         "policy_relabel",
+        "policy_scan",
         "policy_version",
         "progress",
         "rate",

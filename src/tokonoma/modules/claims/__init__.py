@@ -7,7 +7,7 @@ from tokonoma.core.errors import ErrorCodes
 from tokonoma.core.module import Module, Prompt, PromptArgument, Tool
 from tokonoma.modules.claims.activate import activate, context_get, search
 from tokonoma.modules.claims.graph import search_entities, walk_relations
-from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, reclassify
+from tokonoma.modules.claims.hooks import list_documents, list_unindexed, purge, read, read_document, reclassify
 from tokonoma.modules.claims.manage import forget, forget_address, get, history, list_claims, supersede
 from tokonoma.modules.claims.policies import policy_apply, policy_get, policy_history, policy_rollback, validate
 from tokonoma.modules.claims.tables import RECORDS, TABLES
@@ -119,6 +119,7 @@ MODULE = Module(
     tables=TABLES,
     record_tables=RECORDS,
     read=read,
+    read_document=read_document,
     documents=list_documents,
     reclassify=reclassify,
     unindexed_documents=list_unindexed,

@@ -29,8 +29,18 @@ class ClaimPurge(TypedDict):
 
 def read(rows: Rows, address: str) -> Record | None:
     """Any claim that is alive, by its address. The desk checks whether the caller may see it."""
+    claim = _read_claim(rows, address)
+    return claim and to_record(claim)
+
+
+def read_document(rows: Rows, address: str) -> Document | None:
+    claim = _read_claim(rows, address)
+    return claim and to_document(claim)
+
+
+def _read_claim(rows: Rows, address: str) -> Claim | None:
     row = rows.row(f"select {COLUMNS} from claim where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
-    return to_record(Claim(*row)) if row else None
+    return Claim(*row) if row else None
 
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:

@@ -72,7 +72,7 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
     claim = require_claim(desk, claim_id)
     response: FullClaimResponse = {
         **to_response(desk, claim),
-        "content_hash": claim.hash,
+        "content_hash": model.compute_hash(claim.text),  # of what is shown: that of a masked text could be guessed at
         "provenance": dict(claim.provenance),
         "evidences": load_evidence(desk, [claim.id]).get(claim.id, []),
         "entities": load_parts(desk, "claim_entity", model.ClaimEntity, "attrs", claim.id),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tokonoma.core.desk import Classification, Document, Record, Rows, Statements, format_address, parse_address
-from tokonoma.modules.items.model import MODULE_NAME, to_document, to_item, to_record
+from tokonoma.modules.items.model import MODULE_NAME, Item, to_document, to_item, to_record
 from tokonoma.modules.items.tables import COLUMNS
 
 _STATE = "state-"  # no address leads to a current state; this name is for its classification only
@@ -19,9 +19,19 @@ _STATES = _PAGE.format(
 
 def read_record(rows: Rows, address: str) -> Record | None:
     """Any living item by its address. The desk checks whether the caller may see it."""
+    item = _read_item(rows, address)
+    return item and to_record(item)
+
+
+def read_document(rows: Rows, address: str) -> Document | None:
+    item = _read_item(rows, address)
+    return item and to_document(item)
+
+
+def _read_item(rows: Rows, address: str) -> Item | None:
     name = parse_address(address)[1]
     row = rows.row(_ONE, id=int(name)) if name.isascii() and name.isdigit() and len(name) < 19 else None
-    return to_record(to_item(row)) if row else None
+    return to_item(row) if row else None
 
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:

@@ -5,10 +5,11 @@ from functools import partial
 
 from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
+from tokonoma.modules.manual.exceptions import list_exceptions
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.hits import list_hits, on_record_used
-from tokonoma.modules.manual.hooks import list_documents, read_record, reclassify
-from tokonoma.modules.manual.read import list_contents, list_exceptions, list_manual_files, list_manuals, read
+from tokonoma.modules.manual.hooks import list_documents, read_document, read_record, reclassify
+from tokonoma.modules.manual.read import list_contents, list_manual_files, list_manuals, read
 from tokonoma.modules.manual.sync import refresh_record
 from tokonoma.modules.manual.tables import NAME, RECORDS, TABLES
 
@@ -17,7 +18,13 @@ _TIME_LIMIT = 660.0  # seconds: the first call after thousands of new files inde
 
 def bind(server: ServerInfo) -> Module:
     """The module with hooks that know where the files are."""
-    return replace(MODULE, read=partial(read_record, server), documents=partial(list_documents, server), bind=None)
+    return replace(
+        MODULE,
+        read=partial(read_record, server),
+        read_document=partial(read_document, server),
+        documents=partial(list_documents, server),
+        bind=None,
+    )
 
 
 MODULE = Module(
@@ -34,6 +41,7 @@ MODULE = Module(
     ),
     tables=TABLES,
     record_tables=RECORDS,
+    textless_tables=RECORDS,  # what a caller may not see is masked when a file is read, and in what is indexed of it
     codes=FILE_ERROR_CODES,
     reclassify=reclassify,
     bind=bind,

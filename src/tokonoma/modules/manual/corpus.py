@@ -110,6 +110,10 @@ class ManualCorpus:
             self._parts[manual] = part
         return part
 
+    def count_searched(self) -> int:
+        """The sections of the manual that it is limited to, or all."""
+        return self._span[1] - self._span[0]
+
     @cached_property
     def positions(self) -> Mapping[SectionKey, int]:
         return {section.key: position for position, section in enumerate(self.sections)}

@@ -166,7 +166,7 @@ def _to_response(desk: Desk, search: ManualSearch, max_candidates: int) -> model
     trace = _build_trace(desk, search, ranked[:max_candidates], judgement)
     result: model.ManualFindResult = {
         "trace_id": trace.id,
-        "summary": _to_summary(search, judgement),
+        "summary": _to_summary(desk, search, judgement),
         "next_actions": judge.build_next_actions(search, judgement, trace.id),
     }
     size_in, size_out = len(search.query.text), sum(len(str(part)) for part in result.values())
@@ -182,7 +182,7 @@ def _to_response(desk: Desk, search: ManualSearch, max_candidates: int) -> model
     return result
 
 
-def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> model.ManualFindSummary:
+def _to_summary(desk: Desk, search: ManualSearch, judgement: ManualJudgement) -> model.ManualFindSummary:
     corpus = search.corpus
     unscanned = (corpus.positions[key] for key in search.unscanned if key in corpus.positions)
     scanned = search.allowed.difference(unscanned)
@@ -204,6 +204,9 @@ def _to_summary(search: ManualSearch, judgement: ManualJudgement) -> model.Manua
     }
     if search.cutoff is not None:
         summary["cutoff_reason"] = search.cutoff
+    if desk.principal.kind == "owner":  # others must not learn that there is more
+        whole, visible = corpus.limit_to(search.manual), search.library.positions(search.manual)
+        summary["hidden_by_policy"] = whole.count_searched() - len(visible)
     return summary
 
 

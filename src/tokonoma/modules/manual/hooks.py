@@ -1,12 +1,21 @@
 """Sections as records: read by their address, as documents and rows of the index, and reclassified by the policy."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Rows, Statements, parse_address
+from tokonoma.core.desk import (
+    CLASSIFICATIONS,
+    Classification,
+    Document,
+    Record,
+    Rows,
+    SourceText,
+    Statements,
+    parse_address,
+)
 from tokonoma.core.errors import Denied, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.module import ServerInfo
@@ -15,6 +24,7 @@ from tokonoma.files.text import (
     MAX_SEARCHED,
     MAX_SECTIONS,
     Section,
+    find_line_starts,
     parse_markdown,
     section_text,
     single_section,
@@ -35,13 +45,21 @@ _SELECT_FILES = "select distinct manual, path, space from manual_section"
 class SourceFile:
     """A manual's file as it is now."""
 
+    text: str
     lines: Sequence[str]
     sections: Sequence[Section]
 
     @classmethod
     def parse(cls, text: str, path: str) -> "SourceFile":
         sections = single_section(text, path) if path.lower().endswith(".json") else parse_markdown(text, path)
-        return cls(split_lines(text), sections)
+        return cls(text, split_lines(text), sections)
+
+    def mask(self, mask: Callable[[str], str]) -> "SourceFile":
+        """The file as `mask` shows its text. It keeps its lines, so the sections are the same."""
+        text = mask(self.text)
+        if text == self.text:
+            return self
+        return SourceFile(text, split_lines(text), [replace(each, title=mask(each.title)) for each in self.sections])
 
     def find_problem(self) -> str:
         """Why not every heading is a section, or not all text is searched; empty if nothing is left out."""
@@ -80,9 +98,30 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
     first, last = (1, len(file.lines)) if line is None else (section.line, section.end)
     parts: list[Classification] = [row[2] for row in stored if first <= row[0] <= last]
     strictest: Classification = max(parts or ["internal"], key=CLASSIFICATIONS.index)
-    text = "".join(file.lines) if line is None else section_text(file.lines, section, whole=True)
-    title = path if line is None else section.title
-    return Record(address, NAME, stored[0][1], strictest, title, text, part_classifications=frozenset(parts))
+    text = file.text if line is None else section_text(file.lines, section, whole=True)
+    return Record(
+        address,
+        NAME,
+        stored[0][1],
+        strictest,
+        path if line is None else section.title,
+        text,
+        part_classifications=frozenset(parts),
+        source=SourceText(file.text),
+        start=0 if line is None else find_line_starts(file.text)[section.line - 1],
+    )
+
+
+def read_document(server: ServerInfo, rows: Rows, address: str) -> Document | None:
+    """One section, as it is indexed."""
+    manual, path, _ = parse_section_name(parse_address(address)[1])
+    stored = rows.rows(_SELECT_SECTIONS, manual=manual, path=path)
+    try:
+        file = open_source_file(server.locations()["manuals"], manual, path)
+    except Refusal:
+        return None
+    documents = build_documents(manual, path, stored[0][1], file) if stored else ()
+    return next((each for each in documents if each.address == address), None)
 
 
 def list_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int) -> list[Document]:
@@ -108,11 +147,13 @@ def list_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int
 def build_documents(manual: str, path: str, namespace: str, file: SourceFile) -> Iterator[Document]:
     """A file's sections as documents of the shared index."""
     titles = {section.line: section.title for section in file.sections}
-    facts = (("manual_id", manual), ("path", path))
+    facts, source, starts = (("manual_id", manual), ("path", path)), SourceText(file.text), find_line_starts(file.text)
     for section in file.sections:
         title = section.title if section.parent is None else f"{titles[section.parent]} > {section.title}"
-        text = section_text(file.lines, section)
-        yield Document(section_address(manual, path, section.line), namespace, text, title, facts=facts)
+        address, text, start = section_address(manual, path, section.line), section_text(file.lines, section), 0
+        if section.line <= len(file.lines):
+            start = starts[section.line - 1]
+        yield Document(address, namespace, text, title, facts=facts, source=source, start=start)
 
 
 def build_rows(manual: str, path: str, file: SourceFile) -> Iterator[dict[str, Any]]:

@@ -69,6 +69,7 @@ class ManualFindSummary(TypedDict):
     sufficiency_score: float
     integration_status: Status
     cutoff_reason: NotRequired[CutoffReason]
+    hidden_by_policy: NotRequired[Annotated[int, Field(description="for the owner: sections that no answer shows")]]
 
 
 class ManualNextAction(TypedDict):

@@ -3,7 +3,7 @@
 Reading starts with a little and never exceeds the limits.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -15,11 +15,19 @@ from tokonoma.core.ids import Opaque
 from tokonoma.files.text import take_lines
 from tokonoma.modules.manual.hits import record_use
 from tokonoma.modules.manual.hooks import SourceFile, open_source_file
-from tokonoma.modules.manual.model import ManualId, ManualRef, PageCursor, build_ref, cite_manuals, paginate, parse_ref
+from tokonoma.modules.manual.model import (
+    ManualId,
+    ManualRef,
+    PageCursor,
+    build_ref,
+    cite_manuals,
+    paginate,
+    parse_ref,
+    section_address,
+)
 from tokonoma.modules.manual.sync import GLOSSARY_FILE, SETTINGS_FILE, ManualLibrary, load_library
 
-_FILES_PER_PAGE, _NODES_PER_PAGE, _EXCEPTIONS_PER_PAGE = 200, 300, 50
-_CONTEXT_CHARS = 60  # on each side of an exception
+_FILES_PER_PAGE, _NODES_PER_PAGE = 200, 300
 _SNIPPET_CHARS = 600
 _MAX_CHARS, _MAX_SECTIONS = 20_000, 20
 _SELECT_FILES = "select manual, path, kind, size, lines, problem from manual_file order by manual, path"
@@ -92,20 +100,6 @@ class ManualText(TypedDict):
     truncated: bool
     truncated_reason: NotRequired[TruncatedReason]
     next_start_line: NotRequired[int]
-
-
-class ExceptionHit(TypedDict):
-    ref: ManualRef
-    title: str
-    words: list[str]
-    snippet: str
-
-
-class ExceptionHits(TypedDict):
-    items: list[ExceptionHit]
-    total: int
-    has_more: bool
-    next_cursor: NotRequired[Opaque]
 
 
 def list_manuals(desk: Desk) -> ManualList:
@@ -183,7 +177,8 @@ def read(
     manual, path, line = parse_ref(ref)
     library = load_library(desk)
     visible = [library.corpus.sections[position].line for position in library.positions(manual, path)]
-    file = _hide_sections(open_source_file(desk.server.locations()["manuals"], manual, path), visible)
+    whole = open_source_file(desk.server.locations()["manuals"], manual, path)
+    file = _hide_sections(mask_file(desk, library, manual, path, whole), visible)
     if line is not None and line > max(1, len(file.lines)):
         raise Invalid(f"{path} has {len(file.lines)} lines; start_line is {line}.", field="ref")
     is_json = path.lower().endswith(".json")
@@ -198,6 +193,12 @@ def read(
     return text
 
 
+def mask_file(desk: Desk, library: ManualLibrary, manual: str, path: str, file: SourceFile) -> SourceFile:
+    """The file without what this caller may not see."""
+    address, namespace = section_address(manual, path), library.on_disk.namespace_of(manual)
+    return file.mask(lambda text: desk.policy.mask_text(text, address, namespace))
+
+
 def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
     """The file as this caller may see it: lines of hidden sections become empty, without a trace. `visible` are the
     first lines of sections."""
@@ -205,7 +206,9 @@ def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
     for section in file.sections:
         if section.line not in visible:
             lines[section.line - 1 : section.own_end] = [""] * (section.own_end - section.line + 1)
-    return SourceFile(lines, [section for section in file.sections if section.line in visible] or file.sections[:1])
+    return SourceFile(
+        "".join(lines), lines, [section for section in file.sections if section.line in visible] or file.sections[:1]
+    )
 
 
 def _check_scope(scope: ReadScope, is_json: bool, allow_file: bool) -> None:
@@ -252,38 +255,3 @@ def _build_text(
     if result["truncated"] and end < max(last, whole or 0):
         result["next_start_line"] = end + 1
     return result
-
-
-def list_exceptions(
-    desk: Desk,
-    manual_id: ManualId = None,
-    ref: Annotated[dict[str, Any] | None, Field(description="one file, or one section with start_line")] = None,
-    cursor: PageCursor = None,
-) -> ExceptionHits:
-    """List sections with words of exception (ただし, 対象外, unless, not supported …), each with its first match."""
-    library = load_library(desk)
-    positions = _find_positions(library, manual_id, ref)
-    with_words = library.corpus.find_words(library.glossary(manual_id)[0].exceptions)
-    listed = [position for position in positions if position in with_words]
-    shown, fields = paginate(desk, "excepts", listed, cursor, _EXCEPTIONS_PER_PAGE)
-    cite_manuals(desk)
-    items: list[ExceptionHit] = []
-    for position in shown:
-        section, folded = library.corpus.sections[position], library.corpus.folded_text(position)
-        words = sorted(with_words[position], key=folded.find)
-        at, ref_here = folded.find(words[0]), build_ref(*section.key)
-        snippet = folded[max(0, at - _CONTEXT_CHARS) : at + _CONTEXT_CHARS]
-        items.append({"ref": ref_here, "title": section.title, "words": words[:10], "snippet": snippet})
-    return {"items": items, **fields}
-
-
-def _find_positions(library: ManualLibrary, manual_id: str | None, ref: dict[str, Any] | None) -> Sequence[int]:
-    if ref is None:
-        return library.positions(manual_id)
-    manual, path, line = parse_ref(ref)
-    positions, sections = library.positions(manual, path), library.corpus.sections
-    if line is None:
-        return positions
-    position = max((each for each in positions if sections[each].line <= line), default=positions[0])
-    first, last = sections[position].line, sections[position].end
-    return [each for each in positions if first <= sections[each].line <= last]

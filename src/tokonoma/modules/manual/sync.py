@@ -3,7 +3,6 @@
 The files are the truth. A generation is the state of all sections; it stays cached until a file changes.
 """
 
-import hashlib
 import json
 import threading
 from collections import OrderedDict
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any
 
-from tokonoma.core.desk import Desk, Row, Tx, parse_address
+from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Denied, Missing, Unavailable, is_storage_error
-from tokonoma.core.log import log
-from tokonoma.files.backlog import Check, process_backlog, wait_for_others
-from tokonoma.files.folder import MAX_FILE_BYTES, FileEntry, FileStamp, RootFolder, open_root
+from tokonoma.files.backlog import process_backlog, wait_for_others
+from tokonoma.files.folder import FileEntry, RootFolder, open_root
 from tokonoma.modules.manual import model
 from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
-from tokonoma.modules.manual.hooks import SourceFile, build_documents, build_rows, renew_state
+from tokonoma.modules.manual.hooks import renew_state
+from tokonoma.modules.manual.index_files import delete_file, index_page
 from tokonoma.modules.manual.model import Glossary, ManualFileKey, ManualsOnDisk, parse_section_name
 from tokonoma.modules.manual.variants import Variants
 
@@ -31,10 +30,6 @@ _MAX_UNCHANGED = 2  # generations whose files are known: of this server, and of 
 _MAX_CALLERS = 30  # kinds of callers, by what they may see
 
 _SELECT_STAMPS = "select manual, path, size, mtime, ctime, inode, checked_at, hash from manual_stamp"
-_INSERT_STAMP = "insert into manual_stamp values (:manual, :path, :size, :mtime, :ctime, :inode, :at, :hash)"
-_INSERT_FILE = "insert into manual_file values (:manual, :path, :kind, :size, :lines, :problem)"
-_INSERT_SECTION = """insert into manual_section values (:manual, :path, :line, :own_end, :end, :level, :title, :anchor,
-    :parent, :size, :folded, :tight, :defines, :space, :label, :refers)"""
 _SELECT_SECTIONS = """select manual, path, line, own_end, end_line, level, title, anchor, parent, size, folded, tight,
     refers, defines from manual_section where {everyone} order by manual, path, line"""
 
@@ -160,7 +155,7 @@ def _read_state(desk: Desk, name: str) -> str:
 
 
 # The files of a generation when each was known by its stamp, and unchanged for long enough to trust the stamp.
-_unchanged: OrderedDict[str, ManualsOnDisk] = OrderedDict()
+_unchanged: OrderedDict[tuple[str, str], ManualsOnDisk] = OrderedDict()
 
 
 def sync_manuals(desk: Desk) -> ManualsOnDisk:
@@ -169,23 +164,24 @@ def sync_manuals(desk: Desk) -> ManualsOnDisk:
     wait_for_others(desk, root)
     with open_root(root) as folder:
         on_disk = _scan_folder(folder)
-    generation = _read_state(desk, "generation")
-    if _unchanged.get(generation) == on_disk:
+    state = _read_state(desk, "generation"), desk.policy.masks_key
+    if _unchanged.get(state) == on_disk:
         return on_disk
     known = {(row[0], row[1]): row for row in desk.rows(_SELECT_STAMPS)}
     gone = [file for file in known if file not in on_disk.files]
     files = on_disk.files.items()
-    changed = [entry for file, entry in files if _has_changed(known.get(file), entry, on_disk.namespace_of(file[0]))]
+    starts = {file: f"{on_disk.namespace_of(file[0])} {state[1]} " for file in on_disk.files}
+    changed = [entry for file, entry in files if _has_changed(known.get(file), entry, starts[file])]
     if not gone and not changed:
-        _put_newest(_unchanged, generation, on_disk, _MAX_UNCHANGED)
+        _put_newest(_unchanged, state, on_disk, _MAX_UNCHANGED)
     try:
         if gone:
             with desk.write_derived() as tx:
                 for file in gone:
-                    _delete_file(tx, *file)
+                    delete_file(tx, *file)
                 renew_state(tx, "generation")
         if changed:
-            process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(_index_page, desk, on_disk, known))
+            process_backlog(desk, root, changed, _FILES_PER_TRANSACTION, partial(index_page, desk, on_disk, known))
     except Unavailable as error:
         if not is_storage_error(error):
             raise
@@ -217,84 +213,8 @@ def _scan_folder(folder: RootFolder) -> ManualsOnDisk:
     return on_disk
 
 
-def _has_changed(known: Sequence[Any] | None, entry: FileEntry, namespace: str) -> bool:
-    if known is None or not known[7].startswith(f"{namespace} "):
+def _has_changed(known: Sequence[Any] | None, entry: FileEntry, start: str) -> bool:
+    """`start`: its namespace and how it is masked, with which its hash begins."""
+    if known is None or not known[7].startswith(start):
         return True
     return entry.stamp != known[2:6] or known[6] * 1_000_000 - entry.stamp.mtime < _MIN_AGE_NS
-
-
-FileText = tuple[ManualFileKey, FileStamp, str, str, str]
-"""key, stamp, text, hash, problem"""
-
-
-def _index_page(
-    desk: Desk,
-    on_disk: ManualsOnDisk,
-    known: Mapping[Any, Row],
-    folder: RootFolder,
-    page: Sequence[FileEntry],
-    check: Check,
-) -> None:
-    texts = [((entry.parts[0], "/".join(entry.parts[1:])), *_read_text(folder, entry)) for entry in page]
-    try:
-        _store_page(desk, on_disk, known, texts, check)
-    except Unavailable as error:
-        if not is_storage_error(error):
-            raise
-        # Nobody sees a text that was not classified; a file that is only looked at again is what it was.
-        seen = {file: f"{on_disk.namespace_of(file[0])} {content}" for file, _, _, content, _ in texts}
-        on_disk.unindexed.update(file for file, hash in seen.items() if file not in known or known[file][7] != hash)
-        log("warning", "manual.unindexed", files=len(on_disk.unindexed), reason=error.reason)
-
-
-def _store_page(
-    desk: Desk, on_disk: ManualsOnDisk, known: Mapping[Any, Row], texts: Sequence[FileText], check: Check
-) -> None:
-    with desk.write_derived() as tx:
-        has_news = False
-        for file, stamp, text, content, problem in texts:
-            before, namespace = known.get(file), on_disk.namespace_of(file[0])
-            hash = f"{namespace} {content}"  # a manual with another namespace is indexed again
-            named = {"manual": file[0], "path": file[1]}
-            if before is None or before[7] != hash:
-                _delete_file(tx, *file)
-                _insert_file(tx, *file, text, problem, namespace, check)
-                has_news = True
-            tx.run("delete from manual_stamp where manual = :manual and path = :path", **named)
-            tx.run(_INSERT_STAMP, **named, **stamp._asdict(), at=desk.now(), hash=hash)
-        if has_news:
-            renew_state(tx, "generation")
-
-
-def _read_text(folder: RootFolder, entry: FileEntry) -> tuple[FileStamp, str, str, str]:
-    """stamp, text, hash, problem"""
-    try:
-        content = folder.read(entry.parts)
-    except Denied:
-        return entry.stamp, "", f"too large {entry.stamp.size}", f"larger than {MAX_FILE_BYTES} bytes"
-    except Missing:
-        return entry.stamp, "", "gone", "gone"
-    hash = hashlib.sha256(content.data).hexdigest()
-    try:
-        return content.stamp, content.data.decode("utf-8-sig"), hash, ""
-    except UnicodeDecodeError:
-        return content.stamp, content.data.decode(errors="replace"), hash, "not UTF-8: invalid bytes were replaced"
-
-
-def _insert_file(tx: Tx, manual: str, path: str, text: str, problem: str, namespace: str, check: Check) -> None:
-    text = text.replace("\x00", "\ufffd")
-    file = SourceFile.parse(text, path)
-    named = {"manual": manual, "path": path, "kind": "json" if path.lower().endswith(".json") else "md"}
-    tx.run(_INSERT_FILE, **named, size=len(text), lines=len(file.lines), problem=problem or file.find_problem())
-    documents = build_documents(manual, path, namespace, file)
-    for document, row in zip(documents, build_rows(manual, path, file), strict=True):
-        check()
-        tx.run(_INSERT_SECTION, **row, space=namespace, label=tx.put(document))
-
-
-def _delete_file(tx: Tx, manual: str, path: str) -> None:
-    named = {"manual": manual, "path": path}
-    for (line,) in tx.rows("select line from manual_section where manual = :manual and path = :path", **named):
-        tx.drop(model.section_address(manual, path, line))
-    for table in ("manual_section", "manual_file", "manual_stamp"):
-        tx.run(f"delete from {table} where manual = :manual and path = :path", **named)  # noqa: S608 - fixed names

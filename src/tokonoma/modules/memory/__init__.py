@@ -23,6 +23,7 @@ MODULE = Module(
     tables=TABLES,
     record_tables=RECORDS,
     read=hooks.read_record,
+    read_document=hooks.read_document,
     documents=hooks.list_documents,
     reclassify=hooks.reclassify,
     unindexed_documents=hooks.list_unindexed,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tokonoma.core.clock import now
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, Rows, Statements, parse_address
-from tokonoma.modules.memory.model import to_document, to_memo, to_record
+from tokonoma.modules.memory.model import Memo, to_document, to_memo, to_record
 from tokonoma.modules.memory.tables import ALIVE, COLUMNS
 
 _RANK = "case label " + " ".join(f"when '{each}' then {rank}" for rank, each in enumerate(CLASSIFICATIONS)) + " end"
@@ -15,8 +15,18 @@ and {_RANK} < :rank"""  # noqa: S608 - our own words
 
 def read_record(rows: Rows, address: str) -> Record | None:
     """Any living memo by its address. The desk checks whether the caller may see it."""
+    memo = _read_memo(rows, address)
+    return memo and to_record(memo)
+
+
+def read_document(rows: Rows, address: str) -> Document | None:
+    memo = _read_memo(rows, address)
+    return memo and to_document(memo)
+
+
+def _read_memo(rows: Rows, address: str) -> Memo | None:
     row = rows.row(f"select {COLUMNS} from memo where id = :id and {ALIVE}", id=parse_address(address)[1], now=now())  # noqa: S608
-    return to_record(to_memo(row)) if row else None
+    return to_memo(row) if row else None
 
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:

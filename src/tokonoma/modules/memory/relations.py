@@ -22,6 +22,7 @@ Weight = Annotated[
 ]
 Reason = Annotated[str | None, Field(max_length=10_000)]
 
+_LISTED = 200  # characters of content
 _KEY = "space = :space and source = :source and target = :target and tag = :tag and {visible}"
 _BOTH_ALIVE = f"""source in (select id from memo m where {ALIVE} and {{visible:m}})
     and target in (select id from memo m where {ALIVE} and {{visible:m}})"""  # noqa: S608 - our own text
@@ -263,15 +264,16 @@ def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
         return []
     listed, params = bind_ids(sorted(ids))
     rows = desk.rows(
-        f"""select id, space, title, substr(content, 1, 200) from memo
+        f"""select id, space, title, content from memo
         where id in ({listed}) and {ALIVE} and {{visible}} order by id""",  # noqa: S608 - parameters
         now=desk.now(),
         **params,
     )
     memos: list[RelatedMemo] = []
     for memo_id, space, title, content in rows:
+        start = content[:_LISTED]  # cut here: what this caller may not see was masked in the whole text
         desk.cite(format_address(MODULE_NAME, memo_id))
-        memos.append({"memo_id": memo_id, "namespace": format_namespace(space, desk.principal), "content": content})
+        memos.append({"memo_id": memo_id, "namespace": format_namespace(space, desk.principal), "content": start})
         if title:
             memos[-1]["title"] = title
     return memos

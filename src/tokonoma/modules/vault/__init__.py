@@ -9,7 +9,14 @@ from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.coverage import check_coverage, list_lines, scan
 from tokonoma.modules.vault.find import find, list_hits
-from tokonoma.modules.vault.hooks import list_vault_documents, purge, read_record, reclassify, refresh_record
+from tokonoma.modules.vault.hooks import (
+    list_vault_documents,
+    purge,
+    read_document,
+    read_record,
+    reclassify,
+    refresh_record,
+)
 from tokonoma.modules.vault.read import list_files, list_files_long, read, search
 from tokonoma.modules.vault.tables import TABLES
 from tokonoma.modules.vault.write import create, list_history, move, replace, restore, write
@@ -19,8 +26,13 @@ _TIME_LIMIT = 660.0  # seconds: on the command line, the first call indexes thou
 
 def bind(server: ServerInfo) -> Module:
     """The module with hooks that know where the files are."""
-    documents = partial(list_vault_documents, server)
-    return dataclasses.replace(MODULE, read=partial(read_record, server), documents=documents, bind=None)
+    return dataclasses.replace(
+        MODULE,
+        read=partial(read_record, server),
+        read_document=partial(read_document, server),
+        documents=partial(list_vault_documents, server),
+        bind=None,
+    )
 
 
 MODULE = Module(
@@ -51,6 +63,7 @@ MODULE = Module(
     ),
     tables=TABLES,
     record_tables=RECORDS,
+    textless_tables=RECORDS,  # what a caller may not see is masked when a file is read, and in what is indexed of it
     reclassify=reclassify,
     codes=FILE_ERROR_CODES,
     owner_tools=(

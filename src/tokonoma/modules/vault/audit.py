@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Denied
-from tokonoma.files.index_sync import TextFile, read_text_file
+from tokonoma.files.text_file import TextFile, read_text_file
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, parse_flowchart
 from tokonoma.modules.vault.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CitedRanges

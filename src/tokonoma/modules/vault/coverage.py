@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.files.index_sync import TextFile
 from tokonoma.files.text import take_lines
+from tokonoma.files.text_file import TextFile
 from tokonoma.modules.vault import model
 
 MINIMUM_COVERAGE = 0.90

@@ -16,8 +16,9 @@ from tokonoma.core.normalize import normalize
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.core.recent import RecentResults
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, list_hidden, sync_folder
 from tokonoma.files.text import MODULE, decode_text, parse_location, split_passages
+from tokonoma.files.text_file import cite_file, mask_file_text
 from tokonoma.modules.vault import matching, model
 from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 
@@ -59,6 +60,7 @@ class VaultFindSummary(TypedDict):
     sufficiency_score: float
     integration_status: matching.Status
     cutoff_reason: NotRequired[CutoffReason]
+    hidden_by_policy: NotRequired[Annotated[int, Field(description="for the owner: files that no answer shows")]]
 
 
 class VaultFindResult(TypedDict):
@@ -118,8 +120,10 @@ def find(
         progress = _scan_files(desk, folder, ordered, terms, normalize(query).strip(), deadline, limit)
     judgement = matching.judge_candidates(progress.candidates, terms)
     trail = _save_trail(desk, judgement, progress)
-    actions = _next_actions(query, judgement, progress, trail)
-    return {"trace_id": trail, "summary": _to_summary(progress, judgement), "next_actions": actions}
+    actions, summary = _next_actions(query, judgement, progress, trail), _to_summary(progress, judgement)
+    if desk.principal.kind == "owner":  # others must not learn that there is more
+        summary["hidden_by_policy"] = len(list_hidden(desk))
+    return {"trace_id": trail, "summary": summary, "next_actions": actions}
 
 
 def list_hits(
@@ -179,7 +183,8 @@ def _scan_files(
             continue
         parts = tuple(file.path.split("/"))
         try:
-            passages = split_passages(decode_text(folder.read(parts).data, parts), parts)
+            text = mask_file_text(desk, parts, decode_text(folder.read(parts).data, parts))
+            passages = split_passages(text, parts)
         except Refusal as error:
             progress.warnings.append(f"{file.path}: {error.kind}")
             continue

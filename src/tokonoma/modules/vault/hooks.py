@@ -6,15 +6,35 @@ from itertools import islice
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Desk, Document, Record, Rows, Statements, parse_address
+from tokonoma.core.desk import (
+    CLASSIFICATIONS,
+    Classification,
+    Desk,
+    Document,
+    Record,
+    Rows,
+    SourceText,
+    Statements,
+    parse_address,
+)
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
 from tokonoma.files.atomic import delete_version, has_version, write_lock
-from tokonoma.files.folder import open_root
-from tokonoma.files.index_sync import find_writer, list_documents, read_text_file
+from tokonoma.files.folder import FileEntry, open_root
+from tokonoma.files.index_sync import find_writer, list_documents
 from tokonoma.files.rules import canonicalize_path
-from tokonoma.files.text import MODULE, decode_text, file_address, namespace_of, parse_location, split_lines, version_of
+from tokonoma.files.text import (
+    MODULE,
+    decode_text,
+    file_address,
+    find_line_starts,
+    namespace_of,
+    parse_location,
+    split_lines,
+    version_of,
+)
+from tokonoma.files.text_file import read_text_file
 from tokonoma.modules.vault.model import open_vault
 
 _SELECT_CLASSIFICATIONS = """select p.label from vault_part p join vault_file f on f.path = p.path
@@ -44,7 +64,10 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
         text, version = decode_text(data, parts), version_of(data)
     except Refusal:
         return None
+    source, offset = SourceText(text), 0
     if start is not None:
+        starts = find_line_starts(text)
+        offset = starts[min(start, len(starts)) - 1]
         text = "".join(split_lines(text)[start - 1 : end])
         if not text:
             return None
@@ -63,8 +86,19 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
         text,
         version,
         classifications,
+        source,
+        offset,
         find_writer(rows, join_path(parts), version),
     )
+
+
+def read_document(server: ServerInfo, rows: Rows, address: str) -> Document | None:
+    """One passage of a file, as it is indexed."""
+    parts = tuple(parse_location(parse_address(address)[1])[0].split("/"))
+    with open_root(server.locations()["vault"]) as folder:
+        stamp = folder.read_stamp(parts)
+        documents = list_documents(rows, folder, [FileEntry(parts, stamp)] if stamp is not None else [])
+        return next((each for each in documents if each.address == address), None)
 
 
 def list_vault_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int) -> Sequence[Document]:

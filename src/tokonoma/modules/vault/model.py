@@ -18,9 +18,9 @@ from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path, split_file_path, split_path
 from tokonoma.files.folder import RootFolder, open_root
-from tokonoma.files.index_sync import TextFile, read_text_file
 from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import namespace_of
+from tokonoma.files.text_file import TextFile, read_text_file
 from tokonoma.files.write import recover_if_needed
 
 VaultPath = Annotated[str, Field(description="relative to the vault, like notes/today.md")]

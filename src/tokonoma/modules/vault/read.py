@@ -14,8 +14,9 @@ from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize, normalize_loose
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, cite_file, sync_folder
+from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
 from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
+from tokonoma.files.text_file import cite_file, mask_file_text
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.matching import compile_glob, compile_pattern
 
@@ -179,7 +180,8 @@ def search(
         paths = sorted(file.path for file in files if file.lines != NO_TEXT and matches(file.path) and file.path >= at)
         while searched < len(paths) and len(items) <= limit:
             desk.check()
-            found = _search_file(folder, paths[searched], find_in_line, line if paths[searched] == at else 0)
+            after = line if paths[searched] == at else 0
+            found = _search_file(desk, folder, paths[searched], find_in_line, after)
             items += islice(found, limit + 1 - len(items))
             searched += 1
     versions = {file.path: file.version for file in files}
@@ -204,10 +206,12 @@ def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
     return lambda line: change(line).find(text)
 
 
-def _search_file(folder: RootFolder, path: str, find_in_line: Callable[[str], int], after: int) -> Iterator[FoundLine]:
+def _search_file(
+    desk: Desk, folder: RootFolder, path: str, find_in_line: Callable[[str], int], after: int
+) -> Iterator[FoundLine]:
     parts = tuple(path.split("/"))
     try:
-        lines = split_lines(decode_text(folder.read(parts).data, parts))
+        lines = split_lines(mask_file_text(desk, parts, decode_text(folder.read(parts).data, parts)))
     except Refusal:  # it changed since it was listed
         return
     for number, line in enumerate(lines[after:], after + 1):

@@ -4,6 +4,7 @@ Results say where and how much was written, never the text.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -16,9 +17,10 @@ from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
 from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import FileContent, file_missing_error
-from tokonoma.files.index_sync import AFTER_EVERY_ID, read_text_file
+from tokonoma.files.index_sync import AFTER_EVERY_ID
 from tokonoma.files.rules import Action, check_write
-from tokonoma.files.text import decode_text, encode_text, file_address, split_lines
+from tokonoma.files.text import decode_text, encode_text, file_address, namespace_of, split_lines
+from tokonoma.files.text_file import mask_file_text, read_text_file
 from tokonoma.files.write import FileChange, change_file, move_file, write_content
 from tokonoma.modules.vault.matching import find_section
 from tokonoma.modules.vault.model import ExpectedVersion, PageCursor, VaultPath, open_vault, resolve_file
@@ -125,13 +127,12 @@ def replace(
                 raise file_missing_error(parts)
             text = decode_text(before.data, parts)
             if find is None:
-                return _replace_section(text, heading or "", replace).encode()
-            count = text.count(find)
-            if not count:
+                return _replace_section(text, mask_file_text(desk, parts, text), heading or "", replace).encode()
+            hidden = desk.policy.find_hidden(text, file_address(join_path(parts)), namespace_of(parts))
+            new, replaced, remaining = _replace_visible(text, hidden, find, replace, max_replacements)
+            if not replaced:
                 raise Missing("The text in `find` is not in the file. It must match exactly; read the lines again.")
-            replaced = min(count, max_replacements)
-            remaining = count - replaced
-            return text.replace(find, replace, max_replacements).encode()
+            return new.encode()
 
         change = change_file(desk, folder, parts, "replace", build, expected_version)
     return {**_to_result(change, "replace"), "replaced": replaced, "remaining": remaining}
@@ -206,9 +207,27 @@ def _to_result(change: FileChange, action: Action) -> WriteResult:
     return result
 
 
-def _replace_section(text: str, heading: str, new: str) -> str:
-    """Replace the lines below a heading, its descendants included; the heading too if the new text starts with one."""
-    lines, section = split_lines(text), find_section(text, heading)
+def _replace_visible(
+    text: str, hidden: Sequence[tuple[int, int]], find: str, new: str, most: int
+) -> tuple[str, int, int]:
+    """The text with so many replacements, their number, and how many are left. What is hidden from the caller stays,
+    and is not compared with `find`: it could be guessed at, letter by letter."""
+    parts: list[str] = []
+    place = replaced = found = 0
+    for start, end in [*hidden, (len(text), len(text))]:
+        visible = text[place:start]
+        count = visible.count(find)
+        parts += (visible.replace(find, new, max(0, most - replaced)), text[start:end])
+        replaced += min(count, max(0, most - replaced))
+        found += count
+        place = end
+    return "".join(parts), replaced, found - replaced
+
+
+def _replace_section(text: str, shown: str, heading: str, new: str) -> str:
+    """Replace the lines below a heading, its descendants included; the heading too if the new text starts with one.
+    `shown` is the text as the caller sees it, by which the heading is found: it has the same lines."""
+    lines, section = split_lines(text), find_section(shown, heading)
     start = section.line - 1 if _HEADING.match(new) else section.line
     if start == section.line and not _HEADING.match(lines[section.line - 1]):  # an underlined heading
         while start < len(lines) and not _UNDERLINE.fullmatch(lines[start]):

@@ -12,11 +12,18 @@ thread           a share of the distance to the best document of the thread: one
 """
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tokonoma.search.text.tokenize import PackedMatch, WeightedTerm, hash_term, look_up_terms, look_up_terms_many
+from tokonoma.search.text.tokenize import (
+    PRIVATE,
+    PackedMatch,
+    WeightedTerm,
+    hash_term,
+    look_up_terms,
+    look_up_terms_many,
+)
 from tokonoma.search.tuning import TUNING
 
 NEIGHBOUR_OFFSETS = (-2, -1, 1, 2)
@@ -48,6 +55,7 @@ class WeightedQuery:
     wanted: frozenset[int]
     named: frozenset[int]  # every term, also those that are worth nothing: a title may consist of them
     average: float
+    aliases: Mapping[int, int] = field(default_factory=dict[int, int])  # private term → the term that it counts as
 
 
 class TermMatch(NamedTuple):
@@ -60,9 +68,14 @@ class TermMatch(NamedTuple):
 
 
 def weigh_query(
-    terms: Sequence[WeightedTerm], frequencies: Mapping[str, int], documents: int, average: float
+    terms: Sequence[WeightedTerm],
+    frequencies: Mapping[str, int],
+    documents: int,
+    average: float,
+    private: Collection[str] = (),
 ) -> WeightedQuery:
-    """`frequencies`: in how many documents each term of a weight above 0 occurs. `average`: the mean length."""
+    """`frequencies`: in how many documents each term of a weight above 0 occurs. `average`: the mean length. `private`:
+    terms that also count where they are marked as private."""
     gains: dict[int, float] = {}
     for term in terms:
         gain = compute_gain(term, frequencies.get(term.text, 0), documents)
@@ -71,7 +84,9 @@ def weigh_query(
             gains[number] = max(gain, gains.get(number, 0.0))
     best = dict(sorted(gains.items(), key=lambda item: -item[1])[: TUNING.scored_terms])
     named = frozenset(hash_term(term.text) for term in terms)
-    return WeightedQuery(best, sum(best.values()), sorted(best), frozenset(best), named, max(average, 1.0))
+    marked = {hash_term(PRIVATE + text): hash_term(text) for text in private if hash_term(text) in best}
+    wanted = frozenset((*best, *marked))
+    return WeightedQuery(best, sum(best.values()), sorted(wanted), wanted, named, max(average, 1.0), marked)
 
 
 def compute_gain(term: WeightedTerm, frequency: int, documents: int) -> float:
@@ -122,7 +137,16 @@ def _to_match(query: WeightedQuery, found: PackedMatch) -> TermMatch:
     if shared:
         gain = TUNING.speaker_gain if found.has_speaker else TUNING.title_gain
         title = gain * sum([query.gains.get(number, 0.0) for number in shared]) * len(shared) / len(found.title)
-    return TermMatch(found.counts, found.length, title, found.is_question)
+    counts = _join_private(query.aliases, found.counts) if query.aliases else found.counts
+    return TermMatch(counts, found.length, title, found.is_question)
+
+
+def _join_private(aliases: Mapping[int, int], counts: Mapping[int, int]) -> dict[int, int]:
+    joined: dict[int, int] = {}
+    for number, count in counts.items():
+        number = aliases.get(number, number)
+        joined[number] = joined.get(number, 0) + count
+    return joined
 
 
 def _sum_words(query: WeightedQuery, own: TermMatch, near: Iterable[TermMatch]) -> tuple[float, float]:

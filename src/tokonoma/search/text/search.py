@@ -28,7 +28,7 @@ from tokonoma.search.text.score import (
     weigh_query,
 )
 from tokonoma.search.text.term_index import Corpus, TermFrequencies, TermIndex, TermProposal, build_filter_tags
-from tokonoma.search.text.tokenize import WeightedTerm, hash_term, parse_query_terms
+from tokonoma.search.text.tokenize import PRIVATE, WeightedTerm, hash_term, parse_query_terms
 from tokonoma.search.tuning import TUNING
 
 _SINGLY = 8  # documents; more are matched sooner together, where numpy is loaded
@@ -114,7 +114,8 @@ class TextSearch:
         for term in self.query.terms:
             key = hash_term(term.text)
             if key in query.gains:
-                alone = replace(query, gains={key: query.gains[key]}, ascending=[key], wanted=frozenset((key,)))
+                wanted = frozenset((key, *(each for each, own in query.aliases.items() if own == key)))
+                alone = replace(query, gains={key: query.gains[key]}, ascending=sorted(wanted), wanted=wanted)
                 own, *near = (match_terms(alone, self.candidates[each].data) for each in around)
                 score = score_document(alone, number, own, near)
                 added[term.text] = score.words if score is not None else 0.0
@@ -142,11 +143,18 @@ class TextSearch:
         return [each.id for each in fetched]
 
 
-def prepare_text_query(pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies) -> TextQuery:
+def prepare_text_query(
+    pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies, private: bool = False
+) -> TextQuery:
+    """`private`: the caller may also search by what is hidden from others."""
     terms = parse_query_terms(text)[: TUNING.looked_up_terms]
     wanted = [term.text for term in terms if term.weight > 0]
-    counted = frequencies.look_up(pool.rows, [*wanted, *build_filter_tags(pool.filter)], corpus)
-    return TextQuery(terms, counted, weigh_query(terms, counted, corpus.documents, corpus.average), corpus)
+    marked = [PRIVATE + term for term in wanted] if private else []
+    counted = frequencies.look_up(pool.rows, [*wanted, *marked, *build_filter_tags(pool.filter)], corpus)
+    joined = [term for term in wanted if private and counted[PRIVATE + term]]
+    counted |= {term: counted[term] + counted[PRIVATE + term] for term in joined}
+    weighted = weigh_query(terms, counted, corpus.documents, corpus.average, joined)
+    return TextQuery(terms, counted, weighted, corpus)
 
 
 def search_text(
@@ -198,7 +206,8 @@ def _plan_proposal(pool: CandidatePool, query: TextQuery, limit: int) -> TermPro
     most = max(TUNING.few_documents, min((counted[tag] for tag in tags), default=documents))
     rarest = plan_terms(((text, min(counted[text], most)) for text in worth), documents)
     proposed = max(TUNING.max_proposed, TUNING.proposed_per_hit * limit)
-    return TermProposal({text: worth[text] for text in rarest}, tags, proposed)
+    marked = {PRIVATE + text: worth[text] for text in rarest if hash_term(PRIVATE + text) in query.weighted.aliases}
+    return TermProposal({text: worth[text] for text in rarest} | marked, tags, proposed)
 
 
 def _score_proposed(search: TextSearch, proposed: Iterable[int], most: int, limit: int) -> None:

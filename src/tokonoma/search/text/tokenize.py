@@ -31,6 +31,7 @@ from tokonoma.core.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, OKURIGANA, 
 from tokonoma.search.text.words import Token, tokenize_word, tokenize_word_texts
 from tokonoma.search.tuning import TUNING
 
+PRIVATE = "\uf8ffp"  # begins a token that only callers who see personal data may search by
 FORMAT_VERSION = 3  # of tokens and packed terms: another number means that the index has to be rebuilt
 TITLE_COUNT = 2
 MAX_TEXT = 2**20
@@ -136,17 +137,25 @@ def hash_term(token: str) -> int:
     return crc32(token.encode())
 
 
-def count_terms(text: str, title: str = "") -> TermCounts:
-    """The terms of a document. Its title counts more than its body, and is stored separately as well."""
+def count_terms(text: str, title: str = "", private: tuple[str, str] | None = None) -> TermCounts:
+    """The terms of a document. Its title counts more than its body, and is stored separately as well. `private`: text
+    and title before something was masked in them; what they hold beyond it is marked as private."""
     body, head = tokenize(text), tokenize(title)
-    counts = body.counts
-    for token, count in head.counts.items():
-        counts[token] += TITLE_COUNT * count
+    counts = _add_title(body.counts, head.counts)
+    if private is not None:
+        whole = _add_title(*(tokenize(each).counts for each in private))
+        counts.update({PRIVATE + token: count for token, count in (whole - counts).items()})
     length = body.length + TITLE_COUNT * head.length
     speaker = "" if title else find_speaker(text)
     flags = (_ASKS if is_question(text) else 0) | (_SPEAKS if speaker else 0)
     packed = _pack(counts, tokenize(speaker).counts if speaker else head.counts, length, flags)
     return TermCounts(counts, length, packed, head.counts.keys())
+
+
+def _add_title(body: Counter[str], title: Counter[str]) -> Counter[str]:
+    for token, count in title.items():
+        body[token] += TITLE_COUNT * count
+    return body
 
 
 def find_speaker(text: str) -> str:

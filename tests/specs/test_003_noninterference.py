@@ -1,0 +1,168 @@
+"""Two houses that differ only in what is hidden from a caller give it the same answers, whatever it asks: no character,
+order, count or score depends on it. Ids, times and hashes are made equal first."""
+
+import json
+import random
+import re
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from conftest import SOAK
+from policy.houses import enforce, key
+from policy.world import READS, WORD, World
+from talk import Http, Lines
+
+from tokonoma.app import App
+
+POLICIES = 400 if SOAK else 6
+ASKED = 60
+ONE = {
+    " taro.yamada@example.jp": [("email", "pii")], " 090-1234-5678": [("phone", "pii")], "": [],
+    " 4556 7375 8689 9855": [("card", "pii")],
+}  # fmt: skip
+OTHER = {
+    " hana.suzuki@example.jp": [("email", "pii")], " 080-8642-9753": [("phone", "pii")], "": [],
+    " 4929 1254 8876 3207": [("card", "pii")],
+}  # fmt: skip
+PEM = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n"
+GUESSES = [
+    "taro.yamada@example.jp", "hana.suzuki@example.jp", "taro", "yamada", "suzuki", "hana.s", "090-1234-5678",
+    "090", "8642", "4556 7375 8689 9855", "4556", "3207", "email", "phone", WORD, "MIIEtaro", "masked",
+]  # fmt: skip
+_IDS = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{16,64}\b|\b[a-z]{2,4}_[0-9a-f]{16,40}\b")
+_TIMES = re.compile(r'\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=cursor": ")[^"]+')
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def houses(request, tmp_path) -> Generator[list[App]]:
+    opened: list[App] = []
+    names: list[str] = []
+    server = request.getfixturevalue("postgres") if request.param == "postgresql" else None
+    for number in range(2):
+        settings = {"home": str(tmp_path / f"home{number}"), "durable": False}
+        if server is not None:
+            names.append(server.take())
+            settings["database_url"] = server.url(names[-1])
+        opened.append(App(settings, {}))
+    yield opened
+    for each in opened:
+        each.close()
+    for name in names:
+        server.give(name)
+
+
+def fill(app: App, finds, body: str) -> World:
+    world = World(app, random.Random(7), Lines(app), finds=finds, deep=True)
+    world.fill()
+    long = "先頭 " * 30
+    for place, (find, _) in enumerate(finds.items()):
+        world.talk.call(
+            "memory", "save", content=f"{long}{find} {long * 40}{find}", title=f"長い{find}", namespace="/",
+            metadata={"mail": f"x{find}", "deep": {"list": [find, place]}}, thread=f"thread{find}",
+        )  # fmt: skip
+    for folder in (world.folder("vault"), world.folder("manuals") / "book"):
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = "\n".join(body[start : start + 60] for start in range(0, len(body), 60))
+        (folder / "key.md").write_text("# 鍵\nbefore\n" + PEM.format(lines) + "after\n## 次\nmore\n" * 40)
+        found = next(iter(finds)).strip()
+        (folder / "who.md").write_text(f"# {found} について\nただし {found} を除く。\n" + f"word {found}\n" * 90)
+    return world
+
+
+def ask_all(world: World, talk: Http, rng: random.Random) -> list[tuple[str, str]]:
+    """Every reading tool, and what somebody asks who wants to know what is hidden."""
+    world.rng = rng
+    asked: list[tuple[str, str]] = []
+
+    def ask(which: str, /, **params) -> None:
+        module, _, tool = which.partition(".")
+        told = talk.tool("call", module=module, tool_name=tool, params=params)
+        asked.append((f"{which} {json.dumps(params, ensure_ascii=False)[:300]}", normalize(told)))
+
+    for path in rng.sample(READS, len(READS)):
+        if not path.startswith("system."):
+            ask(path, **world.question(path, talk))
+    for _ in range(ASKED):
+        which, params = rng.choice(list_probes(world, rng))
+        ask(which, **params)
+    return asked
+
+
+def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, Any]]]:
+    guess = rng.choice(GUESSES)
+    part, everywhere = guess[: rng.randint(1, len(guess))], {"namespace": "/", "k": 50}
+    mail = rng.choice([{"prefix": f"x {part}"}, {"contains": part}, {"gte": f"x {part}"}, f"x {guess}"])
+    section = {"manual_id": "book", "path": "key.md", "start_line": rng.randint(1, 6)}
+    scope, size = rng.choice(["snippet", "section", "sections"]), rng.randint(20, 400)
+    mode, loose = rng.choice(["hybrid", "text", "vector"]), rng.choice(["plain", "loose"])
+    window = {"offset": rng.randint(0, 40), "max_characters": 12}
+    return [
+        ("memory.search", {"query": guess, "mode": mode, "explain": True, **everywhere}),
+        ("memory.search", {"metadata_filter": {"mail": mail}, **everywhere}),
+        ("memory.list", {"thread": f"thread {guess}", "namespace": "/"}),
+        ("memory.get", {"memo_id": world.one("memory"), **window}),
+        ("items.search_suggest", {"query": part}),
+        ("items.search_items", {"query": f'"{guess}"'}),
+        ("items.search_items", {"query": f"{WORD} NOT {part}"}),
+        ("claims.search", {"query": guess, "top_k": 50}),
+        ("claims.activate", {"q": guess, "top_k": 50, "include_meta": True}),
+        ("vault.search", {"query": part, "mode": loose, "limit": 200}),
+        ("vault.search", {"query": re.escape(part), "mode": "regex", "limit": 200}),
+        ("vault.find", {"query": guess}),
+        ("vault.read", {"path": "key.md", "range": {"start_line": 4, "end_line": 5}}),
+        ("vault.read", {"path": "key.md", "full": True, "limits": {"max_chars": size}}),
+        ("vault.scan", {"path": rng.choice(["key.md", "who.md"])}),
+        ("manual.find", {"query": guess}),
+        ("manual.read", {"ref": section, "scope": scope, "limits": {"max_chars": size}}),
+    ]
+
+
+def find_difference(one: str, other: str) -> str:
+    start = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return f"{one[max(0, start - 200) : start + 200]}\n--- other:\n{other[max(0, start - 200) : start + 200]}"
+
+
+def normalize(told) -> str:
+    """The answer with ids and hashes replaced in the order in which they come, and without times and cursors."""
+    seen: dict[str, str] = {}
+    answer = told.get("structuredContent", told.get("content"))
+    text = _TIMES.sub("<>", json.dumps(answer, ensure_ascii=False, sort_keys=True))
+    return _IDS.sub(lambda found: seen.setdefault(found[0], f"<{len(seen)}>"), text)
+
+
+def policy_of(rng: random.Random, number: int) -> str:
+    """One under which `bot` sees records, but no personal data; others may see it or not."""
+    masks = [
+        f"{{ module: {module}, kinds: [pii], class: {rng.choice(['public', 'internal', 'pii'])} }}"
+        for module in rng.sample(["memory", "claims", "items", "manual", "vault"], rng.randint(0, 3))
+    ]
+    redacts = rng.choice(["[pii]", "['*']", "[email, phone, card]"])
+    hidden = f"pii: {{ allow: ['answer:task', 'owner:eyes'], redact: {redacts} }}"
+    return (
+        f"version: {number + 1}.0\ncallers: {{ owner: ['*'], 'key:bot': ['answer:task'] }}\n"
+        f"boundary_classes: {{ {hidden}, internal: {{ allow: ['*'], redact: {rng.choice(['[]', '[pii]'])} }} }}\n"
+        f"masks: [{', '.join(masks)}]\n"
+    )
+
+
+@pytest.mark.soak
+def test_answers_do_not_depend_on_what_is_hidden(frozen_clock, houses):
+    worlds = [
+        fill(houses[0], ONE, "MIIEtaro" + "Ab1Cd2Ef3Gh4" * 30),
+        fill(houses[1], OTHER, "MIIEhana" + "Zy9Xw8Vu7Ts6" * 30),
+    ]
+    bots = [Http(each, key(each, "bot")) for each in houses]
+    rng, secrets = random.Random(11), [find.strip() for find in (*ONE, *OTHER) if find]
+    for number in range(POLICIES):
+        yaml, seed = policy_of(rng, number), rng.getrandbits(32)
+        for app in houses:
+            enforce(app, yaml)
+            Lines(app).call("memory", "search", query=WORD)  # vectors of what was changed are made now
+        one, other = (ask_all(*each, random.Random(seed)) for each in zip(worlds, bots, strict=True))
+        for (question, first), (_, second) in zip(one, other, strict=True):
+            assert first == second, f"{yaml}\n{question}\n{find_difference(first, second)}"
+        told = " ".join(answer for _, answer in one)
+        shown = [part for each in secrets for part in (each, each[:7], each[-7:]) if part in told]
+        assert shown == [], yaml
+        assert "Ab1Cd2Ef" not in told
