@@ -51,6 +51,7 @@ class Document:
     source: SourceText | None = None  # what the text was cut from, where it is a part of something
     start: int = 0  # the place of the text in its source
     author: str | None = None  # who wrote it, where the module knows; "": nobody knows; None: see `Tx.put`
+    aside: Sequence[str] = ()  # other texts of the record, which are not searched: they decide its class, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,9 @@ class ActivePolicy(HiddenKinds):
     def scan_document(self, document: Document) -> DocumentScan:
         scanner, (module, path) = self.scanner, parse_address(document.address)
         found = find_in_source(scanner, document.text, document.source, document.start)
-        facts = [each for key, value in document.facts for each in (key, value) if isinstance(each, str)]
-        others = self._find_kinds((document.title, document.thread, document.namespace, *facts))
+        # A key and its value together: `password` says what stands after it.
+        facts = [f"{key}: {value}" if isinstance(value, str) else key for key, value in document.facts]
+        others = self._find_kinds((document.title, document.thread, document.namespace, *facts, *document.aside))
         kinds = sorted({*others, *(each.kind for each in found)})
 
         def classify(declared: Classification) -> Classification:

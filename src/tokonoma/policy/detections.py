@@ -7,7 +7,7 @@ import typing
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
@@ -106,8 +106,8 @@ def mask_text(text: str, detections: Sequence[Detection]) -> str:
     parts: list[str] = []
     place = 0
     for one in detections:
-        lines = text.count("\n", one.start, one.end)
-        parts += (text[place : one.start], "\n".join([format_mask(one.kind)] * (lines + 1)))
+        lines, mask = text[one.start : one.end].split("\n"), format_mask(one.kind)
+        parts += (text[place : one.start], "\n".join(mask if line.strip() else "" for line in lines))
         place = one.end
     return "".join([*parts, text[place:]])
 
@@ -125,6 +125,13 @@ def count_by_kind(detections: Iterable[Detection]) -> dict[str, int]:
 def find_masks(text: str, kinds: Collection[str]) -> list[str]:
     """The masks that a text holds: it may be a masked result that is written back."""
     return [kind for kind in sorted(kinds) if format_mask(kind) in text] if MASK_PREFIX in text else []
+
+
+def scan_named(scanner: "Scanner", name: str, text: str) -> list[Detection]:
+    """What is found in a value beside its name: `password` says what stands after it."""
+    start = len(name) + 2
+    found = (one for one in scanner.scan(f"{name}: {text}") if one.end > start)
+    return [replace(one, start=max(0, one.start - start), end=one.end - start) for one in found]
 
 
 class Masker:
@@ -156,13 +163,19 @@ class Masker:
             return {key: self.mask(each, hints.get(key)) for key, each in value.items()}
         args = get_args(hint)
         inner = args[1] if get_origin(hint) is dict and len(args) == 2 else None
-        return {self._mask_key(key): self.mask(each, inner) for key, each in value.items()}
+        return {
+            self._mask_key(key): self._mask_text(each, key)
+            if isinstance(each, str) and isinstance(key, str) and inner is None
+            else self.mask(each, inner)
+            for key, each in value.items()
+        }
 
     def _mask_key(self, key: Any) -> Any:
         return key if self._keeps_keys or not isinstance(key, str) else self._mask_text(key)
 
-    def _mask_text(self, text: str) -> str:
-        hidden = [one for one in self._scanner.scan(text) if one.kind in self._hidden]
+    def _mask_text(self, text: str, name: str = "") -> str:
+        found = scan_named(self._scanner, name, text) if name else self._scanner.scan(text)
+        hidden = [one for one in found if one.kind in self._hidden]
         if not hidden:
             return text
         self.detections += format_for_journal(text, hidden, self._salt)
@@ -218,7 +231,8 @@ class WriteScreen:
 
     def _screen_text(self, text: str, field: str) -> str:
         self.masks.update(find_masks(text, self._scanner.natures.keys()))
-        found = self._scanner.scan(text)
+        _, is_nested, key = field.rpartition(".")
+        found = scan_named(self._scanner, key, text) if is_nested else self._scanner.scan(text)
         if not found:
             return text
         self.detections += format_for_journal(text, found, self._salt)

@@ -8,7 +8,7 @@ import orjson
 
 from tokonoma.core.desk import Document, Record, Row, SourceText, parse_address
 from tokonoma.core.policy import PolicyView
-from tokonoma.policy.detections import Detection, Masker, format_mask, mask_text
+from tokonoma.policy.detections import Detection, Masker, format_mask, mask_text, scan_named
 
 if TYPE_CHECKING:
     from tokonoma.policy.active import ActivePolicy
@@ -113,7 +113,13 @@ def mask_document(
     def mask(text: str) -> str:
         return mask_text(text, _choose(scanner.scan(text), hidden))
 
-    facts = [(mask(key), mask(value) if isinstance(value, str) else value) for key, value in document.facts]
+    facts = [
+        (
+            mask(key),
+            mask_text(value, _choose(scan_named(scanner, key, value), hidden)) if isinstance(value, str) else value,
+        )
+        for key, value in document.facts
+    ]
     title = _mask_title(scanner, document.title, document.text, chosen, hidden)
     return replace(
         document, text=mask_text(document.text, chosen), title=title, facts=tuple(facts), source=None, start=0

@@ -13,7 +13,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, parse_address
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
-from tokonoma.search.filters import to_cells, to_indexed_key
+from tokonoma.search.filters import MAX_FACTS, to_cells, to_indexed_key
 from tokonoma.search.find import SearchContext, find
 from tokonoma.search.text.term_index import (
     PostgresTermIndex,
@@ -200,9 +200,9 @@ class _ShownDocument:
 
     @property
     def facts(self) -> set[tuple[str, str | None, float | None]]:
-        facts = {(to_indexed_key(key), *to_cells(value)) for key, value in self.shown.facts}
+        facts = {(to_indexed_key(key), *to_cells(value)) for key, value in self.shown.facts[:MAX_FACTS]}
         more = self.private.facts if self.private is not None else ()
-        own = {(to_indexed_key(key), *to_cells(value)) for key, value in more} - facts
+        own = {(to_indexed_key(key), *to_cells(value)) for key, value in more[:MAX_FACTS]} - facts
         return facts | {(PRIVATE + key, text, number) for key, text, number in own}
 
 

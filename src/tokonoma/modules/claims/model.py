@@ -204,6 +204,7 @@ def to_document(claim: Claim) -> Document:
         facts=[("scope", claim.scope), ("kind", claim.kind)],
         at=claim.created_at,
         expires_at=claim.expires_at,
+        aside=(claim.provenance_json,),
     )
 
 

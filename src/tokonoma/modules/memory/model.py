@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Annotated, Any, NotRequired, cast
 
 from pydantic import Field
@@ -21,8 +20,6 @@ MODULE_NAME = "memory"
 LATEST = 253402300799999  # the year 9999
 MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 8
-_FACT_LENGTH = 500  # characters of a text that can be filtered by; longer values are compared by their start
-_MAX_FACTS = 1000
 _MAX_CONDITIONS = 32
 _MAX_CHOICES = 1000
 _OPERATORS: dict[str, Operator] = {
@@ -168,8 +165,9 @@ def encode_metadata(metadata: Metadata, place: str = "metadata") -> str:
 
 
 def build_facts(metadata: Mapping[str, Any]) -> list[tuple[str, Scalar]]:
-    """What a memo can be filtered by: nested keys joined by dots, each element of a list on its own."""
-    return list(islice(_iterate_leaves("", metadata), _MAX_FACTS))
+    """What a memo can be filtered by: nested keys joined by dots, each element of a list on its own. All of it and at
+    full length: the index cuts what it stores when what must be hidden has been found."""
+    return list(_iterate_leaves("", metadata))
 
 
 def build_conditions(wanted: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -230,7 +228,7 @@ def _parse_scalar(path: str, value: Any) -> Scalar:
 def _to_scalar(value: Any) -> Scalar | None:
     """None for what is not compared."""
     if isinstance(value, str):
-        return value[:_FACT_LENGTH]
+        return value
     return value if isinstance(value, bool) else float(value) if isinstance(value, int | float) else None
 
 
