@@ -127,7 +127,7 @@ def test_what_the_policy_masks_for_a_caller_is_masked_in_a_plugin_too(app, plugi
     enforce(app, MASKING)
     told = read_all(ada)
     assert MAIL not in told
-    assert "write to [email]" in told
+    assert "write to [masked:email]" in told
     signed(owner, f"now to {MAIL}")
     assert MAIL not in read_all(ada)
 
@@ -182,4 +182,4 @@ def test_a_table_of_a_plugin_without_a_class_is_screened_in_any_spelling(app, mo
     assert "guestbook_note" in app.registry.unclassified_tables()
     assert "guestbook_entry" not in app.registry.unclassified_tables()
     app.registry.replace_modules(PluginWatch(app.home, read_catalogue(CATALOGUE_FILE)).read_all())
-    assert ada.call("guestbook", "entries") == {"told": "ask [email]"}
+    assert ada.call("guestbook", "entries") == {"told": "ask [masked:email]"}

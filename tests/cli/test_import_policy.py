@@ -95,11 +95,11 @@ def test_where_the_policy_redacts_an_import_redacts_and_says_so(run, home, graph
     assert "graph.jsonl:2: Redacted, as the policy says: aws_access_key." in done.stdout
     assert "graph.jsonl:3: Redacted, as the policy says: email." in done.stdout
     assert [content for content, _ in stored(home, MEMOS)] == [
-        "- ask [email]",
+        "- ask [masked:email]",
         "- is blue",
-        "- its key is [aws_access_key]",
+        "- its key is [masked:aws_access_key]",
     ]
-    assert [tag for tag, *_ in stored(home, RELATIONS)] == ["opened by [aws_access_key]"]
+    assert [tag for tag, *_ in stored(home, RELATIONS)] == ["opened by [masked:aws_access_key]"]
     assert "3 unchanged" in run("import", graph).stdout
 
 
@@ -146,7 +146,7 @@ def test_items_are_redacted_where_the_policy_says_so(run, home, folder, tmp_path
     done = run("items", "import", folder)
     assert done.exit_code == 0, done.output
     assert "b.md: Redacted, as the policy says: aws_access_key, email." in done.stderr
-    assert stored(home, ITEMS)[0][1] == "key [aws_access_key], ask [email]"
+    assert stored(home, ITEMS)[0][1] == "key [masked:aws_access_key], ask [masked:email]"
 
 
 def test_a_relation_gets_the_class_of_what_it_says(run, home, tmp_path):

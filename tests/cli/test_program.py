@@ -156,7 +156,7 @@ def test_an_unknown_variable_is_an_error_with_the_nearest_name(run):
         (["call", "system", "status", "@MISSING"], "There is no file or folder"),
         (["policy", "check", "FOLDER"], "is a folder, but a file is needed"),
         (["import", "MISSING"], "There is no file or folder"),
-        (["items", "import", "MISSING"], "There is no folder"),
+        (["items", "import", "MISSING"], "There is no file or folder"),
         (["vault", "coverage", "a.md", "--picture", "MISSING/x.svg"], "There is no file or folder"),
         (["backup", "verify", "MISSING"], "MISSING"),
         (["restore", "FOLDER", "--yes"], "FOLDER"),

@@ -39,7 +39,7 @@ def joined(database: Database, server: EmbeddingServer):
     def join(provider: str = "openai") -> Joined:
         told = {"embed_provider": provider, "embed_model": "m", "embed_url": [server.url]}
         registry = SimpleNamespace(read_record=record, find_module=lambda name: None)
-        made.append(Joined(database, resolve_settings({}, {}, told), registry, JobRunner()))
+        made.append(Joined(database, resolve_settings({}, {}, told), registry, record, JobRunner()))
         return made[-1]
 
     yield join

@@ -201,7 +201,7 @@ def test_a_server_at_work_ends_soon_after_a_signal(server, count):
 
 
 BUILDERS = [
-    ("manual", "list", "manual_section", "tokonoma.modules.manual.sync.build_rows"),
+    ("manual", "list", "manual_section", "tokonoma.modules.manual.index_files.build_rows"),
     ("vault", "ls", "vault_part", "tokonoma.files.index_sync.file_address"),
 ]
 

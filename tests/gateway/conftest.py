@@ -126,6 +126,7 @@ class SmallHouse:
             server=self,  # type: ignore[arg-type]
             addresses=self.registry,
             record_tables=self.registry.record_tables,
+            textless_tables=self.registry.textless_tables,
             unclassified_tables=self.registry.unclassified_tables,
             database=database,
             open_write=lambda call: database.writing(call.cancel_token),

@@ -160,8 +160,8 @@ def test_where_no_policy_can_be_read_nothing_leaves(app, capsys):
         statements.run("update policy_version set yaml = 'version: [' where number = 1")
     app.policies._head = None  # as a process that starts now
     app.policies.invalidate()
-    assert owner.refused("memory", "get", memo_id=memo["memo_id"])["code"] == "PERMISSION_DENIED"
-    assert owner.refused("memory", "save", content="x")["code"] == "PERMISSION_DENIED"
+    assert owner.refused("memory", "get", memo_id=memo["memo_id"])["code"] == "POLICY_MISSING"
+    assert owner.refused("memory", "save", content="x")["code"] == "POLICY_MISSING"
     assert owner.call("system", "status")["version"]
     assert '"event": "policy"' in capsys.readouterr().err
 

@@ -58,14 +58,13 @@ def test_so_is_a_line_that_is_appended(talk, places):
     assert (places["vault"] / "a.md").read_text() == "The door:\n\npassword:\n"
 
 
-def test_so_is_a_copy(talk, places, app):
+def test_a_copy_holds_what_its_caller_sees(talk, places, app):
     (places["manuals"] / "guide").mkdir()
     (places["manuals"] / "guide" / "a.md").write_text(f"# One\nkey {SECRET}\n")
     enforce(app, SEEN)
-    copy = {"manual_id": "guide", "from_path": "a.md", "to_path": "copy.md"}
-    assert refused(talk, places, "bridge", "copy_file", 2, **copy)
-    talk.call("vault", "create", path="copy.md", content="mine\n")
-    assert refused(talk, places, "bridge", "copy_file", 3, **copy, mode="append")
+    talk.call("bridge", "copy_file", manual_id="guide", from_path="a.md", to_path="copy.md")
+    assert SECRET not in (places["vault"] / "copy.md").read_text()
+    assert "[masked:" in (places["vault"] / "copy.md").read_text()
 
 
 def test_so_is_an_old_version_that_another_program_wrote(talk, places, app):
@@ -92,4 +91,4 @@ def test_where_the_policy_redacts_the_result_is_redacted(talk, places, app):
     (places["vault"] / "a.md").write_text("old@example.org\n")
     talk.call("vault", "write", path="a.md", content="ask zorgl-AT-example.org\n", mode="append")
     talk.call("vault", "replace", path="a.md", find="-AT-", replace="@")
-    assert (places["vault"] / "a.md").read_text() == "old@example.org\nask [email]\n"
+    assert (places["vault"] / "a.md").read_text() == "old@example.org\nask [masked:email]\n"

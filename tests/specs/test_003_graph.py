@@ -8,7 +8,7 @@ from talk import Http, Lines
 MAIL = "hanako.tanaka@example.co.jp"
 MASKING = """version: 2
 callers: { owner: ['*'] }
-boundary_classes: { pii: { allow: ['*'], redact: [email] } }
+boundary_classes: { pii: { allow: ['*'], redact: [masked:email] } }
 """
 
 
@@ -125,13 +125,13 @@ def test_what_is_masked_or_hidden_is_not_found(app):
     assert data(pupil_of_tea, "entities")["items"] == []
     assert failed(pupil_of_tea, "related", entity="花子")["code"] == "NOT_FOUND"
     enforce(app, MASKING)
-    assert names(data(owner, "entities")) == ["[email]", "花子"]
+    assert names(data(owner, "entities")) == ["[masked:email]", "花子"]
     for part in ("hanako", MAIL, "tanaka@"):
         assert data(owner, "entities", query=part) == {"items": [], "has_more": False}
     assert failed(owner, "related", entity=MAIL)["code"] == "NOT_FOUND"
     (item,) = data(owner, "related", entity="花子")["items"]
     assert MAIL not in str(item)
-    assert "[email]" in item["src"]
+    assert "[masked:email]" in item["src"]
 
 
 def test_a_ring_of_relations_is_walked_once(app):

@@ -6,6 +6,8 @@ import pytest
 from policy.houses import enforce, key
 from talk import Http, Lines
 
+from tokonoma.policy.current import read_for_index
+
 BODY = "\n".join(f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ{line:02d}xYz" for line in range(30))
 PEM = f"-----BEGIN PRIVATE KEY-----\n{BODY}\n-----END PRIVATE KEY-----\n"
 CARD, MAIL = "4556 7375 8689 9855", "taro.yamada@example.jp"
@@ -92,7 +94,8 @@ def test_vectors_hold_nothing_hidden(app, bot):
     owner = Lines(app)
     memo = owner.call("memory", "save", content=f"mail {MAIL}", title=f"about {MAIL}")["memo_id"]
     with app.database.reading() as rows:
-        record = app._read_for_index(rows, f"tokonoma://memory/{memo}")  # what the embedding model is given
+        address = f"tokonoma://memory/{memo}"
+        record = read_for_index(lambda: app.policies, app.registry.read_record, rows, address)
     assert (record.title, record.text) == ("about [masked:email]", "mail [masked:email]")
 
 

@@ -61,6 +61,10 @@ def fill(app: App, finds, body: str) -> World:
             "memory", "save", content=f"{long}{find} {long * 40}{find}", title=f"長い{find}", namespace="/",
             metadata={"mail": f"x{find}", "deep": {"list": [find, place]}}, thread=f"thread{find}",
         )  # fmt: skip
+        named = {"title": f"{find.strip()} first", "tags": [f"t{find}"]}
+        world.talk.call("items", "create_item", type="docs", content="x", **named)
+        if "@" in find:
+            world.talk.call("memory", "save", content="lies apart", namespace=f"/n/{find.strip()}")
     for folder in (world.folder("vault"), world.folder("manuals") / "book"):
         folder.mkdir(parents=True, exist_ok=True)
         lines = "\n".join(body[start : start + 60] for start in range(0, len(body), 60))
@@ -96,6 +100,7 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
     section = {"manual_id": "book", "path": "key.md", "start_line": rng.randint(1, 6)}
     scope, size = rng.choice(["snippet", "section", "sections"]), rng.randint(20, 400)
     mode, loose = rng.choice(["hybrid", "text", "vector"]), rng.choice(["plain", "loose"])
+    order = rng.choice(["asc", "desc"])
     window = {"offset": rng.randint(0, 40), "max_characters": 12}
     return [
         ("memory.search", {"query": guess, "mode": mode, "explain": True, **everywhere}),
@@ -105,6 +110,14 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
         ("items.search_suggest", {"query": part}),
         ("items.search_items", {"query": f'"{guess}"'}),
         ("items.search_items", {"query": f"{WORD} NOT {part}"}),
+        ("items.search_items", {"query": rng.choice([f"title:{part}", f"-title:{part}", f'tag:"{guess}"'])}),
+        ("items.search_items", {"query": rng.choice(["is:open", WORD]), "sort": "title", "order": order}),
+        ("items.get_items", {"sort": "title", "order": order, "limit": rng.randint(1, 5)}),
+        ("items.get_tags", {"limit": rng.randint(1, 5)}),
+        ("items.get_stats", {}),
+        ("memory.namespaces", {"limit": rng.randint(1, 5)}),
+        ("claims.entities", {"query": part, "limit": rng.randint(1, 5)}),
+        ("claims.related", {"entity": rng.choice(["e", guess, f"mk0007q {guess}"]), "depth": 2}),
         ("claims.search", {"query": guess, "top_k": 50}),
         ("claims.activate", {"q": guess, "top_k": 50, "include_meta": True}),
         ("vault.search", {"query": part, "mode": loose, "limit": 200}),

@@ -17,6 +17,7 @@ KEEPING = {name: module for name, module in MODULES.items() if module.tables}
 HOLDS_NO_TEXT = {
     "claim_feedback", "active_context",  # who said which signal when; ids of claims, which are read anew
     "item_gate", "item_tag", "item_link", "item_reference", "item_alias", "item_hint",  # joined to items
+    "item_mention", "item_gram",  # names of items that do not exist yet; bits of texts, which never leave
     "manual_stamp", "manual_file", "manual_state", "manual_trace", "manual_run",  # names, figures, places
     "vault_ledger", "vault_trail", "vault_gain",  # the same
 }  # fmt: skip

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
-    from tokonoma.core.desk import Record, Rows, Statements
+    from tokonoma.core.desk import Statements
     from tokonoma.jobs.runner import JobRunner
     from tokonoma.journal.writer import JournalWriter
     from tokonoma.pipeline.journal import Observe
@@ -174,11 +174,10 @@ class App:
 
     def _open_search(self) -> "SearchEngine":
         from tokonoma.app.search import SearchEngine
+        from tokonoma.policy.current import read_for_index
 
-        return SearchEngine(self.database, self.settings, self.registry, self._read_for_index, self.jobs)
-
-    def _read_for_index(self, rows: "Rows", address: str) -> "Record | None":
-        return self.policies.read_for_index(self.registry.read_record, rows, address)
+        read = partial(read_for_index, self._policies, self.registry.read_record)
+        return SearchEngine(self.database, self.settings, self.registry, read, self.jobs)
 
     def _open_policies(self) -> "CurrentPolicy":
         from tokonoma.policy.current import CurrentPolicy, PolicyControl

@@ -198,10 +198,9 @@ class CurrentPolicy:
             newest = store.read_version(rows, head.newest)
         return ReclassifyProgress(newest.version, state.phase == "loosen", state.done, max(state.done, total))
 
-    def read_for_index(self, read: Callable[[Rows, str], Record | None], rows: Rows, address: str) -> Record | None:
-        """A record as the index may hold it: without what is hidden from any caller."""
-        record = read(rows, address)
-        return record and self._build(rows, store.read_head(rows)).mask_record_for_index(record)
+    def read_active(self, rows: Rows) -> ActivePolicy:
+        """The policy in force in this transaction."""
+        return self._build(rows, store.read_head(rows))
 
     def put_document(
         self, statements: Statements, document: Document, policy: Policy, author: str | None = None
@@ -218,3 +217,11 @@ def format_progress(progress: ReclassifyProgress) -> str:
     if progress.in_force:
         return f"{progress.version} is in force; records that may be milder are reclassified, {count}"
     return f"{progress.version} is coming: records that must be stricter are reclassified first, {count}"
+
+
+def read_for_index(
+    policies: Callable[[], CurrentPolicy], read: Callable[[Rows, str], Record | None], rows: Rows, address: str
+) -> Record | None:
+    """A record as the index may hold it: without what is hidden from any caller."""
+    record = read(rows, address)
+    return record and policies().read_active(rows).mask_record_for_index(record)

@@ -35,7 +35,8 @@ def migrate(database: Database, name: str, steps: Sequence[Migration], backup: C
             if not _claim_step(database, tx, name, steps, step):
                 continue
             # Inside the transaction, so that on SQLite no other process writes between the backup and the change.
-            if step.rewrites and not saved and not _is_empty(database, tx):
+            # Tables that are made now hold no rows yet.
+            if step.rewrites and done and not saved and not _is_empty(database, tx):
                 backup(f"{name}-{step.name}")
                 saved = True
             _apply_step(database, tx, name, step)

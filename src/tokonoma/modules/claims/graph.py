@@ -16,7 +16,7 @@ from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.normalize import normalize
 from tokonoma.modules.claims.hooks import bind_list
-from tokonoma.modules.claims.model import EntityType, PageCursor, PartName
+from tokonoma.modules.claims.model import MODULE_NAME, EntityType, PageCursor, PartName
 from tokonoma.modules.claims.parts import name_node
 from tokonoma.modules.claims.tables import ALIVE
 
@@ -192,6 +192,9 @@ def _to_item(mention: _Mention) -> EntityItem:
 
 def _find_mentions(desk: Desk, words: Sequence[str], type: str, after: str) -> Iterator[_Mention]:
     """In the order of their keys, after one of them: those that hold every word."""
+    if _is_masked(desk):
+        yield from _find_masked_mentions(desk, words, type, after)
+        return
     named = {f"word{number}": f"%{_escape(word)}%" for number, word in enumerate(words)}
     holds = "".join(f" and e.folded like :{name} escape '!'" for name in named)
     last = (after, "", "")
@@ -202,20 +205,30 @@ def _find_mentions(desk: Desk, words: Sequence[str], type: str, after: str) -> I
             {_ORDER} limit {_CHUNK}""",
             now=desk.now(), type=type, node=last[0], claim=last[1], last=last[2], **named,
         )  # fmt: skip
-        yield from (mention for mention in map(_Mention._make, rows) if _may_match(desk, mention, words))
+        yield from (mention for mention in map(_Mention._make, rows) if _is_allowed(desk, mention))
         if len(rows) < _CHUNK:
             return
         last = rows[-1][:3]
         desk.check()
 
 
-def _may_match(desk: Desk, mention: _Mention, words: Sequence[str]) -> bool:
-    """Whether the caller sees what was asked for: words that are masked for it find nothing."""
-    verdict = desk.policy.decide(desk.policy.tags, mention.label, mention.scope).verdict
-    if verdict != "redact" or not words:
-        return verdict != "deny"
-    seen = normalize(desk.policy.redact(f"{mention.name} {mention.canonical_key} {mention.id}")[0])
-    return all(word in seen for word in words)
+def _is_masked(desk: Desk) -> bool:
+    """Whether names may be masked for this caller. Then the database must not compare them: everything is read, and
+    compared as the caller sees it."""
+    return desk.call.record_masks.covers(MODULE_NAME)
+
+
+def _find_masked_mentions(desk: Desk, words: Sequence[str], type: str, after: str) -> Iterator[_Mention]:
+    mentions = map(_Mention._make, desk.rows(f"{_MENTIONS} {_ORDER}", now=desk.now()))
+    for mention in sorted(mentions, key=lambda each: (each.node, each.claim, each.id)):
+        seen = normalize(f"{mention.name} {mention.canonical_key} {mention.id}")
+        is_asked = mention.node > after and type in ("", mention.type) and all(word in seen for word in words)
+        if is_asked and _is_allowed(desk, mention):
+            yield mention
+
+
+def _is_allowed(desk: Desk, mention: _Mention) -> bool:
+    return desk.policy.decide(desk.policy.tags, mention.label, mention.scope).verdict != "deny"
 
 
 def _escape(word: str) -> str:
@@ -224,14 +237,7 @@ def _escape(word: str) -> str:
 
 def _find_start(desk: Desk, entity: str) -> str:
     """The key of the entity that is meant: by its key, its name, or its id."""
-    names = {f"name{number}": name_node(each, entity) for number, each in enumerate(_TYPES)}
-    rows = desk.rows(
-        f"""{_MENTIONS} and (e.node = :entity or e.id = :entity or e.node in ({", ".join(f":{name}" for name in names)})
-            or e.folded like :named escape '!') {_ORDER} limit {_CHUNK}""",
-        now=desk.now(), entity=entity, named=f"{_escape(normalize(entity))} %", **names,
-    )  # fmt: skip
-    words = normalize(entity.partition(":")[2] if entity.partition(":")[0] in _TYPES else entity).split()
-    seen = [mention for mention in map(_Mention._make, rows) if _may_match(desk, mention, words)]
+    seen = list(_find_masked_mentions(desk, (), "", "") if _is_masked(desk) else _find_named(desk, entity))
     wanted = normalize(entity)
     for nodes in (
         {each.node for each in seen if each.node == entity},
@@ -247,13 +253,26 @@ def _find_start(desk: Desk, entity: str) -> str:
     raise Missing(f"There is no entity {entity!r} here. Search with entities.", reason="entity", field="entity")
 
 
+def _find_named(desk: Desk, entity: str) -> Iterator[_Mention]:
+    names = {f"name{number}": name_node(each, entity) for number, each in enumerate(_TYPES)}
+    rows = desk.rows(
+        f"""{_MENTIONS} and (e.node = :entity or e.id = :entity or e.node in ({", ".join(f":{name}" for name in names)})
+            or e.folded like :named escape '!') {_ORDER} limit {_CHUNK}""",
+        now=desk.now(), entity=entity, named=f"{_escape(normalize(entity))} %", **names,
+    )  # fmt: skip
+    return (mention for mention in map(_Mention._make, rows) if _is_allowed(desk, mention))
+
+
 def _find_relations(desk: Desk, nodes: Sequence[str], type: str, most: int) -> list[Sequence[Any]]:
     """Those that start or end at one of these entities."""
     listed, params = bind_list(nodes)
     found: dict[Sequence[Any], None] = {}
-    for end in ("s", "d"):  # each by an index of its own
+    for end in ("s", "d") if not _is_masked(desk) else ():  # each by an index of its own
         sql = f"{_RELATED} and {end}.node in ({listed}) order by r.claim, r.id limit :most"
         found |= dict.fromkeys(desk.rows(sql, now=desk.now(), type=type, most=most, **params))
+    if _is_masked(desk):
+        rows = desk.rows(f"{_RELATED} order by r.claim, r.id", now=desk.now(), type=type)
+        found |= dict.fromkeys(row for row in rows if row[7] in nodes or row[8] in nodes)
     policy = desk.policy
     return [row for row in found if policy.decide(policy.tags, row[5], row[6]).verdict != "deny"]
 
@@ -262,6 +281,11 @@ def _load_entities(desk: Desk, nodes: Sequence[str]) -> list[EntityItem]:
     """In the order of their keys."""
     listed, params = bind_list(nodes)
     found = _Grouped(len(nodes))
-    for row in desk.rows(f"{_MENTIONS} and e.node in ({listed}) {_ORDER}", now=desk.now(), **params):
-        found.add(_Mention._make(row))
+    if _is_masked(desk):
+        mentions = [each for each in _find_masked_mentions(desk, (), "", "") if each.node in nodes]
+    else:
+        rows = desk.rows(f"{_MENTIONS} and e.node in ({listed}) {_ORDER}", now=desk.now(), **params)
+        mentions = [_Mention._make(row) for row in rows]
+    for mention in mentions:
+        found.add(mention)
     return found.items

@@ -96,8 +96,9 @@ def unknown_claim(claim_id: str) -> Missing:
     return Missing(f"There is no claim {claim_id!r} here. Search again.", claim_id=claim_id)
 
 
-def save_claim(tx: Tx, claim: Claim, at: int) -> Claim:
-    """Store a changed claim under its next revision, also in the index."""
+def save_claim(tx: Tx, claim: Claim, at: int, *, stated: bool = False) -> Claim:
+    """Store a changed claim under its next revision, also in the index. `stated`: its caller says it, and does not only
+    judge it."""
     changed = replace(claim, updated_at=max(at, claim.updated_at), revision=claim.revision + 1)
     tx.run(
         """update claim set utility = :utility, confidence = :confidence, anchor_at = :anchor_at,
@@ -106,7 +107,7 @@ def save_claim(tx: Tx, claim: Claim, at: int) -> Claim:
         id=changed.id,
     )
     if changed.superseded_by is None:
-        tx.put(to_document(changed), same_text=True)  # judged, not written anew
+        tx.put(to_document(changed), same_text=not stated)
     else:
         tx.drop(changed.address)  # it stays stored, but is no longer recalled
     return changed

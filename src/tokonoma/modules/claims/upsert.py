@@ -193,7 +193,7 @@ def _restate_claim(desk: Desk, tx: Tx, claim: Claim, new: Claim, is_news: bool) 
         id=claim.id,
     )
     if claim.superseded_by is not None and stated.superseded_by is None:
-        stated = save_claim(tx, stated, desk.now())
+        stated = save_claim(tx, stated, desk.now(), stated=True)
         add_event(tx, stated, "restored", desk.principal, after=claim.superseded_by)
     elif stated.superseded_by is None and stated.expires_at != claim.expires_at:
         tx.put(model.to_document(stated))

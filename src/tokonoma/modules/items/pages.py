@@ -1,6 +1,6 @@
 """Lists of items: their order, conditions that are joined by and, and one page after another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from pydantic import Field
@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
 from tokonoma.core.ids import Opaque
-from tokonoma.modules.items.model import Item, ItemSummary, fold_tag, to_item, to_summary
+from tokonoma.modules.items.model import MODULE_NAME, Item, ItemSummary, fold_tag, to_item, to_summary
 from tokonoma.modules.items.tables import SUMMARY_COLUMNS
 
 Sort = Literal["updated", "created", "priority", "due", "title", "id"]
@@ -24,6 +24,7 @@ _COLUMNS: dict[Sort, tuple[str, ...]] = {
     "id": (),
 }
 _NEVER = 2**62
+_ALL = 2**62
 # An open item is not ready while an item that blocks it is open, too.
 NOT_BLOCKED = """not exists (select 1 from item_link l join item b on b.id = l.other_id
     where l.item_id = item.id and l.kind = 'blocked_by' and b.state = 1 and {visible:b})"""
@@ -69,6 +70,19 @@ class ItemOrder(NamedTuple):
         sign = ">" if self.direction == "asc" else "<"
         return f"({', '.join(self.keys)}) {sign} ({', '.join(f':{name}' for name in names)})", names
 
+    def is_masked(self, desk: Desk) -> bool:
+        """Whether the database must not sort: a title may be masked for this caller, and its place would tell of it."""
+        return self.sort == "title" and desk.call.record_masks.covers(MODULE_NAME)
+
+    def sort_items(self, items: Iterable[Item], last: Sequence[Any] = ()) -> list[Item]:
+        """Those after the last keys, by what the caller sees."""
+        found = sorted(items, key=self.read_keys, reverse=self.direction == "desc")
+        if not last:
+            return found
+        if self.direction == "desc":
+            return [item for item in found if self.read_keys(item) < list(last)]
+        return [item for item in found if self.read_keys(item) > list(last)]
+
     @property
     def _columns(self) -> tuple[str, ...]:
         return _COLUMNS[self.sort]
@@ -103,12 +117,17 @@ class ItemQuery:
 
     def fetch_page(self, desk: Desk, order: ItemOrder, limit: int, cursor: str | None) -> ItemPage:
         kind = f"items:{order.sort}:{order.direction}"
-        if cursor:
-            after, keys = order.continue_after(desk.open_cursor(kind, cursor))
+        last: list[Any] = desk.open_cursor(kind, cursor) if cursor else []
+        is_masked = order.is_masked(desk)
+        if last and not is_masked:
+            after, keys = order.continue_after(last)
             self.add(after, **keys)
         sql = f"""select {SUMMARY_COLUMNS} from item where {" and ".join(self.parts)} and {{visible:item}}
             order by {order.sql} limit :most"""  # noqa: S608 - names of ours
-        items = [to_item(row) for row in desk.rows(sql, most=limit + 1, **self.params)]
+        found = desk.rows(sql, most=_ALL if is_masked else limit + 1, **self.params)
+        items = [to_item(row) for row in found]
+        if is_masked:
+            items = order.sort_items(items, last)
         page: ItemPage = {"items": [to_summary(desk, item) for item in items[:limit]], "has_more": len(items) > limit}
         if len(items) > limit:
             page["next_cursor"] = desk.seal_cursor(kind, *order.read_keys(items[limit - 1]))

@@ -8,6 +8,7 @@ from tokonoma.core.clock import format_time
 from tokonoma.core.desk import Desk
 from tokonoma.modules.items import model
 from tokonoma.modules.items.rows import fetch_number
+from tokonoma.modules.items.tags import list_masked_tags
 
 _MAX_COUNTED = 200  # types and tags in the statistics
 _GROUPS = """select state, type, status, priority, count(*), min(created_at), max(updated_at) from item
@@ -59,6 +60,13 @@ def get_statuses(desk: Desk) -> StatusList:
     return {"items": items, "has_more": False}
 
 
+def _count_tags(desk: Desk) -> dict[str, int]:
+    if not desk.call.record_masks.covers(model.MODULE_NAME):
+        return dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED))
+    found = sorted(list_masked_tags(desk), key=lambda row: (-row[2], row[1]))
+    return {tag: count for _, tag, count in found[:_MAX_COUNTED]}
+
+
 def get_stats(desk: Desk) -> ItemStats:
     """Count items."""
     states, types, statuses, priorities = Counter[int](), Counter[str](), Counter[str](), Counter[str]()
@@ -81,7 +89,7 @@ def get_stats(desk: Desk) -> ItemStats:
         "by_type": dict(sorted(types.items(), key=lambda each: (-each[1], each[0]))[:_MAX_COUNTED]),
         "by_status": dict(statuses),
         "by_priority": dict(priorities),
-        "top_tags": dict(desk.rows(_TOP_TAGS, most=_MAX_COUNTED)),
+        "top_tags": _count_tags(desk),
         "links": fetch_number(desk, _LINKS),
         "references": fetch_number(desk, _REFERENCES),
         "changed_last_7_days": fetch_number(desk, _RECENT, since=desk.now() - 7 * model.DAY),

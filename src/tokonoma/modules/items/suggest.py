@@ -47,11 +47,11 @@ def search_suggest(
     is_masked = desk.call.record_masks.covers(MODULE_NAME)
     sql = _HINTS.replace("%TYPES%", listed).replace("%COLUMNS%", _SOURCES if is_masked else "")
     rows = desk.rows(sql, low=beginning, high=beginning + "\U0010ffff", most=_MAX_HINTS, **names)
-    ranked = _rank_hints(_keep_visible(rows) if is_masked else rows, beginning)
+    ranked = _rank_hints(_keep_visible(rows, beginning) if is_masked else rows, beginning)
     return {"items": ranked[:limit], "has_more": len(ranked) > limit}
 
 
-def _keep_visible(rows: list[Row]) -> list[Row]:
+def _keep_visible(rows: list[Row], beginning: str) -> list[Row]:
     """The hints that the texts give as this caller sees them: a stored hint may be a part of what is masked for it."""
     built: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
     kept: list[Row] = []
@@ -60,7 +60,7 @@ def _keep_visible(rows: list[Row]) -> list[Row]:
         if source not in built:
             hints = build_hints(source[0], source[1], json.loads(source[2]))
             built[source] = {(hint.folded, hint.kind) for hint in hints}
-        if (folded, kind) in built[source]:
+        if folded.startswith(beginning) and (folded, kind) in built[source]:
             kept.append((kind, shown))
     return kept
 

@@ -6,18 +6,19 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Tx
+from tokonoma.core.desk import Desk, Row, Tx
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_tags
-from tokonoma.modules.items.model import Item, PageCursor, fold_tag, to_item, unique_tags
+from tokonoma.modules.items.model import MODULE_NAME, Item, PageCursor, fold_tag, to_item, unique_tags
 from tokonoma.modules.items.pages import ItemOrder, ItemPage, ItemQuery, Limit
 from tokonoma.modules.items.tables import COLUMNS
 
 _MAX_RENAMED = 5000  # items of one call, which is one transaction
 _TAGS = """select t.folded, min(t.tag), count(distinct i.id) from item_tag t join item i on i.id = t.item_id
 where t.folded > :last and i.state >= 0 and {visible:i} group by t.folded order by t.folded limit :most"""
+_ALL_TAGS = """select t.tag, i.id from item_tag t join item i on i.id = t.item_id where i.state >= 0 and {visible:i}"""
 _TAGGED = """select item.id from item where {visible:item}
 and exists (select 1 from item_tag t where t.item_id = item.id and t.folded in (:folded, :written))
 order by item.id limit :most {for_update}"""
@@ -56,7 +57,11 @@ def search_items_by_tag(
 def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, cursor: PageCursor = None) -> TagPage:
     """List the tags in use, by name."""
     (last,) = desk.open_cursor("tags", cursor) if cursor else ("",)
-    found = desk.rows(_TAGS, last=last, most=limit + 1)
+    found = (
+        [row for row in list_masked_tags(desk) if row[0] > last][: limit + 1]
+        if desk.call.record_masks.covers(MODULE_NAME)
+        else desk.rows(_TAGS, last=last, most=limit + 1)
+    )
     page: TagPage = {
         "items": [{"tag": tag, "count": count} for _, tag, count in found[:limit]],
         "has_more": len(found) > limit,
@@ -64,6 +69,18 @@ def get_tags(desk: Desk, limit: Annotated[int, Field(ge=1, le=1000)] = 200, curs
     if len(found) > limit:
         page["next_cursor"] = desk.seal_cursor("tags", found[limit - 1][0])
     return page
+
+
+def list_masked_tags(desk: Desk) -> list[Row]:
+    """All tags as a caller sees them, if some may be masked for it, by their normalized form: that, the tag, and how
+    many items have it. The database must not group or sort them."""
+    tagged: dict[str, set[int]] = {}
+    written: dict[str, str] = {}
+    for tag, item_id in desk.rows(_ALL_TAGS):
+        folded = fold_tag(tag)
+        tagged.setdefault(folded, set()).add(item_id)
+        written[folded] = min(tag, written.get(folded, tag))
+    return [(folded, written[folded], len(tagged[folded])) for folded in sorted(tagged)]
 
 
 def rename_tag(

@@ -205,7 +205,7 @@ def _to_summary(desk: Desk, search: ManualSearch, judgement: ManualJudgement) ->
     if search.cutoff is not None:
         summary["cutoff_reason"] = search.cutoff
     if desk.principal.kind == "owner":  # others must not learn that there is more
-        whole, visible = corpus.limit_to(search.manual), search.library.positions(search.manual)
+        whole, visible = search.library.corpus.limit_to(search.manual), search.library.positions(search.manual)
         summary["hidden_by_policy"] = whole.count_searched() - len(visible)
     return summary
 
