@@ -126,7 +126,7 @@ SHOWN = {
     "Pwd=Sh1ba-ken!;Database=zaiko": "Pwd=[masked:password];Database=zaiko",
     "お送りします。パスワード\n\n8mKqTz41\n": "お送りします。パスワード\n\n[masked:password]\n",
     "Cookie: session=8b1f0d93c7e24a5f9e60; theme=dark": "Cookie: session=[masked:cookie]; theme=dark",
-    "recovery codes:\na91f3-0cc27\n7be40-d1952": "recovery codes:\n[masked:recovery_code]\n[masked:recovery_code]",
+    "recovery codes:\na91f3-0cc27\n7be40-d1952": "recovery codes:\n[masked:recovery_code]",
     "It begins with -----BEGIN PRIVATE KEY----- and": "It begins with -----BEGIN PRIVATE KEY----- and",
 }
 

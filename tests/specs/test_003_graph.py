@@ -8,7 +8,7 @@ from talk import Http, Lines
 MAIL = "hanako.tanaka@example.co.jp"
 MASKING = """version: 2
 callers: { owner: ['*'] }
-boundary_classes: { pii: { allow: ['*'], redact: [masked:email] } }
+boundary_classes: { pii: { allow: ['*'], redact: [email] } }
 """
 
 
