@@ -43,6 +43,7 @@ def test_all_tools_work_with_one_connection(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     flags = {"home": str(tmp_path / "home"), "database_url": postgres_at, "durable": False, "embed_provider": provider}
+    flags["policy_over_mcp"] = "all"  # the script rolls back to a looser policy
     app = App(flags, {})
     player = Player(OwnClient(app), Normaliser({}), {})  # type: ignore[arg-type]
     steps = TOOLS if provider == "none" else MEANING

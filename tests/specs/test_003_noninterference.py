@@ -15,7 +15,7 @@ from talk import Http, Lines
 
 from tokonoma.app import App
 
-POLICIES = 400 if SOAK else 6
+POLICIES = 1_000 if SOAK else 6  # on each database
 ASKED = 60
 ONE = {
     " taro.yamada@example.jp": [("email", "pii")], " 090-1234-5678": [("phone", "pii")], "": [],
