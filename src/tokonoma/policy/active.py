@@ -103,7 +103,9 @@ class ActivePolicy(HiddenKinds):
         if self.rules.writes["secret"] != "allow":  # noqa: S105 - it may be stored too, in a trail or a cache
             hidden |= self.scanner.natures.keys() - self._personal_kinds
         masker = Masker(self.scanner, hidden, self._salt, keeps_keys=True)
-        return ScreenedValue(masker.mask(arguments), masker.detections)
+        # One by one: the names of parameters are ours, and say nothing about what stands after them.
+        masked = {name: masker.mask(value) for name, value in arguments.items()}
+        return ScreenedValue(masked, masker.detections)
 
     def _find_refusal(self, view: PolicyView, module: str, screen: WriteScreen) -> Refusal | None:
         if screen.refusals:

@@ -24,7 +24,6 @@ from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, Sea
 from tokonoma.search.text.tokenize import PRIVATE
 
 INDEXED_LENGTH = 128  # characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index
-FACT_LENGTH = 500  # characters of a text that are stored and compared
 MAX_FACTS = 1000  # of a record
 _LONG_KEY = 200
 _EXACT = 2**53
@@ -180,13 +179,12 @@ def _build_contains(value: Scalar, name: str, params: dict[str, Any]) -> str:
         return _build_equality(value, name, params)
     if not value:
         return "f.number is null"
-    params[f"{name}_text"] = value[:FACT_LENGTH]
+    params[f"{name}_text"] = value
     # The one way to look for a part of a text, letter by letter, that both databases have: `like` ignores case on one.
     return f"f.number is null and replace(f.text, :{name}_text, '') <> f.text"
 
 
 def _build_prefix(value: str, name: str, params: dict[str, Any]) -> str:
-    value = value[:FACT_LENGTH]
     if not value:
         return "f.number is null"
     params |= {f"{name}_head": value[:INDEXED_LENGTH], f"{name}_text": value}
@@ -265,7 +263,7 @@ def to_cells(value: Scalar) -> tuple[str | None, float | None]:
     if isinstance(value, bool):
         return ("true", 1.0) if value else ("false", 0.0)
     if isinstance(value, str):
-        return value[:FACT_LENGTH], None
+        return value, None
     if isinstance(value, int) and abs(value) > _EXACT:
         return str(value), float(max(min(value, int(_MOST)), -int(_MOST)))
     if not math.isfinite(value):
