@@ -76,3 +76,10 @@ def test_keys_of_a_mapping_are_masked_too():
     assert policy.screen_result(policy.view_for(OWNER), {MAIL: {MAIL: [MAIL]}}).value == {
         "[masked:email]": {"[masked:email]": ["[masked:email]"]}
     }
+
+
+def test_a_secret_in_a_question_is_masked():
+    """A question may be stored too, in a trail or a cache."""
+    policy, secret = ActivePolicy(), "AKIAQ3EGRT5ZL2PWX7VN"
+    screened = policy.screen_arguments(policy.view_for(OWNER), "memory", {"query": f"{secret} {MAIL}"}, writes=False)
+    assert screened.value == {"query": f"[masked:aws_access_key] {MAIL}"}

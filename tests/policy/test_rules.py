@@ -15,6 +15,7 @@ from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.rules import (
     CLASS_RULES,
     DEFAULT_RULES,
+    DEFAULT_TAGS,
     DEFAULT_TEXT,
     Invariant,
     PlacementRule,
@@ -22,6 +23,7 @@ from tokonoma.policy.rules import (
     classify_record,
     covers,
     decide,
+    find_hidden_kinds,
     find_tags,
     find_tags_not_held,
     list_readable,
@@ -228,3 +230,10 @@ def test_masks_name_kinds_and_a_place():
     for wrong in ("{ kinds: [secret] }", "{ module: manual }", "{ module: manual, kinds: [keys] }"):
         with pytest.raises(Invalid):
             parse_policy(f"version: 1\nmasks: [{wrong}]")
+
+
+def test_what_belongs_to_a_class_that_cannot_be_read_is_hidden():
+    natures = [("password", "secret"), ("email", "pii")]
+    assert find_hidden_kinds(DEFAULT_RULES, DEFAULT_TAGS, natures, ()) == {"password"}
+    denying = parse_policy("version: 1\nboundary_classes: { pii: { allow: ['owner:eyes'] } }")
+    assert find_hidden_kinds(denying, DEFAULT_TAGS, natures, ()) == {"password", "email"}
