@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, parse_address
@@ -139,7 +139,17 @@ class ActivePolicy(HiddenKinds):
             for value in arguments.values()
         )
 
+    def _is_clean_record(self, record: Mapping[Any, Any]) -> bool:
+        """Whether a small answer needs no scan: short texts, each beside its name, in which nothing can be found."""
+        clean = self.scanner.is_clean
+        return all(
+            isinstance(value, str) and isinstance(name, str) and clean(f"{name}: {value}")
+            for name, value in record.items()
+        )
+
     def screen_result(self, view: PolicyView, value: Any, hint: Any = None, module: str = "") -> ScreenedValue:
+        if isinstance(value, dict) and self._is_clean_record(cast("dict[Any, Any]", value)):
+            return ScreenedValue(value)
         hidden = self.hidden_in(view, module) if module else self.hidden_anywhere(view)
         masker = Masker(self.scanner, hidden, self._salt)
         return ScreenedValue(masker.mask(value, hint), masker.detections)
