@@ -79,8 +79,8 @@ SERVER_TABLES = frozenset(
 """The tables of the server and of the built-in modules."""
 
 _DEFINED = re.compile(
-    r"\b(?:create|alter|drop)\s+(?:temp\s+|temporary\s+|unique\s+|virtual\s+|materialized\s+)*"
-    r"(?:table|index|view|trigger|sequence)\s+(?:concurrently\s+)?(?:if\s+(?:not\s+)?exists\s+)?"
+    r"\b(?:create|alter|drop)\s++(?:temp\s++|temporary\s++|unique\s++|virtual\s++|materialized\s++)*"
+    r"(?:table|index|view|trigger|sequence)\s++(?:concurrently\s++)?(?:if\s++(?:not\s++)?exists\s++)?"
     r"[\"`\[]?([\w.]+)",
     re.IGNORECASE,
 )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,7 +16,9 @@ _KANJI = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ff
 _WORD = re.compile(
     rf"[{_KANJI}]+|[\u30a1-\u30fa\u30fc]+|[\uac00-\ud7a3]+|[\u3041-\u3096\u30fc]{{3,}}|[^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+(?:[-_.'][^\W_\u3041-\u30ff{_KANJI}\uac00-\ud7a3]+)*"
 )
-_READING = re.compile(rf"([{_KANJI}][{_KANJI}\u3041-\u30fc]{{0,39}})[（(]([\u3041-\u30fc・ ]{{2,40}})[）)]")
+_READING = re.compile(r"[（(]([\u3041-\u30fc・ ]{2,40}+)[）)]")
+_HAN = re.compile(f"[{_KANJI}]")
+_JAPANESE = re.compile(rf"[{_KANJI}\u3041-\u30fc]")
 
 
 class Hint(NamedTuple):
@@ -49,7 +51,17 @@ def build_hints(title: str, description: str, tags: Iterable[str]) -> list[Hint]
         *(Hint(folded, "word", word) for folded, word in words.items()),
         *(
             Hint(normalize_hint(reading)[:MAX_HINT_LENGTH], "word", written)
-            for written, reading in _READING.findall(f"{title}\n{description}"[:4000])
+            for written, reading in _find_readings(f"{title}\n{description}"[:4000])
         ),
     ]
     return list(dict.fromkeys(hint for hint in hints if hint.folded))
+
+
+def _find_readings(text: str) -> Iterator[tuple[str, str]]:
+    for reading in _READING.finditer(text):
+        start = reading.start()
+        while start and start > reading.start() - 40 and _JAPANESE.match(text, start - 1):
+            start -= 1
+        first = _HAN.search(text, start, reading.start())
+        if first is not None:
+            yield text[first.start() : reading.start()], reading[1]
