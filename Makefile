@@ -7,7 +7,7 @@ COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --py
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance bench eval soak sbom lock catalogue reference clean
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock catalogue reference clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,20 +36,29 @@ check: $(VENV)/.develop ## ruff, pyright strict, import rules
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-test: check ## everything under 10 minutes on 2 cores
-	$(BIN)/pytest -q -n 2 --dist loadgroup
+test: check ## everything under 12 minutes on 2 cores
+	$(BIN)/pytest -q -n 2 --dist worksteal
 
 soak: $(VENV)/.develop ## the full counts of kills, races and random cases
 	TOKONOMA_SOAK=1 $(BIN)/pytest -q -m soak
 
 conformance: $(VENV)/.develop ## the official MCP conformance suite, both eras
-	$(BIN)/pytest -q tests/conformance
+	$(BIN)/pytest -q tests/conformance tests/oauth_clients/test_suite.py
+
+clients: $(VENV)/.develop ## real OAuth clients against the real server, with Claude Code (235 MB from npm)
+	TOKONOMA_SOAK=1 $(BIN)/pytest -q -rs tests/oauth_clients
+
+connectors: $(VENV)/.develop ## all declared tools of services against ../shared/connectors, if it is there
+	$(BIN)/pytest -q -rs tests/connectors/test_descriptions.py
 
 bench: $(VENV)/.develop ## cold start, memory, calls, durable writes and search, as ratios
 	$(BIN)/python -m bench
 
 eval: $(VENV)/.develop ## search quality on the sets beside the project, through the real tools
 	$(BIN)/python -m bench.quality --modes words,vectors,both
+	$(BIN)/python -m bench.notes --turns
+	$(BIN)/python -m bench.recall --paraphrases
+	$(BIN)/python -m bench.fresh
 	$(BIN)/python -m bench.library
 
 sbom: $(VENV)/.develop ## the software bill of materials (CycloneDX) at build/tokonoma.cdx.json

@@ -8,7 +8,22 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import calls, cold, items, machine, memory, outside, redaction, report, search, web, writes
+from . import (
+    calls,
+    cold,
+    items,
+    machine,
+    memory,
+    oauth,
+    outside,
+    redaction,
+    report,
+    search,
+    services,
+    upstream,
+    web,
+    writes,
+)
 from .child import Failed
 from .peers import HERE, NAMES, Peers, prepare
 from .plan import QUICK, Plan
@@ -18,9 +33,12 @@ PARTS: dict[str, Callable[[Peers, Plan], list[report.Row]]] = {
     "memory": memory.measure,
     "stdio": calls.measure,
     "http": web.measure,
+    "oauth": oauth.measure,
     "writes": writes.measure,
     "redaction": redaction.measure,
     "outside": outside.measure,
+    "services": services.measure,
+    "upstream": upstream.measure,
     "items": items.measure,
     "search": search.measure,
 }

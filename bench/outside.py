@@ -10,8 +10,8 @@ from typing import Any
 
 from tokonoma import catalogue
 from tokonoma.app import App
+from tokonoma.core.async_desk import AsyncDesk
 from tokonoma.core.call import Call, Caller
-from tokonoma.core.desk import AsyncDesk
 from tokonoma.core.module import Module, Tool
 
 from .peers import Peers

@@ -4,6 +4,9 @@ The sets lie beside the project (`../shared/eval`, or EVAL=folder) and never ent
 The corpus is saved with `memory.save` and asked with `memory.search` in each mode (words, vectors, both), and the
 answers are scored by the sets' own `score.py`. One table comes out: R@10, or MRR for passages and paraphrases.
 
+The sets *mixed*, *mixed-manuals* and *templated* have files of their own, which say what they ask:
+both_languages.py and templated.py.
+
 The paraphrases of training/ are asked among 2 000 other texts of each language, drawn from
 `../shared/bitext/data` (or PAIRS=folder).
 
@@ -67,6 +70,10 @@ TASKS = (
     Task("fastapi", "fastapi.corpus", "fastapi.queries", by="kind"),
     Task("paraphrases", "", "", figure="MRR", by="kind"),
 )
+
+
+MORE = ("mixed", "mixed-manuals", "templated")
+"""Sets that have files of their own."""
 
 
 class House:
@@ -205,12 +212,12 @@ def measured(task: Task, modes: list[str], most: int | None, k: int, settings: d
         house = House(Path(name) / "home", **settings)
         begin = time.perf_counter()
         names = filled(house, corpus, embed=modes != ["words"])
-        _say(f"{task.name}: {len(corpus)} memos saved in {time.perf_counter() - begin:.0f} s")
+        say(f"{task.name}: {len(corpus)} memos saved in {time.perf_counter() - begin:.0f} s")
         for mode in modes:
             begin = time.process_time()
             run = asked(house, queries, names, MODES[mode], k)
             spent = (time.process_time() - begin) / max(1, len(queries)) * 1000
-            _say(f"{task.name}: {len(queries)} queries by {mode}, {spent:.1f} ms of CPU each")
+            say(f"{task.name}: {len(queries)} queries by {mode}, {spent:.1f} ms of CPU each")
             for kind, figure in score(task, queries, run).items():
                 figures[kind].append(figure)
         house.app.close()
@@ -218,14 +225,27 @@ def measured(task: Task, modes: list[str], most: int | None, k: int, settings: d
     return [f"| {kind} | {task.figure} | {row} |" for kind, row in rows.items()]
 
 
-def _say(text: str) -> None:
+def measured_more(name: str, modes: list[str], most: int | None, settings: dict[str, str]) -> list[str]:
+    if name == "templated":
+        return import_module("bench.templated").measure(settings)
+    languages = import_module("bench.both_languages")
+    if name == "mixed":
+        return languages.measure_pairs(modes, "report", settings) if PAIRS.is_dir() else []
+    return [
+        line
+        for manual in languages.MANUALS
+        for line in languages.measure_manual(manual, modes, "report", most, settings)
+    ]
+
+
+def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.quality", description=__doc__)
     parser.add_argument("--modes", default="words", help="words,vectors,both")
-    parser.add_argument("--sets", default=",".join(task.name for task in TASKS))
+    parser.add_argument("--sets", default=",".join((*(task.name for task in TASKS), *MORE)))
     parser.add_argument("--most", type=int, help="only so many queries a set")
     parser.add_argument("--k", type=int, default=100, help="how many to ask for")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the house")
@@ -239,6 +259,9 @@ def main() -> None:
     print(f"| set | figure | {' | '.join(modes)} |\n|---|---|{'---|' * len(modes)}", flush=True)
     for task in tasks:
         print("\n".join(measured(task, modes, options.most, options.k, settings)), flush=True)
+    for name in MORE:
+        if name in options.sets.split(","):
+            print("\n".join(measured_more(name, modes, options.most, settings)), flush=True)
 
 
 if __name__ == "__main__":

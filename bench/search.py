@@ -18,8 +18,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from queue import SimpleQueue
 
 import apsw
+
+from tokonoma.core.call import Caller
+from tokonoma.server.mcp.interface import ToolRequest, ToolResult
 
 from . import texts
 from .child import started
@@ -34,6 +38,7 @@ QUESTIONS = 200
 GOALS = {10_000: 10.0, 100_000: 40.0}  # milliseconds, p95, on an idle core
 SLACK = 3  # what PostgreSQL may take more
 _AT_ONCE = 500
+_FILES = 200
 _SINGLE = 50  # memos that are saved one by one, to see what a save costs at this size
 _WORD = re.compile(r"\w+")
 
@@ -103,6 +108,7 @@ def on_database(url: str, sizes: Sequence[int], folder: Path, server: int = 0) -
     house = House(folder / "home", **more)
     bare = None if url else Bare(folder / "bare.db")
     every = texts.records(max(sizes) + _SINGLE)
+    _write_files(house, every[:_FILES])
     rows: list[Row] = []
     for low, size in zip((0, *sizes), sizes, strict=False):
         print(f"filling {kind}: {size} memos", file=sys.stderr, flush=True)
@@ -143,12 +149,15 @@ def _size(
     known, extra = every[:-_SINGLE], every[-_SINGLE:]
     title = f"{kind} {len(known):,}".replace(",", " ")
     mine, both, floor, saves = Times(server), Times(server), Times(), Times(server)
+    everything = Times(server)
+    _search_all(house, "first")  # indexes the files
     house.settle()
     for mode in ("text", "hybrid"):
         house.call("search", query="first", mode=mode)
     for question in texts.questions(known, QUESTIONS):
         mine.take(lambda asked=question: house.call("search", query=asked, mode="text"))
         both.take(lambda asked=question: house.call("search", query=asked))
+        everything.take(lambda asked=question: _search_all(house, asked))
         if bare is not None:
             floor.take(lambda asked=question: bare.find(asked))
     kept = [house_saved(house, saves, text) for text in extra]
@@ -161,9 +170,32 @@ def _size(
     return [
         *_spent(f"{title}: search by words", mine, floor, limit, seen=seen),
         *_spent(f"{title}: search by both", both, Times(), limit, seen=seen),
+        *_spent(f"{title}: search over all modules", everything, Times(), None, seen=seen),
+        Row(f"{title}: search over all modules / search by both, CPU p95", "×", _divide(everything.cpu, both.cpu)),
         Row(f"{title}: saves per second of CPU, 500 a call", "/s", filling),
         Row(f"{title}: a save, CPU p50", "ms", {"tokonoma": percentile(saves.cpu, 0.5)}),
     ]
+
+
+def _write_files(house: House, some: Sequence[str]) -> None:
+    """Files for the search over all modules, half of them in a manual."""
+    places = house.app.server_info.locations()
+    for number, text in enumerate(some):
+        folder = Path(places["vault"]) / "notes" if number % 2 else Path(places["manuals"]) / "book"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\n{text}\n", encoding="utf-8")
+
+
+def _search_all(house: House, question: str) -> None:
+    answers: SimpleQueue[ToolResult] = SimpleQueue()
+    request = ToolRequest("search", {"query": question, "k": 10}, Caller("cli"))
+    house.app.dispatcher.start_call(request, answers.put)
+    if (answer := answers.get()).is_error:
+        raise RuntimeError(answer.text)
+
+
+def _divide(mine: Sequence[float], other: Sequence[float]) -> dict[str, float]:
+    return {"tokonoma": percentile(mine, 0.95) / percentile(other, 0.95)}
 
 
 def _spent(title: str, mine: Times, floor: Times, goal: Goal | None, *, seen: bool) -> list[Row]:

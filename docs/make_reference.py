@@ -1,6 +1,7 @@
 """Writes docs/reference from the code: `make reference`. A test fails when a committed page differs."""
 
 import ast
+import importlib
 import inspect
 import json
 import re
@@ -14,8 +15,11 @@ from tokonoma import catalogue
 from tokonoma.catalogue.signature_text import format_type
 from tokonoma.cli.program import program
 from tokonoma.config import settings
+from tokonoma.connectors.answers import COMMON
+from tokonoma.connectors.model import ServiceTool
 from tokonoma.core import errors
 from tokonoma.core.module import ModuleInfo, ToolInfo
+from tokonoma.gateway import META_TOOLS
 from tokonoma.server.mcp import message
 from tokonoma.store.database import ErrorReason, store_error
 
@@ -45,6 +49,7 @@ def build_pages() -> dict[str, str]:
     """File name → text."""
     texts = {
         "tools.md": build_tools_page(),
+        "services.md": build_services_page(),
         "settings.md": build_settings_page(),
         "errors.md": build_errors_page(),
         "cli.md": build_cli_page(),
@@ -62,14 +67,51 @@ def build_tools_page() -> str:
     }
     parts = [
         "# Tools\n",
-        "Every server lists the three meta-tools. Use `call` and `batch` to run the tools of modules; `--direct` lists",
+        "Every server lists the meta-tools. Use `call` and `batch` to run the tools of modules; `--direct` lists",
         "them too. The signatures are those that `get_module_schema` returns.\n",
     ]
     for name, info in infos.items():
         codes = catalogue.load_module(catalogue.BUILT_IN_MODULES[name]).codes
-        parts += [f"## {'The three meta-tools' if name == 'gateway' else name}\n", f"{info.summary}\n"]
+        parts += [f"## {'The meta-tools' if name == 'gateway' else name}\n", f"{info.summary}\n"]
         parts += [f"[Errors](errors.md): {', '.join(_format_codes(codes))}.\n"]
-        parts += [_format_tool(info, entry) for entry in info.entries]
+        # Its other tools are the methods of resources: no client calls them as tools.
+        entries = [entry for entry in info.entries if name != "gateway" or entry.name in META_TOOLS]
+        parts += [_format_tool(info, entry) for entry in entries]
+    return "\n".join(parts)
+
+
+def build_services_page() -> str:
+    parts = [
+        "# Tools of services\n",
+        "A service is listed once an account of it is connected. Tools marked as extra are hidden unless the reach of",
+        "a key names them. Every tool takes `account`; what it returns can be chosen with `fields`: paths instead of",
+        "the default ones, `+path` for one more, `*` for everything. Lists take `limit` and `cursor`.\n",
+    ]
+    for source in catalogue.SERVICE_MODULES.values():
+        info = catalogue.describe_module(catalogue.load_module(source), source)
+        parts += [f"## {info.name}\n", f"{info.summary} {info.notes[0]}\n"]
+        lines = importlib.import_module(source.partition(":")[0]).SERVICE.tools
+        parts += [_format_service_tool(entry, line) for entry, line in zip(info.entries, lines, strict=True)]
+    codes = catalogue.load_module(source).codes
+    parts.insert(4, f"[Errors](errors.md): {', '.join(_format_codes(codes))}.\n")
+    return "\n".join(parts)
+
+
+def _format_service_tool(entry: ToolInfo, line: ServiceTool) -> str:
+    """Shorter than others: what all tools of services take stands at the top of the page."""
+    facts = ["extra"] if entry.extra else []
+    facts += [EFFECTS[entry.effect]]
+    facts += ["can be repeated safely"] if entry.idempotent and entry.effect != "read" else []
+    own = {name: each for name, each in entry.input["properties"].items() if name not in COMMON}
+    shown = entry.input["properties"].get("fields", {}).get("description", "")
+    is_list = "has_more" in entry.output.get("properties", {})
+    parts = [
+        f"### {entry.path}\n",
+        f"{entry.description} Listed as `{entry.listed}`; {'; '.join(facts)}. Sends `{line.call}`.\n",
+        *_format_parameters({**entry.input, "properties": own}),
+        f"Returns {'a list' if is_list else '`done`' if 'done' in entry.output.get('properties', {}) else 'a record'}"
+        + (f"; fields by {_format_cell(shown)}.\n" if shown and entry.projects else ".\n"),
+    ]
     return "\n".join(parts)
 
 

@@ -1,21 +1,68 @@
 """Databases for every test that stores: `database` runs a test on both. Nothing is written outside pytest's folders."""
 
+import gc
+import importlib
 import os
+import pkgutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from store.prepared import open_prepared
 
+import tokonoma
+from tokonoma.app import store
 from tokonoma.core import clock
+from tokonoma.embed import worker
+from tokonoma.embed.builtin import BuiltinEmbedder
+from tokonoma.files import backlog
 from tokonoma.store.database import Database, format_sqlite_url, open_database
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 
-settings.register_profile("quick", deadline=None, max_examples=100)
-settings.register_profile("soak", deadline=None, max_examples=10_000)
+# As the server does it for itself, before numpy is loaded: several threads for a small product wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A module that is imported for the first time while a test has replaced a name would keep the replacement for ever.
+for _found in pkgutil.walk_packages(tokonoma.__path__, "tokonoma."):
+    if not _found.name.endswith(".__main__"):
+        importlib.import_module(_found.name)
+
+# A house loads the built-in model when it embeds its first text, in 20 ms: here one is loaded for all houses.
+_MODEL = BuiltinEmbedder()
+_load_model = BuiltinEmbedder._load
+
+
+def _share_model(embedder: BuiltinEmbedder) -> Any:
+    if embedder._path != _MODEL._path:
+        return _load_model(embedder)
+    embedder._loaded = _load_model(_MODEL)
+    return embedder._loaded
+
+
+setattr(BuiltinEmbedder, "_load", _share_model)  # noqa: B010 - for all tests, also in fixtures of a whole session
+
+setattr(store, "open_database", open_prepared)  # noqa: B010 - for the houses of all tests
+
+# A call spends a moment on new files and vectors, and answers without the rest. On a machine with other work, that
+# moment is over sooner at one time than at another; tests of what happens then set their own.
+backlog.CALL_SECONDS = backlog.LONGEST_SECONDS = 300.0
+setattr(worker, "_MAX_WAIT", 300.0)  # noqa: B010
+
+# `make test` tries the same examples each time, so that what passed once passes again; `make soak` looks for others.
+# How long it takes to make examples says nothing on a machine with other work.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _PATIENT, max_examples=100, derandomize=True)
+settings.register_profile("soak", _PATIENT, max_examples=10_000)
 settings.load_profile("soak" if SOAK else "quick")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays until the end: the garbage collector need not look at it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -34,10 +81,20 @@ def sqlite_at(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def postgres_at(postgres) -> Generator[str]:
+def postgres_at(request: pytest.FixtureRequest, postgres) -> Generator[str]:
+    if request.node.get_closest_marker("migrated") is not None:
+        yield request.getfixturevalue("migrated_postgres_at")
+        return
     name = postgres.take()
     yield postgres.url(name)
     postgres.give(name)
+
+
+@pytest.fixture
+def migrated_postgres_at(postgres) -> Generator[str]:
+    name = postgres.take_migrated()
+    yield postgres.url(name)
+    postgres.give_migrated(name)
 
 
 @pytest.fixture

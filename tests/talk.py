@@ -1,6 +1,7 @@
 """A client in memory: speaks MCP with a house over its real wire, as a stream of lines or as HTTP requests."""
 
 import asyncio
+import base64
 import json
 import queue
 from typing import Any
@@ -128,11 +129,16 @@ class Http(Talk):
             "mcp-method": message["method"],
             "accept": "application/json, text/event-stream",
         }
-        if "name" in message["params"]:
-            headers["mcp-name"] = message["params"]["name"]
+        field = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}.get(message["method"], "")
+        if field in message["params"]:
+            headers["mcp-name"] = encode_header(message["params"][field])
         if self._token is not None:
             headers["authorization"] = f"Bearer {self._token}"
         return self.post(message, **headers)
+
+
+def encode_header(value: str) -> str:
+    return value if value.isascii() else f"=?base64?{base64.b64encode(value.encode()).decode()}?="
 
 
 def told_by(response: httpx.Response) -> Json:

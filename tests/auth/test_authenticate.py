@@ -12,6 +12,8 @@ from tokonoma.core import clock
 from tokonoma.core.call import Caller
 from tokonoma.core.errors import Unauthenticated
 
+pytestmark = pytest.mark.migrated
+
 SECOND = 1.0
 
 
@@ -69,6 +71,19 @@ def test_an_expired_key_ends_within_a_second(houses, timer, frozen_clock):
     timer.at += SECOND
     with pytest.raises(Unauthenticated):
         server.authenticator.authenticate(caller)
+
+
+def test_what_is_open_is_compared_with_the_store_and_not_with_what_is_remembered(houses, timer):
+    server, owner = houses
+    caller = Caller("http", token=change(owner, api_keys.create_key, "laptop"), remote="127.0.0.1")
+    assert server.authenticator.authenticate(caller).root == "/"
+    change(owner, api_keys.update_key, "laptop", api_keys.build_reach(root="/team"), None)
+    assert server.authenticator.authenticate(caller).root == "/"
+    assert server.identify.renew(caller).root == "/team"
+    assert server.authenticator.authenticate(caller).root == "/team"  # and calls follow
+    change(owner, api_keys.revoke_key, "laptop")
+    with pytest.raises(Unauthenticated):
+        server.identify.renew(caller)
 
 
 def test_a_first_key_is_required_within_a_second_in_another_process(houses, timer):

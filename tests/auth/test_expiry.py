@@ -7,6 +7,8 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.core import clock
 
+pytestmark = pytest.mark.migrated
+
 HOUR = 3_600_000
 
 

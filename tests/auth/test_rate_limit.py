@@ -9,6 +9,8 @@ from tokonoma.core.errors import Unavailable
 from tokonoma.store.database import store_error
 from tokonoma.store.migrate import migrate
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def counting(database):

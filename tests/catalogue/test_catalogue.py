@@ -10,13 +10,17 @@ import pytest
 from tokonoma import catalogue
 
 SHIPPED = catalogue.read_catalogue(catalogue.CATALOGUE_FILE)
-ENTRIES = [entry for shelf in SHIPPED for entry in shelf.entries]
+SERVICES = catalogue.read_catalogue(catalogue.SERVICES_FILE)
+ENTRIES = [entry for shelf in (*SHIPPED, *SERVICES) for entry in shelf.entries]
 
 
 def test_the_catalogue_is_what_the_code_says():
     assert catalogue.CATALOGUE_FILE.read_bytes() == catalogue.dump_catalogue(catalogue.build_catalogue()), (
         "run `make catalogue`"
     )
+    services = catalogue.build_catalogue(catalogue.SERVICE_MODULES)
+    assert catalogue.SERVICES_FILE.read_bytes() == catalogue.dump_catalogue(services), "run `make catalogue`"
+    assert catalogue.SERVICES_FILE.read_bytes() == catalogue.dump_catalogue(SERVICES)
 
 
 def test_built_in_modules_enter_by_the_door_of_plugins():

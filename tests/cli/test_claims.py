@@ -7,6 +7,8 @@ from talk import Lines
 
 from tokonoma.app import App
 
+pytestmark = pytest.mark.migrated
+
 AT = "2026-01-15T09:00:00Z"
 SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

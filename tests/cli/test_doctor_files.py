@@ -77,6 +77,23 @@ def test_a_damaged_version_is_found(findings, vault):
     assert (found[0][0], code) == ("fail", 1)
 
 
+def test_versions_that_share_a_stem_are_checked_each(findings, vault, value):
+    for text in ("three", "four", "five"):
+        value("call", "vault", "write", json.dumps({"path": "a.md", "content": f"{text}\n", "mode": "append"}))
+    found, code = findings("versions")
+    assert (found, code) == ([("ok", "4 earlier versions of files, unchanged")], 0)
+    (stem,) = (vault / ".system" / "versions").rglob("*.stem")
+    assert stem.read_text() == "two\nthree\nfour\n"
+    stem.write_text("two\nthree\nfOur\n")
+    ((state, says),), code = findings("versions")
+    assert (state, code) == ("fail", 1)
+    assert says.startswith("1 earlier version of files changed"), "the shorter ones are whole"
+    stem.unlink()
+    ((state, says),), code = findings("versions")
+    assert (state, code) == ("warn", 0)
+    assert says.startswith("3 earlier versions"), says
+
+
 def test_an_interrupted_restore_is_found(findings, vault):
     (vault / ".system" / "restore").mkdir()
     found, code = findings("files")

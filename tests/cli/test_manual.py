@@ -7,7 +7,7 @@ import pytest
 def rules(home):
     folder = home / "workspace" / "manuals" / "rules"
     folder.mkdir(parents=True)
-    (folder / "terms.md").write_text("# 返品\n返品は30日以内。\n## 例外\n生鮮食品\n", encoding="utf-8")
+    (folder / "terms.md").write_text("# 返品\n返品は30日以内に通知する。\n## 例外\n生鮮食品\n", encoding="utf-8")
     return folder
 
 
@@ -19,7 +19,7 @@ def test_find_lists_places_and_says_what_was_looked_through(run, rules):
 
 
 def test_find_names_contradictions_and_gaps(run, rules):
-    (rules / "fees.md").write_text("# 料金\n返品は14日以内。[表](none.md)\n", encoding="utf-8")
+    (rules / "fees.md").write_text("# 返品の料金\n返品は14日以内に通知する。[表](none.md)\n", encoding="utf-8")
     told = run("manual", "find", "返品").stderr
     assert "1 contradiction, 1 gap." in told
     assert "contradiction: rules/fees.md:1  返品: 30 日 there, 14 日 here (terms.md:1)" in told

@@ -8,6 +8,8 @@ import pytest
 
 from tokonoma.cli import vectors
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def vault(tmp_path):

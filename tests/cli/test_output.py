@@ -2,33 +2,24 @@
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from cli.terminal import show_at_terminal
 
 from tokonoma.cli.output import print_table
-
-pty = pytest.importorskip("pty", reason="a pseudo-terminal")
 
 SOURCE = Path(__file__).parents[2] / "src" / "tokonoma"
 HOSTILE = "safe\x1b]0;owned\x07\x1b[2J\x9b31m\rOVER\x08\u202eevil\u2066x\x7f"
 STEERING = {"\x1b", "\x07", "\x9b", "\x08", "\u202e", "\u2066", "\x7f"}
 PRINTING = ("click.echo", "click.secho", "click.style", "print")
-DRIVER = """
-import json, sys
-from tokonoma.cli.program import program
-for words in json.loads(sys.argv[1]):
-    try:
-        program.main(words, prog_name="tokonoma")
-    except SystemExit:
-        pass
-"""
 SHOWN = [
     ["call", "memory", "list"],
     ["call", "memory", "get", json.dumps({"memo_id": HOSTILE})],  # the error repeats it
+    ["memory", "list"],
+    ["memory", "show", "0"],
+    ["memory", "search", "safe", "--explain"],
+    ["memory", "show", HOSTILE],
     ["items", "list"],
     ["items", "show", "docs-1"],
     ["items", "graph", "docs-1"],
@@ -66,29 +57,6 @@ def stored(run, home, tmp_path) -> Path:
     folder.mkdir()
     (folder / f"{HOSTILE}.md").write_bytes(b"\x00\xff")
     return folder
-
-
-def show_at_terminal(commands: list[list[str]], environ: dict[str, str | None]) -> str:
-    """What a terminal receives from these commands, one after the other in one process."""
-    master, slave = pty.openpty()
-    variables = {**os.environ, **environ, "TERM": "dumb", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
-    process = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, json.dumps(commands)],
-        stdin=slave, stdout=slave, stderr=slave, env={name: text for name, text in variables.items() if text},
-    )  # fmt: skip
-    os.close(slave)
-    received = bytearray()
-    while True:
-        try:
-            part = os.read(master, 65_536)
-        except OSError:  # Linux says so when the last process has closed the terminal
-            break
-        if not part:
-            break
-        received += part
-    os.close(master)
-    assert process.wait() == 0, received.decode()[-2000:]
-    return received.decode()
 
 
 def test_no_stored_text_steers_the_terminal(stored, environ):

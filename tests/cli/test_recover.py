@@ -17,10 +17,10 @@ def database(home):
     """A database with memos of several pages each, items and claims; closed."""
     app = App({"home": str(home), "durable": False, "embed_provider": "none", "log_level": "error"}, {})
     talk = Lines(app)
+    talk.call("items", "create_item", type="issue", title="An item")  # first: the list of tables is not at the end
     lines = [{"module": "memory", "tool": "save", "params": {"content": f"{n}:" * 400}} for n in range(COUNT)]
     for start in range(0, COUNT, 40):
         talk.batch(*({"id": str(n), **each} for n, each in enumerate(lines[start : start + 40])))
-    talk.call("items", "create_item", type="issue", title="An item")
     app.close()
     return home / "tokonoma.db"
 

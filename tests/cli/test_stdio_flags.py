@@ -80,4 +80,4 @@ def test_a_stdio_client_takes_on_the_reach_of_a_key(tmp_path):
     assert "save(" not in text
     refused = start("stdio", "--as", "nobody", input="")
     assert refused.returncode == 1
-    assert "no key called 'nobody'" in refused.stderr
+    assert "Nothing is called 'nobody'" in refused.stderr

@@ -39,12 +39,18 @@ def test_coverage_in_words_and_as_a_picture(run, root, tmp_path):
     run("vault", "read", "notes/a.md:1-2")
     run("call", "vault", "coverage", '{"path": "notes/a.md", "cited_ranges": [{"start_line": 1, "end_line": 1}]}')
     told = run("vault", "coverage", "notes/a.md", "--picture", str(tmp_path / "out.svg"))
-    assert "read        40%" in told.stdout
-    assert "cited       20%" in told.stdout
-    assert "never seen  3-5" in told.stdout
+    assert "read          40%" in told.stdout
+    assert "cited         20%" in told.stdout
+    assert "never seen    3-5" in told.stdout
+    assert "cited unread" not in told.stdout
     drawn = ElementTree.fromstring((tmp_path / "out.svg").read_text())
     bars = [each.get("class") for each in drawn.iter(f"{SVG}rect") if each.get("class")]
     assert bars == ["never-seen", "read", "cited"]
+    run("call", "vault", "coverage", '{"path": "notes/a.md", "cited_ranges": [{"start_line": 2, "end_line": 4}]}')
+    told = run("vault", "coverage", "notes/a.md", "--picture", str(tmp_path / "out.svg"))
+    assert "cited         40%" in told.stdout
+    assert "cited unread  3-4" in told.stdout
+    assert "cited unread: 3-4" in (tmp_path / "out.svg").read_text()
 
 
 def test_a_picture_of_any_file_is_sound_and_bounded():
@@ -59,7 +65,7 @@ def test_a_picture_says_how_much_and_shows_only_what_was_never_seen_as_such():
         draw_coverage("a" * 100, 10, {"cited": [(1, 2)], "read": [(1, 5)], "never seen": [(6, 10)]})
     )
     texts = [each.text for each in drawn.iter(f"{SVG}text")]
-    assert texts[1:4] == ["cited 20%", "read 50%", "never seen 50%"]
+    assert texts[1:5] == ["cited 20%", "cited unread 0%", "read 50%", "never seen 50%"]
     assert texts[0] == "…" + "a" * 43
     told = [each.findtext(f"{SVG}title") for each in drawn.iter(f"{SVG}rect") if each.get("class")]
     assert told == ["never seen: 6-10", "read: 1-5", "cited: 1-2"]
@@ -82,4 +88,4 @@ def test_an_audit_ends_with_one_if_something_is_wrong(run, root):
     (root / "bad.md").write_text("# X\n- y\n")
     told = run("vault", "audit", "bad.md", "notes/a.md")
     assert told.exit_code == 1
-    assert "rootless" in told.stdout
+    assert "unsupported 0% no_citation" in told.stdout

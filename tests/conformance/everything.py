@@ -8,8 +8,8 @@ from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Missing, Unready
 from tokonoma.core.module import ModuleInfo, Prompt, PromptArgument
-from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
-from tokonoma.server.prompts import get_prompt, list_prompts
+from tokonoma.server.mcp.interface import ChangeListener, OnDone, OnLoss, ToolRequest, ToolResult
+from tokonoma.server.prompts import get_prompt, list_prompts, name_prompts
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
@@ -97,6 +97,29 @@ PROMPTS = ModuleInfo("test", "", "", (), {}, (
 ))  # fmt: skip
 
 
+CONTENTS: dict[str, dict[str, str]] = {
+    "test://static-text": {"mimeType": "text/plain", "text": "This is the content of the static text resource."},
+    "test://static-binary": {"mimeType": "image/png", "blob": PIXEL},
+    "test://template/123/data": {"mimeType": "application/json", "text": '{"id":"123","templateTest":true}'},
+    "test://watched-resource": {"mimeType": "text/plain", "text": "Watched."},
+}
+
+
+def answer(request: ToolRequest) -> ToolResult:
+    """The methods of resources and of completion."""
+    arguments, uri = request.arguments, request.arguments.get("uri", "")
+    if request.method == "resources/list":
+        listed = [{"uri": uri, "name": uri, "mimeType": each["mimeType"]} for uri, each in CONTENTS.items()]
+        return ToolResult([], {"resources": listed})
+    if request.method == "resources/read":
+        if uri not in CONTENTS:
+            return ToolResult([], refusal=Missing("There is no such resource.", reason="resource"))
+        return ToolResult([], {"contents": [{"uri": uri, **CONTENTS[uri]}]})
+    if request.method == "completion/complete":
+        return ToolResult([], {"completion": {"values": [], "total": 0, "hasMore": False}})
+    return ToolResult([], {"found": {uri: "1" for uri in arguments["uris"] if uri in CONTENTS}, "list": "1"})
+
+
 class Everything:
     name, title, version = "everything", "Conformance fixture", "1.0.0"
 
@@ -116,12 +139,30 @@ class Everything:
         ]
 
     def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        return list_prompts([PROMPTS])
+        return list_prompts(name_prompts((), [PROMPTS]))
 
     def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
-        return get_prompt([PROMPTS], name, arguments)
+        return get_prompt(name_prompts((), [PROMPTS]), name, arguments)
+
+    def relays_prompt(self, caller: Caller, name: str) -> bool:
+        return False
+
+    def list_templates(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return [{"uriTemplate": "test://template/{id}/data", "name": "template", "mimeType": "application/json"}]
+
+    def listen(self, listener: ChangeListener) -> None:
+        pass
+
+    def stop_listening(self, listener: ChangeListener) -> None:
+        pass
+
+    def follow_access(self, caller: Caller, on_loss: OnLoss) -> Callable[[], None]:
+        return lambda: None
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
+        if request.method != "tools/call":
+            done(answer(request))
+            return CancelToken()
         if request.name not in RUNS:
             raise Missing(f"Unknown tool: {request.name}")
         if request.name == "test_missing_capability":

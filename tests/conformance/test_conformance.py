@@ -19,7 +19,6 @@ def listed(path: Path, section: str) -> set[str]:
     return set(re.findall(r"^  - (\S+)", body.group(1), re.MULTILINE))
 
 
-@pytest.mark.xdist_group("node")
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
 def test_every_required_scenario_of_a_tools_server_passes(revision, tmp_path):
     suite = packages() / "@modelcontextprotocol" / "conformance"

@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.core.printable import escape_controls, escape_json, escape_line
+from tokonoma.core.printable import escape_controls, escape_json, escape_line, measure_width, shorten
 
 STEERING = [*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *map(chr, range(0x2028, 0x202F)), "\u2066", "\u2069"]
 
@@ -36,3 +36,17 @@ def test_json_keeps_its_value(value):
         assert json.loads(shown) == value
         assert not set(STEERING) & set(shown) - {"\n"}
     assert orjson.loads(escape_json(dumped)) == value
+
+
+def test_a_text_is_cut_to_columns():
+    assert measure_width("ab床の間") == 8
+    assert measure_width("e\u0301") == 1
+    assert shorten("  two\n lines ", 20) == "two lines"
+    assert shorten("床の間の軸", 10) == "床の間の軸"
+    assert shorten("床の間の軸", 9) == "床の間の…"
+    assert shorten("abcdef", 4) == "abc…"
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_cut_text_never_takes_more_columns(text, width):
+    assert measure_width(shorten(text, width)) <= width

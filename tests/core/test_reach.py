@@ -11,6 +11,7 @@ TOOLS = {
     for module in catalogue.read_catalogue(catalogue.CATALOGUE_FILE)
     if module.name != "gateway"
     for entry in module.entries
+    if not entry.extra  # those are hidden unless a reach names them
 }
 
 

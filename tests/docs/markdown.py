@@ -28,7 +28,7 @@ def files() -> list[Path]:
 
 def written() -> list[Path]:
     """The pages that people wrote for users: all but the reference, which is made from the code."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md")), ROOT / "SECURITY.md"]
+    return [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").rglob("*.md")), ROOT / "SECURITY.md"]
 
 
 def blocks(text: str) -> list[Block]:

@@ -9,7 +9,7 @@ from docs.markdown import ROOT, Block, blocks, headings, links, prose
 
 ENGLISH = ROOT / "docs" / "guides"
 JAPANESE = ROOT / "docs" / "ja"
-NAMES = sorted(page.name for page in ENGLISH.glob("*.md"))
+NAMES = sorted(page.relative_to(ENGLISH).as_posix() for page in ENGLISH.rglob("*.md"))
 README = "README"  # in the root of the repository, beside README.ja.md
 PAGES = [README, *NAMES]
 COMMENTED = ("sh", "toml", "yaml", "python")
@@ -29,6 +29,11 @@ def in_both(name: str) -> tuple[str, str]:
     return read(ENGLISH, name), read(JAPANESE, name)
 
 
+def lead(name: str, folder: str) -> str:
+    """The link from a guide to the same one in another folder of docs/."""
+    return "../" * (name.count("/") + 1) + f"{folder}/{name}"
+
+
 def strip_comments(block: Block) -> str:
     """Comments may be translated, and so may plain text."""
     if block.language == "text":
@@ -45,7 +50,8 @@ def count_table_rows(text: str) -> int:
 
 
 def test_the_same_guides_exist_in_both_languages():
-    assert [page.name for page in sorted(JAPANESE.glob("*.md")) if page.name != "README.md"] == NAMES
+    pages = (page.relative_to(JAPANESE).as_posix() for page in JAPANESE.rglob("*.md"))
+    assert sorted(page for page in pages if page != "README.md") == NAMES
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -64,12 +70,14 @@ def test_both_languages_have_the_same_headings_and_tables(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_both_languages_link_to_the_same_pages(name):
     english, japanese = (Counter(link.partition("#")[0] for link in links(text)) for text in in_both(name))
-    assert english - Counter([f"../ja/{name}"]) == japanese - Counter([f"../guides/{name}"])
+    japanese = Counter(link.replace("README.ja.md", "README.md") for link in japanese.elements())
+    assert english - Counter([lead(name, "ja")]) == japanese - Counter([lead(name, "guides")])
 
 
 def test_both_readmes_link_to_the_same_pages_each_in_its_language():
     english, japanese = in_both(README)
     in_japanese = {"README.ja.md": "README.md", "docs/README.md": "docs/ja/README.md"}
+    in_japanese["examples/batches/README.md"] = "examples/batches/README.ja.md"
     expected = [in_japanese.get(link, link.replace("docs/guides/", "docs/ja/")) for link in pages_of(english)]
     assert sorted(expected) == sorted(pages_of(japanese))
     assert _REFERENCE.findall(english) == _REFERENCE.findall(japanese)
@@ -78,8 +86,8 @@ def test_both_readmes_link_to_the_same_pages_each_in_its_language():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_guide_begins_with_a_link_to_the_other_language(name):
     english, japanese = in_both(name)
-    assert english.splitlines()[2] == f"[日本語](../ja/{name})"
-    assert japanese.splitlines()[2] == f"[English](../guides/{name})"
+    assert english.splitlines()[2] == f"[日本語]({lead(name, 'ja')})"
+    assert japanese.splitlines()[2] == f"[English]({lead(name, 'guides')})"
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -15,7 +15,8 @@ from tokonoma.jobs.runner import JobRunner
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.index import SearchIndex
-from tokonoma.search.vectors.search import VectorSearch, build_text_reader
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.texts import build_text_reader
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import migrate
 

@@ -12,6 +12,8 @@ from talk import Lines
 from tokonoma.app import App
 from tokonoma.embed.builtin import MODEL_NAME
 
+pytestmark = pytest.mark.migrated
+
 BUILTIN = f"builtin:{MODEL_NAME}"
 NOTES = ("the cat sleeps on the roof", "articles of a contract", "rain in the afternoon")
 

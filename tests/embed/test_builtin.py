@@ -128,6 +128,25 @@ def test_paraphrases_are_found_among_each_other(embedder, languages):
     assert float((1 / ranks).mean()) > 0.65
 
 
+def test_texts_are_compared_part_by_part(embedder):
+    texts = ["The rent is due on the 25th", "家賃は毎月25日に払う", "Cats sleep on the roof all day", ""]
+    rent, japanese, cats, empty = embedder.match_subwords("when is the rent due?", embedder.list_subwords(texts))
+    assert cats < japanese < rent < 1
+    assert empty == 0
+    (whole,) = embedder.match_subwords("rent due", embedder.list_subwords(["the rent is due"]))
+    assert whole == pytest.approx(1)
+    assert embedder.match_subwords("", embedder.list_subwords(["rent"])) == [0]
+    assert embedder.match_subwords("rent", []) == []
+
+
+def test_how_a_text_compares_does_not_depend_on_the_others(embedder, weights):
+    assert len(weights.pieces) < 2**16, "the number of a piece is stored in two bytes"
+    listed = embedder.list_subwords([f"note {n} about rent, trains and 猫{n}" for n in range(30)] + [""])
+    together = embedder.match_subwords("when does the train to the cat leave", listed)
+    alone = [embedder.match_subwords("when does the train to the cat leave", [each])[0] for each in listed]
+    assert together == alone
+
+
 def test_threads_load_it_once_and_agree():
     embedder, rows = BuiltinEmbedder(), []
     threads = [threading.Thread(target=lambda: rows.append(embedder.embed(["床の間"], "query"))) for _ in range(8)]
@@ -170,7 +189,7 @@ def test_the_shipped_file_is_what_it_says(weights, embedder):
     assert embedder.model == f"builtin:{MODEL_NAME}"
     assert weights.matrix.shape == (len(weights.pieces), DIMENSION)
     assert len(set(weights.pieces)) == len(weights.pieces)
-    assert sum(path.stat().st_size for path in DATA.iterdir()) <= 16_000_000
+    assert (DATA / f"{MODEL_NAME}.bin").stat().st_size <= 16_000_000
     assert (DATA / "NOTICE.md").exists()
 
 

@@ -4,6 +4,8 @@ import pytest
 from embed.fixture import EmbedFixture, Open
 from embed.server import EmbeddingServer
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def filled(house: EmbedFixture) -> EmbedFixture:

@@ -17,6 +17,8 @@ from tokonoma.embed import batches, queue
 from tokonoma.embed.embedder import ProviderUnavailable, UnusableAnswer
 from tokonoma.search.vectors.store import data_column, decode_vectors
 
+pytestmark = pytest.mark.migrated
+
 SAVES = 1_000 if SOAK else 100
 
 

@@ -15,6 +15,8 @@ from tokonoma.embed.embedder import UnusableAnswer
 from tokonoma.embed.models import ModelConfig
 from tokonoma.search.filters import IndexFilter
 
+pytestmark = pytest.mark.migrated
+
 NOTES = {"cat": "the cat sleeps", "dog": "the dog barks", "law": "articles of a contract"}
 
 

@@ -15,6 +15,8 @@ from embed.server import EmbeddingServer, vector
 
 from tokonoma.search.vectors.store import data_column, decode_vectors
 
+pytestmark = pytest.mark.migrated
+
 KILLS = 20 if SOAK else 3
 
 Start = Callable[[EmbeddingServer, float], subprocess.Popen[bytes]]

@@ -27,7 +27,7 @@ from talk import Lines
 from tokonoma.app import App
 from tokonoma.core.call import Caller
 from tokonoma.core.concurrency import CancelToken
-from tokonoma.files.backlog import _IndexingRun
+from tokonoma.files.backlog import Patience
 from tokonoma.server.mcp.session import StdioSession
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
@@ -202,7 +202,7 @@ def test_a_server_at_work_ends_soon_after_a_signal(server, count):
 
 BUILDERS = [
     ("manual", "list", "manual_section", "tokonoma.modules.manual.index_files.build_rows"),
-    ("vault", "ls", "vault_part", "tokonoma.files.index_sync.file_address"),
+    ("vault", "ls", "vault_part", "tokonoma.files.indexed_file.file_address"),
 ]
 
 
@@ -213,11 +213,11 @@ def test_the_end_of_its_time_is_noticed_within_a_file(app, monkeypatch, module, 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "long.md").write_text("".join(f"# {number}\ntext\n" for number in range(50)))
     tokens: list[CancelToken] = []
-    check = _IndexingRun.check_deadline
+    begin = Patience.__init__
 
-    def take_token(run, desk, deadline):
+    def take_token(patience, desk, seconds=None):
         tokens.append(desk.call.cancel_token)
-        check(run, desk, deadline)
+        begin(patience, desk, seconds)
 
     module_name, _, name = builder.rpartition(".")
     original = getattr(importlib.import_module(module_name), name)
@@ -226,7 +226,7 @@ def test_the_end_of_its_time_is_noticed_within_a_file(app, monkeypatch, module, 
         tokens[-1].cancel("timeout")
         return original(*arguments)
 
-    monkeypatch.setattr(_IndexingRun, "check_deadline", take_token)
+    monkeypatch.setattr(Patience, "__init__", take_token)
     monkeypatch.setattr(builder, end_meanwhile)
     assert Lines(app).refused(module, tool)["code"] == "TIMEOUT"
     with app.database.reading() as rows:

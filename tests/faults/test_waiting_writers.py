@@ -10,6 +10,8 @@ from talk import Json, Lines
 from tokonoma.app import App
 from tokonoma.pipeline.worker_pool import RESERVED
 
+pytestmark = pytest.mark.migrated
+
 WRITERS = 24  # three times as many as workers and connections
 
 

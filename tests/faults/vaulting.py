@@ -6,12 +6,12 @@ from talk import Lines
 
 from tokonoma.app import App
 
-home, first = sys.argv[1], int(sys.argv[2])
+home, first, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 app = App({"home": home, "log_level": "error"}, {})
 talk = Lines(app)
-number = first
+number, times = first, 300 if mode == "append" else 3000
 while True:
     number += 1
-    talk.call("vault", "write", path="a.md", content=f"{number}:" * 3000, mode="overwrite")
+    talk.call("vault", "write", path="a.md", content=f"{number}:" * times, mode=mode)
     sys.stdout.write(f"{number}\n")
     sys.stdout.flush()

@@ -12,6 +12,7 @@ from tokonoma.core.errors import Conflict, Denied, Missing, Refusal
 from tokonoma.core.paths import split_file_path
 from tokonoma.files.atomic import place_draft, rename_file, write_draft, write_lock
 from tokonoma.files.folder import MAX_FILE_BYTES, RootFolder, open_root
+from tokonoma.files.listing import list_folder
 
 SOAK = os.environ.get("TOKONOMA_SOAK") == "1"
 full = [pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the full count: make soak")]
@@ -56,7 +57,7 @@ def test_what_is_placed_is_read_again(folder, root):
     assert folder.read(("a", "b", "c.md")).data == b"one"
     put(folder, "a/b/c.md", b"two")
     assert (root / "a" / "b" / "c.md").read_bytes() == b"two"
-    assert [found.path for found in folder.list_files()] == ["a/b/c.md"]
+    assert [found.path for found in list_folder(folder).files] == ["a/b/c.md"]
     assert names(root / ".system" / "drafts") == []
 
 
@@ -78,7 +79,7 @@ def test_nothing_reaches_what_lies_outside(folder, root, tmp_path):
         for act in (lambda p: folder.read(split_file_path(p)), lambda p: put(folder, p, b"mine")):
             with pytest.raises((Denied, Missing)):
                 act(path)
-    assert [found.path for found in folder.list_files()] == ["real/plain.md"]
+    assert [found.path for found in list_folder(folder).files] == ["real/plain.md"]
     assert set(outside.rglob("*")) == before
     assert (outside / "secret.md").read_text() == "CANARY outside\n"
 
@@ -109,7 +110,7 @@ def test_moving_goes_where_nothing_is(folder, root):
     with pytest.raises(Conflict):
         rename_file(folder, ("a.md",), ("b.md",), before)
     rename_file(folder, ("a.md",), ("deep", "c.md"), before)
-    assert [found.path for found in folder.list_files()] == ["b.md", "deep/c.md"]
+    assert [found.path for found in list_folder(folder).files] == ["b.md", "deep/c.md"]
 
 
 @pytest.mark.parametrize(("composed", "apart"), twins())
@@ -202,7 +203,7 @@ def test_swapping_folders_for_links_never_leads_outside(folder, root, tmp_path, 
             except Refusal as error:
                 end = type(error).__name__
             ends[end] = ends.get(end, 0) + 1
-            assert "CANARY" not in "".join(found.path for found in folder.list_files())
+            assert "CANARY" not in "".join(found.path for found in list_folder(folder).files)
     finally:
         done.set()
         thread.join()

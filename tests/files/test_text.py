@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.files.text import parse_markdown, section_text, single_section, slugify, split_lines
+from tokonoma.files.text import parse_markdown, section_text, single_section, slugify, split_lines, split_passages
 
 
 def titles(text: str) -> list[tuple[int, str, int]]:
@@ -20,13 +20,23 @@ def test_setext_headings_count():
     assert titles("Top\n===\ntext\n\nBelow\n---\nmore\n") == [(1, "Top", 1), (5, "Below", 2)]
 
 
-def test_front_matter_is_skipped_and_names_what_comes_before_the_first_heading():
+def test_front_matter_names_the_first_section_and_belongs_to_it():
     text = '---\ntitle: "規約"\n# not a heading\n---\nはじめに\n# 本文\n'
-    assert titles(text) == [(5, "規約", 0), (6, "本文", 1)]
+    assert titles(text) == [(1, "規約", 0), (6, "本文", 1)]
 
 
-def test_front_matter_alone_opens_no_section_of_its_own():
-    assert titles("---\ntitle: x\n---\n\n# A\n") == [(5, "A", 1)]
+def test_front_matter_alone_is_a_section_if_it_says_more_than_the_heading():
+    assert titles("---\ntitle: x\n---\n\n# A\n") == [(1, "x", 0), (5, "A", 1)]
+    assert titles("---\ntitle: a\n---\n\n# A\n") == [(5, "A", 1)]
+    assert titles("---\ntitle: a\ntags: [b]\n---\n# A\n") == [(1, "a", 0), (5, "A", 1)]
+    assert titles("---\nweight: 3\n---\n\n# A\n") == [(5, "A", 1)]
+    assert titles("---\nweight: 3\n---\ntext\n# A\n") == [(4, "file.md", 0), (5, "A", 1)]
+
+
+def test_passages_have_the_names_of_their_page():
+    first, second = split_passages("---\ntitle: T\naliases: [one, two]\n---\ntext\n# A\nb\n", ("f.md",))
+    assert (first.start, first.end, first.heading) == (1, 5, "T\none\ntwo")
+    assert (second.start, second.heading) == (6, "A")
 
 
 def test_an_html_comment_hides_its_heading():

@@ -21,7 +21,7 @@ from tokonoma.core.query import Hits
 from tokonoma.gateway.tools import MODULE, build_gateway
 from tokonoma.pipeline.choose import choose
 from tokonoma.pipeline.deadline import DeadlineWatch, deadline
-from tokonoma.pipeline.desk import DeskParts
+from tokonoma.pipeline.desk_tx import DeskParts
 from tokonoma.pipeline.guard import guard
 from tokonoma.pipeline.identify import identify
 from tokonoma.pipeline.invoke import ToolInvoker
@@ -132,11 +132,18 @@ class SmallHouse:
             open_write=lambda call: database.writing(call.cancel_token),
             index_document=lambda *_: "internal",
             unindex_document=lambda *_: None,
+            hold_vectors=lambda *_: [],
+            queue_vectors=lambda *_: None,
             find=lambda *_: Hits([], "text"),
+            find_near=lambda *_: None,
+            find_successors=lambda *_: {},
+            find_like=lambda *_: (),
+            compare=lambda _: None,
             lock_policy=lambda _: policy,
             build_policy=lambda _: SimpleNamespace(state=self.policy_state),  # type: ignore[arg-type, return-value]
             cursors=CursorSealer(database.reading),
             start_job=lambda *_: None,
+            connect=lambda *_: None,  # type: ignore[arg-type, return-value]
         )
         self.work = ToolInvoker(self.registry.load_tool, rooms, self.pool.submit, lambda call: None)
         self.stages = [
@@ -150,6 +157,9 @@ class SmallHouse:
 
     def visible_modules(self, principal: Any) -> Any:
         return self.registry.visible_modules(principal)
+
+    def list_unconnected(self, principal: Any) -> Any:
+        return self.registry.list_unconnected(principal)
 
     def find_tool(self, module: str, tool: str, principal: Any) -> Any:
         return self.registry.find_tool(module, tool, principal)

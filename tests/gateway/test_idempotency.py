@@ -15,6 +15,8 @@ from tokonoma.gateway.tools import MODULE
 from tokonoma.store.database import open_database
 from tokonoma.store.migrate import migrate
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def database(database_url):

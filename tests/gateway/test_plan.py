@@ -173,6 +173,12 @@ def test_every_wrong_line_is_told_and_no_other(drawn):
     assert told == {number for number, (_, bad) in enumerate(marked, 1) if bad}
 
 
+@pytest.mark.parametrize("wrong", ["no tool", "unknown tool", "unknown module"])
+def test_a_step_without_its_tool_may_be_referred_to(wrong):
+    told = faults(line("bad", **WRONG[wrong]), line("next", params={"q": "${bad.x}"}))
+    assert [fault["line"] for fault in told] == [1]
+
+
 @pytest.mark.parametrize("depth", [65, 1000, 5000, 300_000])
 def test_depth_is_bounded(depth):
     nested = '{"id":"x","module":"m","tool":"t","params":{"any":' + "[" * depth + "]" * depth + "}}"

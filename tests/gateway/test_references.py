@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid
+from tokonoma.core.field_paths import InvalidPath, format_path, parse_field_path
 from tokonoma.gateway.references import (
     ExpansionBudget,
-    InvalidPath,
     StepReference,
     expand,
     find_references,
-    format_path,
     measure_depth,
-    parse_field_path,
     split_references,
 )
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokonoma.gateway.results import build_result, leave_out, project
+from tokonoma.core.field_paths import project
+from tokonoma.gateway.results import build_result, leave_out
 
 VALUE = {
     "items": [{"id": 1, "text": "a", "by": {"name": "n", "mail": "m"}}, {"id": 2, "by": None}],

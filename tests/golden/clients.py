@@ -74,6 +74,9 @@ class Watched:
                 pipe.close()
 
 
+LIST_CHANGED = b'"method":"notifications/resources/list_changed"'
+
+
 class StdioClient(Watched):
     """Speaks with the handshake."""
 
@@ -96,8 +99,11 @@ class StdioClient(Watched):
         return told, told[-1]
 
     def _answer(self) -> str:
+        """The next line, without what comes at a moment of its own: that the list of resources has changed."""
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
+        line = LIST_CHANGED
+        while LIST_CHANGED in line:
+            line = self.process.stdout.readline()
         assert line.endswith(b"\n"), "the program ended"
         return line.decode().removesuffix("\n")
 

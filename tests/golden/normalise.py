@@ -25,6 +25,7 @@ _FIGURES = {
     *("retry_after", "reset", "retry-after", "x-ratelimit-reset"),  # also as headers
 }
 _TIME = r"20(?:2[5-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+_DAY = re.compile(r"20(?:2[5-9]|[3-9]\d)-\d\d-\d\d")
 _VARYING = re.compile(
     rf"(?P<time>{_TIME})"
     r"|(?P<key>tkn_[0-9a-f]{12}_[\w-]{43})"
@@ -79,6 +80,8 @@ class Normaliser:
         if isinstance(value, int) and not isinstance(value, bool) and key in _SCORES:
             return "<score>"
         if isinstance(value, str):
+            if key == "date" and _DAY.fullmatch(value):
+                return "<day>"
             return self._numbered(_NAMED[key], value) if key in _NAMED else self.text(value)
         return value
 

@@ -210,7 +210,7 @@ def test_an_anchor_to_the_last_entry_that_went_is_compared_with_the_checkpoint(s
     assert any("anchored to" in problem for problem in problems(store))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["write", "open", "close", "prune"]), st.integers(0, 4)), max_size=25))
 def test_whatever_happens_in_between_it_verifies(sqlite_database, monkeypatch, steps):
     clock = FrozenClock(monkeypatch)

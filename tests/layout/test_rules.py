@@ -55,6 +55,12 @@ def test_files_and_functions_stay_small():
     assert max(functions) <= 60
 
 
+def test_the_package_stays_small():
+    """Weights of models are nearly all of its size: the wheel has at most 20 MB."""
+    files = [file for file in SOURCE.rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
+    assert sum(file.stat().st_size for file in files) <= 20_000_000
+
+
 @pytest.mark.parametrize("file", FILES, ids=names)
 def test_every_file_says_what_it_is_for(file):
     text = file.read_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tokonoma"
+LIST = Path(__file__).parent / "mutations.toml"
 _NOTICED = 1  # pytest's exit status: tests ran, and at least one failed
 
 
@@ -33,7 +34,7 @@ class Outcome:
 
 
 def load_mutations() -> list[Mutation]:
-    listed = tomllib.loads((Path(__file__).parent / "mutations.toml").read_text(encoding="utf-8"))["mutation"]
+    listed = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutation"]
     return [Mutation(each["file"], each["old"], each["new"], tuple(each["tests"])) for each in listed]
 
 

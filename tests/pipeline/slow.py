@@ -8,8 +8,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from tokonoma.core.async_desk import AsyncDesk
 from tokonoma.core.content import ImageContent, ResourceContent, RichResult
-from tokonoma.core.desk import AsyncDesk
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module, Tool
 

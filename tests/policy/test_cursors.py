@@ -1,6 +1,7 @@
 """Cursors come back as they went, to the caller and the list that they were made for; anything else is refused."""
 
 import base64
+import itertools
 import json
 import subprocess
 import sys
@@ -54,14 +55,15 @@ def test_a_text_that_nobody_made_is_refused_and_says_what_to_do(text):
         SEALER.open(ADA, "memos", text)
 
 
-@given(st.data())
-def test_a_cursor_with_one_letter_changed_or_cut_off_is_refused(data):
+def test_a_cursor_with_one_letter_changed_or_cut_off_is_refused():
     made = SEALER.seal(ADA, "memos", (HIDDEN, 7))
-    place = data.draw(st.integers(0, len(made) - 1))
-    letter = data.draw(st.sampled_from("abcdefghijklmnopqrstuvwxyz234567").filter(lambda each: each != made[place]))
-    for other in (made[:place] + letter + made[place + 1 :], made[:place], made + letter, made.upper()):
-        with pytest.raises(Invalid):
-            SEALER.open(ADA, "memos", other)
+    for place, letter in itertools.product(range(len(made)), "abcdefghijklmnopqrstuvwxyz234567"):
+        others = [made[:place], made + letter, made.upper()]
+        if letter != made[place]:
+            others.append(made[:place] + letter + made[place + 1 :])
+        for other in others:
+            with pytest.raises(Invalid):
+                SEALER.open(ADA, "memos", other)
 
 
 @pytest.mark.parametrize(

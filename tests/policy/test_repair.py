@@ -16,6 +16,8 @@ from tokonoma.policy.detections import Detector
 from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.scan import Scanner
 
+pytestmark = pytest.mark.migrated
+
 GREEDY = """
 version: 2
 detectors:

@@ -210,8 +210,11 @@ def test_a_scanner_keeps_finds_but_no_texts_and_is_freed_with_its_policy() -> No
     crowded = "a@b.example " * 200
     assert len(scanner.scan(crowded)) == 200
     kept = scanner.scan(crowded)
-    assert scanner.scan(crowded) is kept  # large: kept until the next text
     scanner.scan("my badge is BADGE-4712")
+    scanner.scan(crowded + "my badge is BADGE-4712")
+    assert scanner.scan(crowded) is kept  # large: two of them are kept
+    scanner.scan(crowded + "my badge is BADGE-4713")
+    scanner.scan(crowded + "my badge is BADGE-4714")
     assert scanner.scan(crowded) is not kept
     assert not any(isinstance(each, str) for each in gc.get_referents(scanner._cached))
     alive = weakref.ref(scanner)

@@ -38,7 +38,8 @@ ENTRIES: dict[str, ToolInfo] = {
     for entry in shelf.entries
     if shelf.name != "gateway"
 }
-READS = sorted(path for path, entry in ENTRIES.items() if entry.effect == "read")
+# Tools for a sync are seen by keys alone that were made for it, and show everything.
+READS = sorted(path for path, entry in ENTRIES.items() if entry.effect == "read" and not entry.extra)
 Params = dict[str, Any]
 
 
@@ -133,6 +134,7 @@ class World:
         memo = self.talk.call(
             "memory", "save", content=text, title=marker, namespace=space, metadata={"m": 1}, thread=f"t {marker}"
         )["memo_id"]
+        self.talk.call("memory", "save", memo_id=memo, metadata={"edited": True})
         self._keep("memory", memo)
         return space, memo, "internal"
 
@@ -164,7 +166,7 @@ class World:
         (folder / "manual.yml").write_text(f"space: {space}\nallow_file: true\n")
         file = folder / f"{self.rng.choice('ab')}.md"
         before = file.read_text() if file.exists() else ""
-        file.write_text(f"{before}# {WORD} {marker}\n{text}\n")
+        file.write_text(f"{before}# {WORD} {marker}\n{text} [[a]] [[b]]\n")
         line = before.count("\n") + 1
         self._keep("manual", {"manual_id": name, "path": file.name, "start_line": line})
         return space, f"{name}/{file.name}#L{line}", "internal"
@@ -173,7 +175,7 @@ class World:
         space = self.rng.choice(SPACES)
         self.files += 1
         path = f"{space}/{self.files}.md".lstrip("/")
-        self.talk.call("vault", "create", path=path, content=f"# {marker}\n{text}\n- {marker}\n")
+        self.talk.call("vault", "create", path=path, content=f"# {marker}\n{text}\n- {marker} [[{self.files - 1}]]\n")
         self.talk.call("vault", "write", path=path, content=f"more {marker}\n", mode="append")
         self._keep("vault", path)
         return space, f"{path}#L1-L4", "internal"
@@ -240,6 +242,12 @@ def _read(world: World) -> Params:
     return {"ref": world.one("manual"), "scope": scope, "limits": {"allow_file": True}}
 
 
+def _cover(world: World) -> Params:
+    ref = world.one("manual")
+    cited = [{"start_line": 1, "end_line": 1}]
+    return {"manual_id": ref["manual_id"], "path": ref["path"], "cited_ranges": cited}
+
+
 def _audit(world: World) -> Params:
     return {"artifact_path": world.one("vault"), "source_path": world.one("vault")}
 
@@ -248,6 +256,8 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "system.status": lambda world, talk: {},
     "system.where": lambda world, talk: {},
     "system.recent": lambda world, talk: {},
+    "system.timeline": lambda world, talk: {"since": "2000-01-01", "limit": 200},
+    "system.related": lambda world, talk: {"address": world.address(), "limit": 100},
     "memory.search": lambda world, talk: world.rng.choice(
         [
             {"query": WORD, "k": 100, "namespace": "/", "explain": True},
@@ -260,6 +270,12 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
         "namespace": "/", "limit": 200, "state": world.rng.choice(["kept", "trash"])
     },
     "memory.namespaces": lambda world, talk: {},
+    "memory.history": lambda world, talk: {
+        "memo_id": world.one("memory"), **world.rng.choice([{}, {"diff": True}, {"version": 1}])
+    },
+    "memory.duplicates": lambda world, talk: {
+        "namespace": "/", "minimum_similarity": world.rng.choice([0.5, 0.7, 0.9]), "limit": 50
+    },
     "memory.relation.list": lambda world, talk: {"namespace": "/"},
     "memory.relation.graph": lambda world, talk: {
         "startMemoId": world.one("memory"), "namespace": "/", "direction": "both"
@@ -283,6 +299,7 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "vault.coverage": lambda world, talk: {"path": world.one("vault")},
     "vault.audit": lambda world, talk: _audit(world),
     "vault.search": lambda world, talk: {"query": world.rng.choice([WORD, "mk00"]), "limit": 100},
+    "vault.backlinks": lambda world, talk: {"path": world.one("vault")},
     "vault.history": lambda world, talk: {"path": world.one("vault")},
     "items.get_item_detail": lambda world, talk: _item(world),
     "items.get_items": lambda world, talk: {"type": "docs"} if world.rng.random() < 0.5 else {},
@@ -303,12 +320,17 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "manual.find": lambda world, talk: {"query": WORD},
     "manual.hits": lambda world, talk: _found("manual", world, talk),
     "manual.read": lambda world, talk: _read(world),
+    "manual.backlinks": lambda world, talk: {
+        "ref": {each: value for each, value in world.one("manual").items() if each != "start_line"}
+    },
+    "manual.search": lambda world, talk: {"query": world.rng.choice([WORD, "mk00"]), "limit": 100, "context": 1},
     "manual.excepts": lambda world, talk: {},
+    "manual.coverage": lambda world, talk: _cover(world),
 }  # fmt: skip
 
 TELLS_NO_TEXT = {
     "system.status", "system.where", "system.recent", "memory.namespaces", "claims.boundary.validate",
     "claims.policy.get", "claims.policy.history", "vault.ls", "vault.find", "vault.coverage", "vault.history",
-    "items.get_statuses", "manual.list", "manual.ls", "manual.find",
+    "items.get_statuses", "manual.list", "manual.ls", "manual.find", "manual.coverage",
 }  # fmt: skip
 """Figures, names of files and the policy: no marker is ever among them."""

@@ -1,4 +1,4 @@
-"""The time that a question names, by itself."""
+"""What a record's time does to its score, where a query names one."""
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -9,105 +9,114 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.search.candidates import CandidatePool
-from tokonoma.search.dates import DateBoost, compute_factor, compute_fit, find_spans, parse_moment
+from tokonoma.search.dates import DateBoost, DateEffect, parse_moment
+from tokonoma.search.times import read_times
 
-
-def at(*date: int) -> int:
-    return int(datetime(*date, tzinfo=UTC).timestamp() * 1000)
-
-
-NOW = at(2026, 11, 15, 12)
 DAY = 86_400_000
 
 
-@pytest.mark.parametrize(
-    ("question", "inside", "outside"),
-    [
-        ("What did we decide on 25 May 2022?", (2022, 5, 25), (2022, 6, 20)),
-        ("the talk of May 25th, 2022", (2022, 5, 25), (2021, 5, 25)),
-        ("minutes of 2022-05-25", (2022, 5, 25), (2022, 5, 1)),
-        ("2022/05 の経費", (2022, 5, 31), (2022, 8, 1)),
-        ("2022年5月25日の会議", (2022, 5, 25), (2022, 4, 1)),
-        ("２０２２年５月の会議", (2022, 5, 3), (2023, 5, 3)),
-        ("the trip in June", (2024, 6, 10), (2024, 9, 10)),
-        ("sept 5 dinner", (2025, 9, 5), (2025, 10, 5)),
-        ("what happened in May?", (2023, 5, 9), (2023, 8, 9)),
-        ("7月の旅行", (2019, 7, 7), (2019, 10, 7)),
-        ("the state she visited in summer 2021", (2021, 8, 31), (2021, 12, 1)),
-        ("2021年の冬", (2022, 1, 15), (2021, 8, 1)),
-        ("everything in 2023", (2023, 12, 24), (2024, 3, 1)),
-        ("2023年の抱負", (2023, 1, 1), (2022, 6, 1)),
-        ("what I said yesterday", (2026, 11, 14), (2026, 10, 1)),
-        ("昨日の電話", (2026, 11, 14), (2026, 10, 1)),
-        ("一昨日の電話", (2026, 11, 13), (2026, 10, 1)),
-        ("decisions of last week", (2026, 11, 4), (2026, 9, 4)),
-        ("先週の決定", (2026, 11, 4), (2026, 9, 4)),
-        ("先月の請求書", (2026, 10, 31), (2026, 6, 1)),
-        ("去年の健康診断", (2025, 6, 1), (2024, 6, 1)),
-        ("what broke three days ago", (2026, 11, 12), (2026, 10, 1)),
-        ("2週間前の件", (2026, 11, 1), (2026, 8, 1)),
-        ("三日前の電話", (2026, 11, 12), (2026, 10, 1)),
-        ("3ヶ月前の件", (2026, 8, 17), (2026, 4, 1)),
-    ],
-)
-def test_a_question_names_its_time(question, inside, outside):
-    named = find_spans(question, NOW)
-    assert compute_fit(at(*inside, 12), named) == 1.0
-    assert compute_fit(at(*outside, 12), named) < 0.5
+def at(year: int, month: int, day: int, hour: int = 0) -> int:
+    return int(datetime(year, month, day, hour).timestamp() * 1000)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "May I ask where the keys are?",
-        "the march of the penguins",
-        "Cyberpunk 2077",
-        "13月",
-        "31 February 2022",
-        "9999年12月31日 and 0000-00-00",
-        "0001-01-01, 9999-12-30 and 999 years ago",
-        "room 2022",
-        "解約の手順",
-        "",
-    ],
-)
-def test_what_only_looks_like_a_time_names_none(question):
-    assert find_spans(question, NOW) == []
+NOW = at(2026, 11, 15, 12)
 
 
-@given(st.text(max_size=80), st.integers(at(1990, 1, 1), at(2090, 1, 1)))
-def test_no_text_breaks_it(text, now):
-    named = find_spans(text, now)
-    assert named == sorted(named, reverse=True)
-    assert all(at(1899, 12, 31) <= span.begin < span.end <= at(2200, 1, 2) for span in named)
+def build_boost(text: str, dates: dict[int, str], now: int = NOW) -> DateBoost:
+    rows = [(number, day, None) for number, day in dates.items()]
+    pool = SimpleNamespace(fetch_dates=lambda _: rows, find_between=lambda begin, end, _: [begin, end])
+    return DateBoost(cast(CandidatePool, pool), read_times(text, now), now)
+
+
+def measure(text: str, *dates: str) -> list[DateEffect]:
+    numbered = dict(enumerate(dates))
+    effects = build_boost(text, numbered).compute_effects({}, numbered)
+    return [effects[number] for number in numbered]
+
+
+def test_the_time_that_is_named_comes_before_others():
+    inside, day_after, week_after, far = measure(
+        "on 25 May 2022", "2022-05-25", "2022-05-26", "2022-06-01", "2021-05-25"
+    )
+    assert inside.factor == 1.0
+    assert inside > day_after > week_after > far
+    assert far.factor == pytest.approx(0.2, abs=0.01)
+    assert far.share == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_longer_time_counts_less():
+    (day, _), (month, _), (year, _) = (
+        measure(text, "2022-05-25", "2019-01-01") for text in ("on 25 May 2022", "in May 2022", "in 2022")
+    )
+    assert day.factor == month.factor == year.factor == 1.0
+    assert day.share > month.share > year.share > 0
+    far = [measure(text, "2019-01-01")[0].factor for text in ("on 25 May 2022", "in May 2022", "in 2022")]
+    assert far == sorted(far)
+    assert far[0] < 0.21
+    assert far[2] == pytest.approx(0.4, abs=0.01)
+
+
+def test_other_readings_count_less_than_the_likeliest():
+    last, earlier, none = measure("the trip in June", "2026-06-10", "2023-06-10", "2023-11-10")
+    assert last > earlier > none
+
+
+def test_the_time_counts_more_if_nothing_else_is_asked_for():
+    (alone,) = measure("what did I do on 25 May 2022?", "2022-05-25")
+    (beside,) = measure("the boat on 25 May 2022", "2022-05-25")
+    assert alone.share > 1.5 * beside.share > 0
+
+
+def test_of_records_of_that_time_the_nearer_in_meaning_are_worth_more():
+    (effect,) = measure("the boat on 25 May 2022", "2022-05-25")
+    worth = [effect.weigh_share(place) for place in (-9.0, -0.5, 0.0, 0.5, 1.0, 9.0)]
+    assert worth == sorted(worth)
+    assert 0 < worth[0] < worth[1] < worth[2] < effect.share < worth[4] < worth[5] < 0.5
+    assert effect.weigh_share(None) == effect.share
+
+
+def test_an_open_side_has_no_end():
+    early, late, before = measure("since 3 March 2026", "2026-03-03", "2026-11-14", "2026-02-01")
+    assert early.factor == late.factor == 1.0
+    assert before.factor < 0.5
+    long_ago, after = measure("before 2020", "1999-05-05", "2021-05-05")
+    assert long_ago.factor == 1.0
+    assert after.factor < 0.6
 
 
 @given(st.integers(-400, 400), st.integers(-400, 400))
 def test_the_nearer_to_the_time_the_better_the_fit(one, other):
-    named = find_spans("25 May 2022", NOW)
     near, far = sorted((one, other), key=abs)
     if near * far >= 0:  # on one side
-        fits = [compute_fit(at(2022, 5, 25) + days * DAY, named) for days in (near, far)]
-        assert fits[0] >= fits[1]
-        assert 0.6 < compute_factor(fits[1]) <= compute_factor(fits[0]) <= 1.0
+        days = [(datetime(2022, 5, 25) + timedelta(days=each)).date().isoformat() for each in (near, far)]
+        nearer, farther = measure("25 May 2022", *days)
+        assert nearer >= farther
+        assert 0.2 <= farther.factor <= 1.0
 
 
-def looked_through(text: str, now: int) -> list[int]:
-    """The years of the times whose documents are proposed."""
-    begins: list[int] = []
-    pool = SimpleNamespace(find_between=lambda begin, _end, _most: begins.append(begin) or [])
-    assert DateBoost(cast(CandidatePool, pool), find_spans(text, now)).propose() == []
-    return [datetime.fromtimestamp(each / 1000, UTC).year for each in begins]
+def list_proposed(text: str, now: int = NOW) -> list[tuple[datetime, datetime]]:
+    found = build_boost(text, {}, now).propose()
+    moments = [datetime.fromtimestamp(each / 1000) for each in found]
+    return [*zip(moments[::2], moments[1::2], strict=True)]
 
 
-def test_only_short_times_are_looked_through_and_the_latest_first():
-    assert looked_through("in 2022", NOW) == []
-    assert looked_through("in June", NOW - 300 * DAY) == [2027, 2026, 2025]
+def test_only_short_times_are_looked_through_and_the_likeliest_first():
+    assert list_proposed("in 2022") == []
+    assert list_proposed("before 5 May 2022") == []
+    assert [begin.year for begin, _ in list_proposed("in June", NOW - 300 * DAY)] == [2025, 2026, 2024]
+
+
+def test_what_is_open_and_began_lately_is_looked_through_with_what_is_to_come():
+    ((begin, end),) = list_proposed("since 10 November 2026")
+    assert begin.date().isoformat() == "2026-11-09"  # somewhere the day had begun
+    assert end.year == 2027
+    assert list_proposed("since 10 November 2025") == []
 
 
 def test_dates_are_read_as_people_store_them():
-    assert parse_moment("2022-05-25", None) == at(2022, 5, 25)
-    assert parse_moment("2022-05-25T09:00:00+09:00", None) == at(2022, 5, 25)
+    assert parse_moment("2022-05-25T09:00:00+09:00", None) == int(datetime(2022, 5, 25, tzinfo=UTC).timestamp() * 1000)
+    assert parse_moment("2022-05-25T09:00", None) == at(2022, 5, 25, 9)  # here
+    assert parse_moment("2022-05-25", None) == at(2022, 5, 25, 12)  # some time of that day
     seconds = datetime(2022, 5, 25, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     assert parse_moment(None, seconds / timedelta(seconds=1)) == parse_moment(None, seconds / timedelta(milliseconds=1))
     assert parse_moment("next week", None) is None

@@ -13,6 +13,8 @@ from tokonoma.search import candidates
 from tokonoma.search.filters import compile_condition, compile_filter, to_cells, to_indexed_key
 from tokonoma.search.tuning import TUNING
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def shelf(database) -> IndexFixture:

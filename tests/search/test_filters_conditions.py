@@ -41,7 +41,7 @@ def shelf(database) -> IndexFixture:
     return made
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)
 @given(test=trees)
 def test_trees_of_conditions_let_through_what_they_say(shelf, test):
     wanted = sorted(name for name, facts in FACTS.items() if holds(test, facts))

@@ -12,6 +12,8 @@ from tokonoma.core.query import Condition, SearchFilter, SearchScope
 from tokonoma.search import candidates
 from tokonoma.search.tuning import TUNING
 
+pytestmark = pytest.mark.migrated
+
 DAY = 86_400_000
 
 

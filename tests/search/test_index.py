@@ -11,6 +11,8 @@ from tokonoma.core.query import Condition, Query
 from tokonoma.search.index import count_by_module
 from tokonoma.search.text.term_index import read_corpus
 
+pytestmark = pytest.mark.migrated
+
 
 @pytest.fixture
 def shelf(database) -> IndexFixture:

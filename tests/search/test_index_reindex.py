@@ -12,9 +12,12 @@ from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration, Module
 from tokonoma.core.query import Query, SearchFilter
 from tokonoma.search import reindex as rebuilding
+from tokonoma.search.index import _PAGE
 from tokonoma.search.reindex import reindex, restart_reindex
 from tokonoma.search.text.term_index import read_corpus
 from tokonoma.store.migrate import migrate
+
+pytestmark = pytest.mark.migrated
 
 NOTES = (Migration("001_note", ("create table note (name {text} primary key, words text not null)",)),)
 
@@ -51,9 +54,14 @@ class Notes(IndexFixture):
             if index:
                 self.index.put(tx, Document(address(name), "/", words, at=7), "internal")
 
-    def rebuild(self, stop=None, pages=None):
-        steps = reindex(self.database, self.index, [MODULE], lambda _document: "internal", stop or CancelToken())
+    def rebuild(self, stop=None, pages=None, module=MODULE, mark=lambda _document: "internal"):
+        steps = reindex(self.database, self.index, [module], mark, stop or CancelToken())
         return list(itertools.islice(steps, pages))
+
+    def delete(self, name):
+        with self.database.writing() as tx:
+            tx.run("delete from note where name = :name", name=name)
+            self.index.drop(tx, address(name))
 
 
 @pytest.fixture
@@ -63,7 +71,8 @@ def notes(database) -> Notes:
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
-    monkeypatch.setattr(rebuilding, "PAGE", 4)
+    for name in ("FIRST", "SMALLEST", "LARGEST"):
+        monkeypatch.setattr(rebuilding, name, 4)
 
 
 def test_an_index_that_was_lost_comes_back(notes):
@@ -204,3 +213,121 @@ def test_vectors_are_not_made_again(database):
     asked.clear()
     notes.rebuild()
     assert len(asked) == 1, "only of what the index had lost"
+
+
+def test_records_are_scanned_before_the_transaction(notes):
+    """Others can write meanwhile; a block inside of a block would be refused."""
+    for number in range(6):
+        notes.save(f"n{number}", f"tea {number}")
+
+    marked = []
+
+    def mark(document):
+        with notes.database.writing() as tx:
+            marked.append(tx.run("delete from note where name = 'nothing'"))
+        return "internal"
+
+    notes.rebuild(mark=mark)
+    assert marked == [0] * 6
+
+
+def interfere(change):
+    """A module whose records change between the two times that each page is read."""
+    pages = []
+
+    def listing(rows, after, most):
+        found = listed(rows, after, most)
+        pages.append(found)
+        return found
+
+    def mark(document):
+        if document.address == pages[-1][-1].address:
+            change(len(pages))
+        return "internal"
+
+    return Module("memory", "Notes.", (), NOTES, documents=listing), mark
+
+
+def test_a_record_that_changes_after_it_was_prepared_is_prepared_again(notes):
+    for number in range(10):
+        notes.save(f"n{number}", "tea")
+    module, mark = interfere(lambda page: notes.save("n1", "coffee") if page == 1 else None)
+    notes.rebuild(module=module, mark=mark)
+    assert notes.find("coffee") == ["n1"]
+    assert len(notes.find("tea", limit=50)) == 9
+
+
+def test_no_record_is_passed_over_when_its_page_shrinks_or_grows(notes):
+    """A page of four loses one, or gets another, after it was prepared: the next one begins at the right place."""
+    for number in range(10):
+        notes.save(f"n{number}", "tea")
+        notes.put(f"n{number}gone", "tea of the past")
+    with notes.database.writing() as tx:  # what the index holds of these must be made anew
+        tx.run("delete from words") if notes.database.kind == "postgresql" else None
+        tx.run("update document set form = 0")
+
+    def change(page):
+        if page == 1:
+            notes.delete("n2")
+        elif page == 3:
+            notes.save("n4extra", "tea")
+
+    module, mark = interfere(change)
+    assert notes.rebuild(module=module, mark=mark)[-1].finished
+    assert sorted(notes.find("tea", limit=50)) == [
+        "n0", "n1", "n3", "n4", "n4extra", "n5", "n6", "n7", "n8", "n9"
+    ]  # fmt: skip
+    assert notes.rows("select count(*) from document where form = 0") == [(0,)]
+
+
+def test_the_total_is_that_of_the_records(notes):
+    for number in range(11):
+        notes.save(f"n{number:02}", "tea", index=number == 0)
+    counted = Module(
+        "memory", "Notes.", (), NOTES, documents=listed,
+        count_documents=lambda rows: rows.rows("select count(*) from note")[0][0],
+    )  # fmt: skip
+    assert [(step.done, step.total) for step in notes.rebuild(module=counted)] == [(4, 11), (8, 11), (11, 11)]
+
+
+def test_what_is_done_is_not_done_again_until_all_is(notes):
+    """Of two modules, the second is interrupted."""
+    for number in range(6):
+        notes.save(f"n{number}", "tea")
+    other = Module("items", "Notes.", (), NOTES, documents=lambda _rows, after, _most: [] if after else ITEMS)
+    ran = reindex(notes.database, notes.index, [MODULE, other], lambda _document: "internal", CancelToken())
+    assert [(step.module, step.done) for step in itertools.islice(ran, 3)] == [
+        ("memory", 4), ("memory", 6), ("items", 4)
+    ]  # fmt: skip
+    del ran
+    again = reindex(notes.database, notes.index, [MODULE, other], lambda _document: "internal", CancelToken())
+    assert [(step.module, step.done) for step in again] == [("memory", 6), ("items", 4)]
+    assert notes.rows("select * from progress") == []
+
+
+ITEMS = [Document(f"tokonoma://items/{number}", "/", "tea", at=7) for number in range(4)]
+
+
+def test_a_page_is_found_by_the_index_of_addresses(sqlite_database):
+    """Sorting all rows of the module for each page would take hours in a large store."""
+    fixture = IndexFixture(sqlite_database)
+    with sqlite_database.reading() as rows:
+        sql = f"explain query plan {_PAGE}".replace("{upto}", "<=")
+        plan = [row[-1] for row in rows.rows(sql, after="a", last="b")]
+    assert fixture.find("tea") == []
+    assert plan == ["SEARCH document USING COVERING INDEX sqlite_autoindex_document_1 (address>? AND address<?)"]
+
+
+def test_terms_are_merged_in_small_steps_and_into_one_part(sqlite_database):
+    """FTS5 itself would do it inside the saves of others, without a limit."""
+    notes = Notes(sqlite_database)
+    for number in range(40):
+        notes.save(f"n{number:02}", f"tea {word(number)}")
+    settings = "select k, v from words_config where k in ('automerge', 'deletemerge') order by k"
+    notes.rebuild(pages=2)
+    assert notes.rows(settings) == [("automerge", 0), ("deletemerge", 0)]
+    assert len(notes.find("tea", limit=50)) == 40
+    notes.rebuild()
+    assert notes.rows(settings) == [("automerge", 4), ("deletemerge", 10)]
+    assert notes.rows("select count(distinct segid) from words_idx") == [(1,)]
+    assert len(notes.find("tea", limit=50)) == 40

@@ -8,8 +8,8 @@ import orjson
 
 from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.concurrency import CancelToken
-from tokonoma.core.errors import Limited, Missing, Refusal, Unauthenticated, Unready
-from tokonoma.server.mcp.interface import OnDone, ToolRequest, ToolResult
+from tokonoma.core.errors import Denied, Invalid, Limited, Missing, Refusal, Unauthenticated, Unready
+from tokonoma.server.mcp.interface import ChangeListener, OnDone, OnLoss, ToolRequest, ToolResult
 from tokonoma.server.prompts import get_prompt, list_prompts
 
 Run = Callable[["Workshop", ToolRequest, CancelToken], ToolResult]
@@ -121,6 +121,11 @@ class Workshop:
         self.listed = tools
         self.requests: list[ToolRequest] = []
         self.stopped: list[str] = []
+        self.listeners: list[ChangeListener] = []
+        self.followers: dict[object, tuple[Caller, OnLoss]] = {}
+        self.marks: dict[str, str] = {}
+        self.list_mark = ""
+        self.problem: Refusal | None = None
         self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
 
@@ -145,12 +150,41 @@ class Workshop:
         return self.listed
 
     def list_prompts(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        return list_prompts(())
+        return list_prompts({})
 
     def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
-        return get_prompt((), name, arguments)
+        return get_prompt({}, name, arguments)
+
+    def relays_prompt(self, caller: Caller, name: str) -> bool:
+        return False
+
+    def list_templates(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return []
+
+    def listen(self, listener: ChangeListener) -> None:
+        self.listeners.append(listener)
+
+    def stop_listening(self, listener: ChangeListener) -> None:
+        if listener in self.listeners:
+            self.listeners.remove(listener)
+
+    def follow_access(self, caller: Caller, on_loss: OnLoss) -> Callable[[], None]:
+        follower = object()
+        self.followers[follower] = caller, on_loss
+        return lambda: self.followers.pop(follower, None) and None
+
+    def take_away(self, ended: bool = True) -> None:
+        """All credentials end, or may use less: whoever has something open loses it."""
+        if ended:
+            self.keys = {}
+        refusal = Unauthenticated("This key has ended.") if ended else Denied("Send it again.", reason="narrowed")
+        for _, on_loss in list(self.followers.values()):
+            on_loss(refusal, ended)
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:
+        if request.method != "tools/call":
+            done(self._answer_resources(request))
+            return CancelToken()
         if request.name == "busy":
             raise Limited("Too many calls.", retry_after=7)
         if request.name == "crash":
@@ -163,6 +197,25 @@ class Workshop:
         stop = CancelToken()
         threading.Thread(target=self._work, args=(request, stop, done), daemon=True).start()
         return stop
+
+    def _answer_resources(self, request: ToolRequest) -> ToolResult:
+        """`marks` are the resources that there are."""
+        try:
+            self.identify(request.caller)
+            if self.problem is not None:
+                raise self.problem
+        except Refusal as refusal:
+            return ToolResult([], refusal=refusal)
+        if request.method == "resources/read":
+            return ToolResult([], refusal=Missing("There is no record.", reason="resource"))
+        if "cursor" in request.arguments:
+            return ToolResult([], refusal=Invalid("This cursor is not from this list."))
+        if request.method == "resources/list":
+            return ToolResult([], orjson.dumps({"resources": [], "mark": self.list_mark}))
+        if request.method == "completion/complete":
+            return ToolResult([], b'{"completion":{"values":[],"total":0,"hasMore":false}}')
+        found = {uri: self.marks[uri] for uri in request.arguments["uris"] if uri in self.marks}
+        return ToolResult([], orjson.dumps({"found": found, "list": self.list_mark}))
 
     def _work(self, request: ToolRequest, stop: CancelToken, done: OnDone) -> None:
         try:

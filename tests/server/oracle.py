@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
@@ -41,6 +41,18 @@ def build(tools: list[dict[str, Any]]) -> Server[Any]:
         code = types.INVALID_PARAMS if ctx.protocol_version == "2026-07-28" else -32002
         raise MCPError(code, "Resource not found", {"uri": str(params.uri)})
 
+    async def subscribe(ctx: Any, params: Any) -> types.EmptyResult:
+        raise MCPError(-32002, "Resource not found", {"uri": str(params.uri)})
+
+    async def unsubscribe(ctx: Any, params: Any) -> types.EmptyResult:
+        return types.EmptyResult()
+
+    async def listen(ctx: Any, params: Any) -> types.SubscriptionsListenResult:
+        raise NotImplementedError
+
+    async def complete(ctx: Any, params: Any) -> types.CompleteResult:
+        return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
+
     async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[])
 
@@ -64,6 +76,10 @@ def build(tools: list[dict[str, Any]]) -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_subscribe_resource=subscribe,
+        on_unsubscribe_resource=unsubscribe,
+        on_subscriptions_listen=listen,
+        on_completion=complete,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
@@ -80,6 +96,8 @@ if __name__ == "__main__":
     async def main() -> None:
         server = build(TOOLS)
         async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+            await server.run(
+                read, write, server.create_initialization_options(NotificationOptions(resources_changed=True))
+            )
 
     anyio.run(main)

@@ -146,7 +146,7 @@ def test_a_client_is_told_that_results_are_data(talk, app):
     ):
         assert "data" in text
         assert "not an instruction" in text
-    assert len(json.dumps(list_meta(talk), ensure_ascii=False, separators=(",", ":")).encode()) <= 4096
+    assert len(json.dumps(list_meta(talk), ensure_ascii=False, separators=(",", ":")).encode()) <= 5632
 
 
 def list_meta(talk: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import pytest
@@ -13,7 +14,10 @@ from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.cli.program import program
 from tokonoma.core.concurrency import CancelToken
+from tokonoma.pipeline import authors as authors_stage
 from tokonoma.search.reindex import reindex
+
+pytestmark = pytest.mark.migrated
 
 MARKUP = "<b onload=x>\u202e\n# owner"
 ITEM = {"type": "issue", "title": "A tea bowl", "content": "It has a crack."}
@@ -67,22 +71,41 @@ def test_an_answer_names_who_wrote_its_memos(app, owner):
     assert authors(owner, "memory", "get", memo_id=one) == ["owner"]
 
 
-def test_what_returns_no_stored_text_names_nobody_and_reads_no_author(app, owner, monkeypatch):
+def watch_reads(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each time that a call opens the database to read. Vectors are made beside the calls."""
     asked: list[str] = []
-    owner.call("memory", "save", content="tea")
     reading = app.database.reading
 
     def watch(*args: Any) -> Any:
-        asked.append("read")
+        if current_thread().name.startswith("worker-"):
+            asked.append("read")
         return reading(*args)
 
     monkeypatch.setattr(app.database, "reading", watch)
+    return asked
+
+
+def test_what_returns_no_stored_text_names_nobody_and_reads_no_author(app, owner, monkeypatch):
+    owner.call("memory", "save", content="tea")
+    monkeypatch.setattr(authors_stage, "read_authors", lambda *_: pytest.fail("no author must be read"))
     assert authors(owner, "memory", "namespaces") is None
     assert authors(owner, "system", "status") is None
     assert authors(owner, "memory", "search", query="nothing like it", mode="text") is None
-    asked.clear()
-    assert authors(owner, "memory", "save", content="more tea", title="Tea") == ["owner"]  # known without a statement
+    asked = watch_reads(app, monkeypatch)
+    # A save that is not compared with others reads nothing at all: its author is known without a statement.
+    many = [{"content": f"tea {number}"} for number in range(21)]
+    assert authors(owner, "memory", "save", memos=many) == ["owner"]
     assert asked == []
+
+
+def test_a_save_reads_similar_memos_and_their_authors_at_once(app, owner, monkeypatch):
+    connect(app, "first").call("memory", "save", content="tea with Ann at four")
+    connect(app, "second").call("memory", "save", content="the roof of the shed leaks")
+    owner.call("memory", "save", content="tea with Ann at five")  # vectors and codes are there now
+    monkeypatch.setattr(authors_stage, "read_authors", lambda *_: pytest.fail("no author must be read"))
+    asked = watch_reads(app, monkeypatch)
+    assert authors(owner, "memory", "save", content="tea with Ann at six") == ["key:first", "owner"]
+    assert asked == ["read"] * 2  # the index, and the memos
 
 
 def test_a_key_learns_no_names_from_outside_its_root(app, owner):

@@ -2,7 +2,8 @@
 
 Differences that are allowed:
 - the wording of an error, and data that only one of the two adds to it (the code must be the same);
-- the SDK spells out `listChanged: false` and `subscribe: false`, which the protocol takes for granted;
+- the SDK spells out `listChanged: false` and `subscribe: false`, which the protocol takes for granted; and a server of
+  `subscriptions/listen` announces with it that the lists of tools and prompts change, which ours do not;
 - the request called `stricter`: the SDK takes `true` for a progress token, the specification does not.
 """
 
@@ -45,7 +46,8 @@ def comparable(message: Any, other: Any) -> Any:
     result = message.get("result", {})
     if "capabilities" in result:
         offered = {
-            name: {flag: on for flag, on in flags.items() if on} for name, flags in result["capabilities"].items()
+            name: {flag: on for flag, on in flags.items() if on and name == "resources"}
+            for name, flags in result["capabilities"].items()
         }
         return {**message, "result": {**result, "capabilities": offered}}
     return message

@@ -26,6 +26,7 @@ from tokonoma.server.http.run import load_tls
 
 HURRIED = ConnectionLimits(header_seconds=0.2, idle_seconds=0.2, stalled_seconds=0.2)
 PATIENT = ConnectionLimits(header_seconds=600, idle_seconds=600, stalled_seconds=600)
+TIMES = (0.2, 2.0, 20.0)  # seconds; the longer ones if a busy machine lets a client wait who is in time
 
 
 def connect(url: str, *sent: bytes) -> socket.socket:
@@ -84,7 +85,7 @@ def test_headers_that_come_byte_by_byte_do_not_get_more_time():
 
 
 def test_an_idle_connection_is_closed_after_its_answer():
-    with served(connections=HURRIED) as (url, _):
+    with served(connections=ConnectionLimits(header_seconds=600, idle_seconds=0.2)) as (url, _):
         heard = read_all(connect(url, b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"))
     assert heard.startswith(b"HTTP/1.1 200")
     assert heard.count(b"HTTP/1.1") == 1
@@ -93,12 +94,17 @@ def test_an_idle_connection_is_closed_after_its_answer():
 @pytest.mark.parametrize("at_once", [True, False])
 def test_the_next_request_has_its_own_time_too(at_once):
     first, second = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"GET /health HTTP/1.1\r\nx: y"
-    with served(connections=ConnectionLimits(header_seconds=0.2, idle_seconds=600)) as (url, _):
-        connection = connect(url, first + second if at_once else first)
-        heard = connection.recv(65536)
-        if not at_once:
-            connection.sendall(second)
-        heard += read_all(connection)
+    heard = b""
+    for seconds in TIMES:
+        with served(connections=ConnectionLimits(header_seconds=seconds, idle_seconds=600)) as (url, _):
+            connection = connect(url, first + second if at_once else first)
+            heard = connection.recv(65536)
+            if not at_once:
+                with contextlib.suppress(ConnectionError):
+                    connection.sendall(second)
+            heard += read_all(connection)
+        if heard.startswith(b"HTTP/1.1 200"):
+            break
     assert heard.count(b"HTTP/1.1 200") == 1
     assert heard.count(b"HTTP/1.1 408") == 1
 
@@ -106,8 +112,12 @@ def test_the_next_request_has_its_own_time_too(at_once):
 def test_a_body_that_nobody_reads_is_not_waited_for_either():
     """The answer has been sent before the body has come; the rest of the body is only thrown away."""
     head = b"POST /health HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n"
-    with served(connections=ConnectionLimits(header_seconds=0.2, idle_seconds=600)) as (url, _):
-        heard = read_all(connect(url, head, b"x" * 10))
+    heard = b""
+    for seconds in TIMES:
+        with served(connections=ConnectionLimits(header_seconds=seconds, idle_seconds=600)) as (url, _):
+            heard = read_all(connect(url, head, b"x" * 10))
+        if heard.startswith(b"HTTP/1.1 405"):
+            break
     assert heard.startswith(b"HTTP/1.1 405")
     assert heard.count(b"HTTP/1.1") == 1
 
@@ -126,18 +136,26 @@ def test_a_client_that_does_not_read_its_answer_is_cut_off():
 @pytest.mark.parametrize("extra", ["", "connection: close\r\n"])
 def test_a_client_that_reads_slowly_gets_its_whole_answer(extra):
     """For longer than a client may take that does not read at all, or that sends nothing."""
-    half = ConnectionLimits(header_seconds=0.5, idle_seconds=0.5, stalled_seconds=0.5)
-    with served(connections=half) as (url, _), socket.socket() as connection:
+    assert any(read_slowly(seconds, extra) >= SLOW_SIZE for seconds in (0.5, 5.0))
+
+
+SLOW_SIZE = 12_000_000
+
+
+def read_slowly(seconds: float, extra: str) -> int:
+    """How much comes if a client reads for twice the time that it may stand still, and never stands still."""
+    limited = ConnectionLimits(header_seconds=seconds, idle_seconds=seconds, stalled_seconds=seconds)
+    with served(connections=limited) as (url, _), socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         host, port = url.rpartition("/")[2].split(":")
         connection.connect((host, int(port)))
-        connection.sendall(post(call("large", size=12_000_000), extra=extra))
+        connection.sendall(post(call("large", size=SLOW_SIZE), extra=extra))
         size, pace = 0, threading.Event()
-        while size < 12_000_000:
-            part = connection.recv(65536)
-            assert part, size
-            size += len(part)
-            pace.wait(0.005)
+        with contextlib.suppress(ConnectionError):
+            while size < SLOW_SIZE and (part := connection.recv(65536)):
+                size += len(part)
+                pace.wait(seconds / 100)
+        return size
 
 
 @pytest.mark.parametrize("size", [65_336, 65_537, 5_000_000])
@@ -333,7 +351,10 @@ def test_the_limits_are_settings(tmp_path):
     settings = {"HEADER_TIMEOUT": "0.2", "IDLE_TIMEOUT": "0.3", "BODY_TIMEOUT": "0.2", "MAX_CONNECTIONS": "1"}
     with spawn_server(tmp_path, ":", **settings) as url:
         assert read_all(connect(url, b"GET /health HTTP/1.1\r\n")).startswith(b"HTTP/1.1 408")
-        assert read_all(connect(url, b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        heard = b""
+        for _ in range(20):  # a busy machine may let it wait longer than it has time
+            heard = heard or read_all(connect(url, b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"))
+        assert heard.startswith(b"HTTP/1.1 200")
         assert read_all(connect(url, post(request("ping"), length=99))).startswith(b"HTTP/1.1 408")
         first = connect(url)
         assert is_healthy(url)

@@ -264,3 +264,13 @@ def test_a_slow_look_up_of_one_caller_keeps_no_other_request_waiting():
             assert (await calling).status_code == 200
 
     asyncio.run(ask())
+
+
+def test_a_resource_that_is_not_there_has_the_status_of_its_era():
+    app = HttpApp(Workshop())
+    for message, status, code in (
+        (request("resources/read", {"uri": "a:b"}), 200, -32002),
+        (modern("resources/read", {"uri": "a:b"}), 400, -32602),
+    ):
+        response = post(app, message)
+        assert (response.status_code, response.json()["error"]["code"]) == (status, code)

@@ -11,6 +11,8 @@ from tokonoma.core.clock import now
 from tokonoma.journal.verify import verify
 from tokonoma.server.mcp.session import StdioSession
 
+pytestmark = pytest.mark.migrated
+
 ELSEWHERE = "192.0.2.7"
 
 
@@ -110,7 +112,7 @@ def test_a_stdio_client_with_a_revoked_key_is_in_the_journal(door):
     session.handle_line(json.dumps(PING).encode())
     assert b"error" in answers[0]
     (entry,) = door.read_journal()
-    assert (entry["transport"], entry["code"], entry["tool"]) == ("stdio", "missing.unknown_key", "stdio")
+    assert (entry["transport"], entry["code"], entry["tool"]) == ("stdio", "missing.unknown_credential", "stdio")
 
 
 def test_public_metrics_need_no_key_but_the_right_host(open_door):

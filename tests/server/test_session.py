@@ -11,6 +11,9 @@ from server.memory import Talk
 
 from tokonoma.server.mcp.session import LineBuffer
 
+CAPABILITIES = {
+    "tools": {}, "resources": {"subscribe": True, "listChanged": True}, "prompts": {}, "completions": {},
+}  # fmt: skip
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "2"}}
 SERVER = {"name": "workshop", "title": "The Workshop", "version": "1.2.3"}
 
@@ -32,7 +35,7 @@ def test_initialize_agrees_on_a_version(asked, agreed):
     result = talk.ask(request("initialize", {**INITIALIZE, "protocolVersion": asked}))["result"]
     assert result == {
         "protocolVersion": agreed,
-        "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        "capabilities": CAPABILITIES,
         "serverInfo": SERVER,
         "instructions": "Call echo first.",
     }
@@ -43,7 +46,7 @@ def test_discover():
     result = Talk().ask(modern("server/discover"))["result"]
     assert result == {
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        "capabilities": CAPABILITIES,
         "instructions": "Call echo first.",
         "resultType": "complete",
         "ttlMs": 60_000,
@@ -104,8 +107,9 @@ def test_a_resource_that_is_not_there_in_the_words_of_each_era():
 
 def test_unknown_methods_are_not_found_and_unknown_notifications_ignored():
     talk = Talk()
-    for method in ("completion/complete", "logging/setLevel", "resources/subscribe", "tasks/get", "x"):
-        assert talk.ask(request(method))["error"] == {"code": -32601, "message": "Method not found", "data": method}
+    for write, other in ((request, "subscriptions/listen"), (modern, "resources/subscribe")):
+        for method in (other, "logging/setLevel", "tasks/get", "resources/check", "x"):
+            assert talk.ask(write(method))["error"] == {"code": -32601, "message": "Method not found", "data": method}
     talk.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
     talk.say({"jsonrpc": "2.0", "method": "notifications/anything", "params": {"x": 1}})
     talk.say({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "echo"}})  # without an id nobody is asked

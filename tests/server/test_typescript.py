@@ -20,7 +20,6 @@ def session(*target: str):
     return json.loads(done.stdout)
 
 
-@pytest.mark.xdist_group("node")
 @pytest.mark.parametrize("kind", ["stdio", "http"])
 @pytest.mark.parametrize("era", ["handshake", "2026-07-28"])
 def test_a_full_session(kind, era):

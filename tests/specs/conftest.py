@@ -4,11 +4,36 @@ from collections.abc import Callable, Generator
 
 import pytest
 from click.testing import CliRunner
+from conftest import SOAK
 from specs.items_client import Items, items_of
 from talk import Http, Lines, Talk
 
 from tokonoma.app import App
 from tokonoma.cli.program import program
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The transport and the database do not know of each other: of the four pairs, three are tried in `make test`."""
+    if SOAK:
+        return
+    left_out = [
+        item
+        for item in items
+        if isinstance(item, pytest.Function)
+        and hasattr(item, "callspec")
+        and item.callspec.params.get("talk") == "http"
+        and item.callspec.params.get("database_url") == "postgresql"
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """On PostgreSQL it has its tables already: to make them takes longer than many a test."""
+    return request.getfixturevalue("sqlite_at" if request.param == "sqlite" else "migrated_postgres_at")
 
 
 @pytest.fixture

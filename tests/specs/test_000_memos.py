@@ -222,3 +222,14 @@ def app_owner_save(app) -> str:
     from talk import Lines
 
     return save(Lines(app), namespace="/private", content="the owner's")["memo_id"]
+
+
+def test_an_expiry_is_removed(talk, frozen_clock):
+    memo = talk.call("memory", "save", content="the code of the door", ttl_seconds=60)
+    assert memo["expires_at"]
+    changed = talk.call("memory", "save", memo_id=memo["memo_id"], expires_at="never")
+    assert "expires_at" not in changed
+    frozen_clock.advance(3_600_000)
+    assert talk.call("memory", "get", memo_id=memo["memo_id"])["content"] == "the code of the door"
+    new = talk.refused("memory", "save", content="x", expires_at="never", ttl_seconds=60)
+    assert new["code"] == "INVALID_ARGUMENT"

@@ -58,7 +58,7 @@ def test_no_client_can_purge(app):
 
 
 def test_more_than_a_page_goes_page_by_page(app, later, monkeypatch):
-    monkeypatch.setattr("tokonoma.modules.memory.save._PURGE_PAGE", 7)
+    monkeypatch.setattr("tokonoma.modules.memory.delete._PURGE_PAGE", 7)
     talk = Lines(app)
     talk.call("memory", "save", memos=[{"content": f"tea {n}", "ttl_seconds": 1} for n in range(20)])
     talk.call("memory", "save", content="stays")

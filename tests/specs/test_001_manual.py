@@ -64,6 +64,7 @@ def test_lists_name_manuals_files_and_headings(talk, manuals):
         ("data.json", "json"), ("fees.md", "md"), ("terms.md", "md"),
     ]  # fmt: skip
     nodes = talk.call("manual", "toc", manual_id="rules")["items"]
+    assert len(nodes[0].pop("hash")) == 8
     assert nodes[0] == {
         "kind": "json_file", "node_id": "data.json#L1", "path": "data.json", "title": "data.json", "level": 0,
         "parent_id": None, "line_start": 1, "line_end": 1,
@@ -75,7 +76,7 @@ def test_lists_name_manuals_files_and_headings(talk, manuals):
 def test_find_answers_with_figures_and_hits_with_places(talk, manuals):
     found = talk.call("manual", "manual_find", query="返品について網羅的に取得して", manual_id="rules")
     summary = found["summary"]
-    assert set(summary) == {*SUMMARY, "hidden_by_policy"}
+    assert set(summary) - {"pending_vectors"} == {*SUMMARY, "hidden_by_policy"}
     assert summary["scanned_files"] == 3
     assert summary["scanned_nodes"] + summary["unscanned_sections_count"] == 7
     assert len(json.dumps(found, ensure_ascii=False)) < 1500
@@ -101,11 +102,14 @@ def test_hits_by_file_say_the_same_in_less(talk, manuals):
     assert all(len(each["signals"]) == 1 for each in listed["items"])
     grouped = talk.call("manual", "hits", **proposed, by="file")
     assert grouped["total"] == listed["total"]
-    said = {(each["ref"]["path"], *section) for each in grouped["items"] for section in each["sections"]}
-    assert said == {
-        (each["ref"]["path"], each["ref"]["start_line"], each["title"], each["score"]) for each in listed["items"]
-    }
-    assert len(json.dumps(grouped)) < 0.5 * len(json.dumps(listed))
+    said = [(each["ref"]["path"], *section) for each in grouped["items"] for section in each["sections"]]
+    told = [
+        (ref["path"], ref["start_line"], each["title"], each["score"], ref["hash"], each["lines"], each.get("more", 0))
+        for each in listed["items"]
+        for ref in [each["ref"]]
+    ]
+    assert sorted(said) == sorted(told)
+    assert len(json.dumps(grouped)) < 0.7 * len(json.dumps(listed))
     gaps = talk.call("manual", "hits", trace_id=found["trace_id"], kind="gaps", by="file")["items"]
     assert {"title", "reason"} <= set(gaps[0])
 
@@ -129,13 +133,14 @@ def test_one_of_two_words_is_another_topic(talk, manuals):
 
 
 def test_contradictions_gaps_and_what_to_do_next_are_told(talk, manuals):
+    (manuals / "rules" / "more.md").write_text("# 返品の通知\n利用者は返品を14日前に通知する。\n", encoding="utf-8")
     found = talk.call("manual", "find", query="返品", manual_id="rules", must_include=["深海魚"])
     summary, trace_id = found["summary"], found["trace_id"]
-    assert summary["conflict_count"] >= 1
+    assert summary["conflict_count"] == 1
     conflicts = talk.call("manual", "hits", trace_id=trace_id, kind="conflicts")["items"]
     assert any("30 日" in each["reason"] and "14 日" in each["reason"] for each in conflicts)
     gaps = {each["title"] for each in talk.call("manual", "hits", trace_id=trace_id, kind="gaps")["items"]}
-    assert {"深海魚", "nothing.md"} <= gaps
+    assert gaps == {"深海魚", "nothing.md"}
     assert {"resolve_conflicts", "fill_gaps"} <= {action["intent"] for action in found["next_actions"]}
     assert all(set(action) == {"type", "intent", "confidence", "params"} for action in found["next_actions"])
 
@@ -361,7 +366,7 @@ def test_large_and_broken_files_are_told_of_and_stop_nobody(talk, manuals):
         file.truncate(17 * 2**20)
     found = talk.call("manual", "find", query="返品", manual_id="rules")["summary"]
     assert found["cutoff_reason"] == "hard_limit"
-    assert found["unscanned_sections_count"] == 1
+    assert found["left_out_files"] == {"encoding": 1, "too_large": 1}
     problems = {each["path"]: each.get("problem") for each in talk.call("manual", "ls", manual_id="rules")["items"]}
     assert "UTF-8" in problems["broken.md"]
     assert problems["huge.md"]

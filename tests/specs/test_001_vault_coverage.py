@@ -16,8 +16,17 @@ MERMAID = """flowchart TD
     B -->|no| D[Fix it]  %% source_lines: 4-5
     D --> B %% source_lines: 6
     %% source_lines: 7
-    X[Nobody comes here] --> Y[Nor here]
+    X[Nobody comes here] --> Y[The attic]
     Z["No evidence (yet)"]
+"""
+
+FLOW = """The flow starts with a question.
+Start: is it ready?
+If it is ready, ship it.
+Otherwise the flow goes on.
+If it is not ready, fix it.
+If you fix it, ask again whether it is ready.
+Nobody comes here or into the attic.
 """
 
 
@@ -163,12 +172,14 @@ def test_a_walk_goes_on_with_what_was_not_read_yet(talk, root):
     assert (step["round"], step["applied_range"]["start_line"]) == ("unread", 31)
 
 
-def test_another_content_begins_anew_and_an_old_cursor_is_a_conflict(talk, root):
+def test_another_content_goes_on_with_its_own_lines_and_an_old_cursor_is_a_conflict(talk, root):
     (root / "a.txt").write_text(lines(100))
     step = talk.call("vault", "scan", path="a.txt")
     (root / "a.txt").write_text(lines(120))
     assert code(talk, "scan", path="a.txt", cursor=step["next_cursor"]) == "conflict"
-    assert talk.call("vault", "scan", path="a.txt")["applied_range"]["start_line"] == 1
+    assert (
+        talk.call("vault", "scan", path="a.txt")["applied_range"]["start_line"] == 81
+    )  # the lines before are the same
     (root / "b.txt").write_text("x\n")
     assert code(talk, "scan", path="b.txt", cursor=step["next_cursor"]) == "invalid_parameter"
     assert code(talk, "scan", path="a.txt", cursor="x") == "invalid_parameter"
@@ -191,6 +202,7 @@ def test_a_line_longer_than_an_answer_is_walked_in_pieces(talk, root):
 
 def test_coverage_merges_ranges_and_says_what_is_left(talk, root):
     (root / "a.txt").write_text(lines(100))
+    walked(talk, path="a.txt")
     told = talk.call(
         "vault",
         "coverage",
@@ -221,26 +233,33 @@ def test_coverage_of_nothing_is_whole_and_wrong_ranges_are_refused(talk, root):
 
 
 def test_the_audit_of_a_flowchart(talk, root):
-    (root / "source.txt").write_text(lines(10))
-    (root / "chart.md").write_text(f"# Flow\nsource_lines: 1-10\n\n```mermaid\n{MERMAID}```\n")
+    (root / "source.txt").write_text(FLOW)
+    (root / "chart.md").write_text(f"# Flow\nsource_lines: 1-7\n\n```mermaid\n{MERMAID}```\n")
+    walked(talk, path="source.txt")
     told = talk.value("artifact_audit", artifact_path="chart.md", source_path="source.txt")
     assert {each["title"] for each in told["rootless"]} == {"No evidence (yet)"}
-    assert {each["title"] for each in told["orphan"]} == {"Nobody comes here", "Nor here", "No evidence (yet)"}
+    assert {each["title"] for each in told["orphan"]} == {"Nobody comes here", "The attic", "No evidence (yet)"}
     assert told["counts"] == {"rootless": 1, "orphan": 3, "one_way": 0}
     assert told["coverage_ratio"] == 1.0
+    assert (told["statuses"]["unsupported"], told["statuses"]["unread"]) == (1, 0)  # the one that cites nothing
+    assert {each["kind"] for each in told["judged"] if each["status"] == "weak"} <= {"edge"}
     assert told["needs_forced_full_scan"] is True
     assert told["next_actions"][0]["type"] == "vault_scan"
 
 
 def test_a_sound_artifact_needs_nothing(talk, root):
-    (root / "source.txt").write_text(lines(10))
-    sound = "# A\nsource_lines: 1-4\n- first (source_lines: 5-6)\n- second [L7-L10]\n"
+    (root / "source.txt").write_text(FLOW)
+    sound = (
+        "# The flow\nsource_lines: 1-4\n- If it is not ready, fix it (source_lines: 5)\n"
+        "- Nobody comes into the attic [L6-L7]\n"
+    )
     (root / "a.md").write_text(sound)
     walked(talk, path="source.txt")
     talk.call("vault", "audit", artifact_path="a.md", source_path="source.txt")
     told = talk.call("vault", "audit", artifact_path="a.md", source_path="source.txt")
     assert (told["coverage_ratio"], told["evidence_ratio"], told["elements"]) == (1.0, 1.0, 3)
     assert (told["needs_forced_full_scan"], told["reasons"]) == (False, [])
+    assert (told["statuses"]["supported"], told["judged"]) == (3, [])
     assert told["next_actions"][0]["intent"] == "vault_completed"
 
 

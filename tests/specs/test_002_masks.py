@@ -15,8 +15,10 @@ from tokonoma.app import App
 from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.call import Principal
 from tokonoma.core.module import ModuleInfo, ToolInfo
+from tokonoma.core.providers import SERVICE_NAMES
 
 BUILT_IN = ("system", "memory", "claims", "vault", "bridge", "items", "manual")
+SYSTEM = ("status", "where", "recent", "timeline", "related")
 REACHES: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"mask": [name]} for name in BUILT_IN},
     "memory only": {"modules": ["memory"]},
@@ -24,7 +26,7 @@ REACHES: dict[str, dict[str, Any]] = {
     "reading only": {"mask": ["*:write", "*:destroy"]},
     "no reading": {"mask": ["*:read"]},
     "all effects of a module": {"mask": ["items:read", "items:write", "items:destroy"]},
-    "each tool of a module": {"mask": ["system.status", "system.where", "system.recent"]},
+    "each tool of a module": {"mask": [f"system.{name}" for name in SYSTEM]},
     "some tools": {"mask": ["items.get_items", "vault.read", "memory.relation.save", "claims.policy.get"]},
     "nothing": {"mask": ["*"]},
 }
@@ -50,6 +52,10 @@ class Pair:
         infos = {info.name: info for info in whole.app.registry._known.infos.values()}
         visible = {info.name: info for info in whole.app.registry.visible_modules(principal)}
         lacking.app.registry.replace_modules([infos["gateway"], *visible.values()])
+        # Services that are not connected are named to those who could use them.
+        lacking.app.registry._disabled = frozenset(
+            name for name in SERVICE_NAMES if not principal.reach.sees_module(name)
+        )
         self.hidden = list(_list_hidden(infos, visible))
 
     def ask(self, method: str, **params: Any) -> str:

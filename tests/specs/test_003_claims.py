@@ -107,7 +107,7 @@ def test_the_examples_of_the_specification(talk):
 def test_a_policy_comes_into_force_right_after_an_update(app, tmp_path, database_url, monkeypatch):
     """The tables of a module that has records are not up to date yet, and nobody has asked it for anything."""
     Lines(app).call("memory", "save", memos=[{"title": "茶", "content": "茶は八十八夜に摘む"}])
-    loaded = app._load_module
+    loaded = app.registry._load
 
     def updated(source):
         module = loaded(source)

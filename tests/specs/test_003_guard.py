@@ -16,7 +16,7 @@ from tokonoma.core.reach import Reach
 from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.rules import find_hidden_kinds, find_tags
 
-POLICIES = 3_334 if SOAK else 33  # each for three callers, who ask three questions: 10 002 cases
+POLICIES = 3_334 if SOAK else 24  # each for three callers, who ask three questions: 10 002 cases
 ASKED = 3
 TAGS = ["answer:task", "tool:mail", "tool:*", "hr:read", "*"]
 MODULES = ["memory", "claims", "items", "manual", "vault"]
@@ -63,8 +63,11 @@ def world(app) -> World:
 def test_every_reading_tool_of_every_module_is_asked_and_tells_of_records(world):
     """A tool that is added to a module and not to the questions fails here; one that shows nothing proves nothing."""
     assert set(QUESTIONS) == set(READS)
-    tries = range(40)  # whom it asks about is drawn by lot
-    silent = {path for path in READS if not any("mk0" in asked(world, world.talk, path, set()) for _ in tries)}
+    silent: set[str] = set()
+    for path in READS:
+        tries = range(5 if path in TELLS_NO_TEXT else 40)  # whom it asks about is drawn by lot
+        if not any("mk0" in asked(world, world.talk, path, set()) for _ in tries):
+            silent.add(path)
     assert silent == TELLS_NO_TEXT
 
 

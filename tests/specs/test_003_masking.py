@@ -7,6 +7,7 @@ from policy.houses import enforce, key
 from talk import Http, Lines
 
 from tokonoma.policy.current import read_for_index
+from tokonoma.policy.masking import CallMasks
 
 BODY = "\n".join(f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ{line:02d}xYz" for line in range(30))
 PEM = f"-----BEGIN PRIVATE KEY-----\n{BODY}\n-----END PRIVATE KEY-----\n"
@@ -106,6 +107,46 @@ def test_replacing_tells_nothing_of_what_is_hidden(app, bot):
     told = bot.call("vault", "replace", path="a.md", find="mail", replace="post", max_replacements=5)
     assert (told["replaced"], told["remaining"]) == (2, 0)
     assert (place(app, "vault") / "a.md").read_text() == f"# Taro\npost {MAIL} and post again\n"
+
+
+def test_changing_items_tells_nothing_of_their_hidden_tags(app, bot):
+    """The arguments of a change are stored as they are, so they are not masked: they must not be compared."""
+    owner = Lines(app)
+    owner.call("items", "create_item", type="issues", title="call back", content="x", tags=[f"for {MAIL}", "phone"])
+    for guess in (f"for {MAIL}", f"FOR {MAIL.upper()}"):
+        assert bot.refused("items", "rename_tag", tag=guess, to="new")["code"] == 1001
+        assert bot.refused("items", "claim_item", tag=guess)["code"] == 1001
+        for query in (f'tag:"{guess}"', f'tag:phone tag:"{guess}"'):
+            found = bot.call("items", "bulk_update", query=query, data={"priority": "HIGH"}, dry_run=True)
+            assert found["items"] == [], query
+    without = bot.call("items", "bulk_update", query=f'tag:phone -tag:"for {MAIL}"', data={"priority": "HIGH"})
+    assert without["updated"] == 1  # as the bot sees it, it has no such tag
+    assert bot.call("items", "rename_tag", tag="PHONE", to="mobile") == {"tag": "mobile", "items": 1}
+    assert bot.call("items", "claim_item", tag="mobile")["assignee"]
+    enforce(app, "version: 2")
+    assert owner.call("items", "get_items", tag="mobile")["items"][0]["tags"] == [f"for {MAIL}", "mobile"]
+
+
+def test_a_file_with_nothing_to_hide_is_looked_through_once(app, bot, monkeypatch):
+    """Until its text or the policy changes."""
+    vault = place(app, "vault")
+    (vault / "plain.md").write_text("nothing here\n")
+    (vault / "mail.md").write_text(f"mail {MAIL}\n")
+    looked: list[str] = []
+    mask_text = CallMasks.mask_text
+    monkeypatch.setattr(
+        CallMasks, "mask_text", lambda self, text, *rest: looked.append(text) or mask_text(self, text, *rest)
+    )
+    for _ in range(2):
+        assert [each["text"] for each in bot.call("vault", "search", query="n")["items"]] == ["nothing here"]
+    assert bot.call("vault", "read", path="plain.md", full=True)["text"] == "nothing here\n"
+    assert set(looked) == {f"mail {MAIL}\n"}
+    (vault / "plain.md").write_text(f"now {MAIL} here\n")
+    assert bot.call("vault", "search", query="now")["items"][0]["text"] == "now [masked:email] here"
+    enforce(app, "version: 3")
+    assert MAIL in bot.call("vault", "search", query="now")["items"][0]["text"]
+    enforce(app, MASKED.replace("version: 1", "version: 4"))
+    assert bot.call("vault", "search", query="now")["items"][0]["text"] == "now [masked:email] here"
 
 
 def test_only_the_owner_is_told_how_much_is_hidden(app):

@@ -15,8 +15,8 @@ from talk import Http, Lines
 
 from tokonoma.app import App
 
-POLICIES = 1_000 if SOAK else 6  # on each database
-ASKED = 60
+POLICIES = 1_000 if SOAK else 4  # on each database
+ASKED = 20 if SOAK else 60  # probes for each policy
 ONE = {
     " taro.yamada@example.jp": [("email", "pii")], " 090-1234-5678": [("phone", "pii")], "": [],
     " 4556 7375 8689 9855": [("card", "pii")],
@@ -27,11 +27,14 @@ OTHER = {
 }  # fmt: skip
 PEM = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n"
 GUESSES = [
-    "taro.yamada@example.jp", "hana.suzuki@example.jp", "taro", "yamada", "suzuki", "hana.s", "090-1234-5678",
-    "090", "8642", "4556 7375 8689 9855", "4556", "3207", "email", "phone", WORD, "MIIEtaro", "masked",
+    "taro.yamada@example.jp", "hana.suzuki@example.jp", "taro", "yamada", "suzuki", "hana.s", "山田", "すずき",
+    "090-1234-5678", "090", "8642", "4556 7375 8689 9855", "4556", "3207", "email", "phone", WORD, "MIIEtaro", "masked",
 ]  # fmt: skip
-_IDS = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{16,64}\b|\b[a-z]{2,4}_[0-9a-f]{16,40}\b")
-_TIMES = re.compile(r'\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=cursor": ")[^"]+')
+_IDS = re.compile(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b[0-9a-f]{16,64}\b|\b[a-z]{2,4}_[0-9a-f]{16,40}\b"
+    r'|(?<="version": ")[0-9a-f]{8}\b'  # of a file in the vault: its content's (ADR 0040), unlike hashes of sections
+)
+_TIMES = re.compile(r'\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=[cC]ursor": ")[^"]+')
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -81,15 +84,23 @@ def ask_all(world: World, talk: Http, rng: random.Random) -> list[tuple[str, str
 
     def ask(which: str, /, **params) -> None:
         module, _, tool = which.partition(".")
-        told = talk.tool("call", module=module, tool_name=tool, params=params)
+        meta = {"module": module, "tool_name": tool, "params": params}
+        told = talk.tool("call", **meta) if tool else talk.tool(which, **params)
+        if which == "system.timeline" and params.get("modules") == ["manual"] and "structuredContent" in told:
+            told["structuredContent"]["items"].sort(key=lambda each: each["address"])
         asked.append((f"{which} {json.dumps(params, ensure_ascii=False)[:300]}", normalize(told)))
 
-    for path in rng.sample(READS, len(READS)):
+    # In the full count each policy is asked about by a third of the tools: 667 policies for each of them.
+    for path in rng.sample(READS, len(READS) // 3 if SOAK else len(READS)):
         if not path.startswith("system."):
             ask(path, **world.question(path, talk))
     for _ in range(ASKED):
         which, params = rng.choice(list_probes(world, rng))
         ask(which, **params)
+    for name in ("", "recent", "recent/memory", "namespaces", "namespaces/n", "vault/who.md", "vault/key.md#L4-L6",
+                 "manual/book", "manual/book/who.md#L1-L9", f"memory/{world.one('memory')}"):  # fmt: skip
+        told = talk.ask("resources/read", uri=f"tokonoma://{name}") if name else talk.ask("resources/list")
+        asked.append((f"tokonoma://{name}", normalize({"content": told})))
     return asked
 
 
@@ -100,19 +111,44 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
     section = {"manual_id": "book", "path": "key.md", "start_line": rng.randint(1, 6)}
     scope, size = rng.choice(["snippet", "section", "sections"]), rng.randint(20, 400)
     mode, loose = rng.choice(["hybrid", "text", "vector"]), rng.choice(["plain", "loose"])
-    order = rng.choice(["asc", "desc"])
+    order, since = rng.choice(["asc", "desc"]), {"since": "2000-01-01"}
     window = {"offset": rng.randint(0, 40), "max_characters": 12}
     return [
+        # A text of its own each time: what the answer compares it with is what is hidden.
+        ("remember", {"text": f"長い {guess} {rng.random()}", "kind": rng.choice(["memo", "task"])}),
+        ("remember", {"text": f"{guess} first", "kind": rng.choice(["memo", "task"])}),
+        ("search", {"query": guess, "k": 50}),
+        ("search", {"query": WORD, "k": rng.randint(1, 9)}),
+        ("fetch", {"id": world.address(), "offset": rng.randint(0, 40)}),
+        ("fetch", {"id": f"tokonoma://{rng.choice(['vault', 'manual/book'])}/{rng.choice(['key', 'who'])}.md"}),
+        # Files have the time of the disk, which is not the same in both houses.
+        ("system.timeline", {**since, "modules": ["memory", "claims", "items"], "limit": rng.randint(1, 20)}),
+        ("system.timeline", {**since, "modules": ["manual"]}),
+        ("system.related", {"address": world.address(), "limit": 100}),
         ("memory.search", {"query": guess, "mode": mode, "explain": True, **everywhere}),
+        ("memory.search", {"query": guess, "minimum_score": rng.choice([0.1, 0.3, 0.6]), **everywhere}),
         ("memory.search", {"metadata_filter": {"mail": mail}, **everywhere}),
+        ("memory.search", {"query": guess, "valid_at": "2026-01-01", "detail": "full", **everywhere}),
         ("memory.list", {"thread": f"thread {guess}", "namespace": "/"}),
+        ("memory.list", {"valid_at": "2026-01-01", "namespace": "/"}),
+        ("memory.search", {"thread": f"thread {guess}", "query": WORD, **everywhere}),
+        ("memory.search", {"metadata_filter": {"thread": guess}, **everywhere}),
+        ("memory.list", {"metadata_filter": {"mail": mail}, "namespace": "/", "state": rng.choice(["kept", "trash"])}),
+        ("memory.list", {"namespace": "/", "sort": "title", "order": order, "limit": rng.randint(1, 5)}),
+        ("memory.duplicates", {"namespace": "/", "minimum_similarity": rng.choice([0.5, 0.8, 1]), "limit": 50}),
         ("memory.get", {"memo_id": world.one("memory"), **window}),
+        ("memory.history", {"memo_id": world.one("memory"), "version": 1, "offset": window["offset"]}),
         ("items.search_suggest", {"query": part}),
         ("items.search_items", {"query": f'"{guess}"'}),
         ("items.search_items", {"query": f"{WORD} NOT {part}"}),
         ("items.search_items", {"query": rng.choice([f"title:{part}", f"-title:{part}", f'tag:"{guess}"'])}),
         ("items.search_items", {"query": rng.choice(["is:open", WORD]), "sort": "title", "order": order}),
         ("items.get_items", {"sort": "title", "order": order, "limit": rng.randint(1, 5)}),
+        (
+            "items.bulk_update",
+            {"query": rng.choice([f'tag:"t {guess}"', f"-title:{part}"]), "data": {}, "dry_run": True},
+        ),
+        ("items.search_items_by_tag", {"tag": f"t {rng.choice([guess, guess.upper()])}"}),
         ("items.get_tags", {"limit": rng.randint(1, 5)}),
         ("items.get_stats", {}),
         ("memory.namespaces", {"limit": rng.randint(1, 5)}),
@@ -127,6 +163,8 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
         ("vault.read", {"path": "key.md", "full": True, "limits": {"max_chars": size}}),
         ("vault.scan", {"path": rng.choice(["key.md", "who.md"])}),
         ("manual.find", {"query": guess}),
+        ("manual.search", {"query": part, "mode": loose, "limit": 200}),
+        ("manual.search", {"query": re.escape(part), "mode": "regex", "limit": 200}),
         ("manual.read", {"ref": section, "scope": scope, "limits": {"max_chars": size}}),
     ]
 
@@ -140,6 +178,8 @@ def normalize(told) -> str:
     """The answer with ids and hashes replaced in the order in which they come, and without times and cursors."""
     seen: dict[str, str] = {}
     answer = told.get("structuredContent", told.get("content"))
+    if isinstance(answer, dict):
+        answer.pop("not_yet_embedded", None)  # files that a question has indexed again: by the worker's time, too
     text = _TIMES.sub("<>", json.dumps(answer, ensure_ascii=False, sort_keys=True))
     return _IDS.sub(lambda found: seen.setdefault(found[0], f"<{len(seen)}>"), text)
 
@@ -159,6 +199,15 @@ def policy_of(rng: random.Random, number: int) -> str:
     )
 
 
+def wait_for_vectors(app: App) -> None:
+    """Which records wait for their vectors depends on the worker's time, and what is found by meaning on them."""
+    talk = Lines(app)
+    talk.call("manual", "list")
+    talk.call("vault", "ls")
+    while any(each["waiting"] for each in talk.call("system", "status")["vectors"]):
+        talk.call("memory", "search", query=WORD)
+
+
 @pytest.mark.soak
 def test_answers_do_not_depend_on_what_is_hidden(frozen_clock, houses):
     worlds = [
@@ -171,7 +220,7 @@ def test_answers_do_not_depend_on_what_is_hidden(frozen_clock, houses):
         yaml, seed = policy_of(rng, number), rng.getrandbits(32)
         for app in houses:
             enforce(app, yaml)
-            Lines(app).call("memory", "search", query=WORD)  # vectors of what was changed are made now
+            wait_for_vectors(app)
         one, other = (ask_all(*each, random.Random(seed)) for each in zip(worlds, bots, strict=True))
         for (question, first), (_, second) in zip(one, other, strict=True):
             assert first == second, f"{yaml}\n{question}\n{find_difference(first, second)}"

@@ -23,6 +23,11 @@ WHOLE = {
         "hybrid": {"alpha": 0.65, "k_txt": 48, "k_vec": 96, "k_final": 12},
         "rerank": {"use_quality": False, "recency": {"half_life_days_by_kind": {"fact": 1}}},
     },
+    "tools": [
+        {"caller": "key:ci*", "tool": "memory.save", "verdict": "allow"},
+        {"tool": "github.*", "effect": "destroy", "account": "work", "verdict": "deny"},
+        {"effect": "write", "verdict": "ask"},
+    ],
 }  # fmt: skip
 WRONG = [
     None, True, 0, -1, 5, 1.5, 10**400, 1e308, "", "x", "*", "[", "\x00", "\x1b[2J", "日本", "a" * 3000, [], {}, [[]],
@@ -42,6 +47,25 @@ TEXTS = {
     ),
     "an unknown module in labels": ("labels:\n  - { module: memroy, class: pii }", 3, "labels[0].module"),
     "an unknown module in masks": ("masks:\n  - { module: files, kinds: [secret] }", 3, "masks[0].module"),
+    "tools is a mapping": ("tools: { memory.save: ask }", 2, "tools"),
+    "a rule about tools without a verdict": ("tools:\n  - { tool: memory.save }", 3, "tools[0]"),
+    "a rule about no tool": ("tools:\n  - { caller: owner, verdict: ask }", 3, "tools[0]"),
+    "a verdict that does not exist": ("tools:\n  - { tool: '*', verdict: maybe }", 3, "tools[0].verdict"),
+    "an effect that does not exist": ("tools:\n  - { effect: delete, verdict: ask }", 3, "tools[0].effect"),
+    "an unknown module in tools": ("tools:\n  - { tool: memroy.save, verdict: deny }", 3, "tools[0].tool"),
+    "an unknown tool": ("tools:\n  - { tool: memory.sav, verdict: deny }", 3, "tools[0].tool"),
+    "a module without its tools": ("tools:\n  - { tool: memory, verdict: deny }", 3, "tools[0].tool"),
+    "the tool that passes calls on": ("tools:\n  - { tool: gateway.call, verdict: deny }", 3, "tools[0].tool"),
+    "an account of a module that has none": (
+        "tools:\n  - { tool: memory.*, account: work, verdict: ask }", 3, "tools[0].account",
+    ),
+    "a caller without a name": ("tools:\n  - { caller: '', tool: '*', verdict: ask }", 3, "tools[0].caller"),
+    "an unknown key of a rule about tools": (
+        "tools:\n  - { tool: '*', verdict: ask, until: x }", 3, "tools[0].until",
+    ),
+    "a rule that is never used": (
+        "tools:\n  - { tool: memory.*, verdict: allow }\n  - { tool: memory.delete, verdict: deny }", 4, "tools[1]",
+    ),
     "callers is a number": ("callers: 5", 2, "callers"),
     "callers is a list": ("callers: [a]", 2, "callers"),
     "a number without digits": ("scopes: { session: { max_tokens: !!int '' } }", 2, "scopes.session.max_tokens"),

@@ -71,7 +71,8 @@ def test_the_terminal_repairs_a_policy_that_cannot_be_read(app, terminal, tmp_pa
 def test_a_write_that_meets_the_broken_policy_first_says_so_too(app):
     owner = Lines(app)
     owner.call("memory", "save", content="the roof leaks")  # the policy is cached for a second now
-    cached = app.policies.get_active()
+    app.policies.get_active()
+    cached = app.policies._current
     break_policy(app, "no YAML")
-    app.policies._active, app.policies._cached_until = cached, 10**12
+    app.policies._current, app.policies._cached_until = cached, 10**12
     assert owner.refused("memory", "save", content="x")["code"] == "POLICY_MISSING"

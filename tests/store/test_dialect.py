@@ -1,5 +1,7 @@
 """One SQL text for both databases: what is translated, and what is left alone."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,3 +117,14 @@ def test_a_list_of_numbers_is_one_parameter(database):
         told = tx.rows("select n from t where n in ({numbers}) order by n", numbers=f"[3, 9, {2**62}]")
         assert told == [(3,), (2**62,)]
         assert tx.rows("select n from t where n in ({numbers})", numbers="[]") == []
+
+
+def test_a_list_of_texts_is_one_parameter_and_a_column_is_sorted_by_code_point(database):
+    texts = ["/a", "/a-b", "/a/b", "/a0", "/B", "床's", 'qu"ote']
+    with database.writing() as tx:
+        tx.run("create table t (word text not null)")
+        tx.run_many("insert into t (word) values (:word)", [{"word": word} for word in texts])
+        told = tx.rows("select word from t where word in ({texts})", texts=json.dumps(["床's", 'qu"ote', "none"]))
+        assert {word for (word,) in told} == {"床's", 'qu"ote'}
+        told = tx.rows("select word from t where word {by_code_point} >= '/a' order by word {by_code_point}")
+        assert [word for (word,) in told] == ["/a", "/a-b", "/a/b", "/a0", 'qu"ote', "床's"]

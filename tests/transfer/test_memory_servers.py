@@ -182,3 +182,17 @@ def test_what_is_none_of_them_is_refused(tmp_path, text):
 def test_an_export_of_nothing(tmp_path, value, kind):
     told = read(write_json(tmp_path / "x.json", value))
     assert (told.format, told.carried) == (kind, [])
+
+
+@pytest.mark.parametrize("key", ["date", "happened_at", "occurred_at", "event_date"])
+def test_the_date_of_a_memo_comes_from_its_metadata(tmp_path, key):
+    about = {key: "2024-02-29"}
+    service = {"export_metadata": {}, "memories": [{"content": "a", "content_hash": "h", "metadata": about}]}
+    assert read(write_json(tmp_path / "export.json", service)).memos["h"].date == "2024-02-29"
+    mem0 = [{"id": "m1", "memory": "a", "metadata": about, "created_at": "2024-07-20T00:00:00Z"}]
+    assert read(write_json(tmp_path / "mem0.json", mem0)).memos["m1"].date == "2024-02-29"
+
+
+def test_a_memo_without_such_a_key_has_no_date(tmp_path):
+    mem0 = [{"id": "m1", "memory": "a", "metadata": {"date": "soon"}, "created_at": "2024-07-20T00:00:00Z"}]
+    assert read(write_json(tmp_path / "mem0.json", mem0)).memos["m1"].date == ""

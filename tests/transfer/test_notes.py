@@ -204,3 +204,23 @@ def test_a_name_that_is_no_text_is_named(tmp_path):
     (tmp_path / os.fsdecode(b"\xff.md")).write_text("x")
     told = read(tmp_path, "obsidian")
     assert [why for _, why in told.lost] == ["Its name is not text."]
+
+
+def test_the_date_of_a_note_is_in_its_front_matter_or_its_name(tmp_path):
+    files(
+        tmp_path,
+        **{
+            "a.md": "---\ndate: 2024-03-05\n---\nThe roof was mended",
+            "2023-11-02.md": "Rain all day",
+            "b.md": "---\ndate: some day\n---\nNo date",
+            "c.md": "---\ndate: 2024-03-05T09:00:00+09:00\n---\nA time",
+        },
+    )
+    told = {memo.content: memo for memo in read(tmp_path, "obsidian").memos.values()}
+    assert {content: memo.date for content, memo in told.items()} == {
+        "The roof was mended": "2024-03-05",
+        "Rain all day": "2023-11-02",
+        "No date": "",
+        "A time": "2024-03-05T00:00:00.000Z",
+    }
+    assert told["The roof was mended"].metadata["date"] == "2024-03-05"  # for filters, as before

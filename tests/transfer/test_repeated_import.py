@@ -12,6 +12,8 @@ from tokonoma.auth.api_keys import build_reach
 from tokonoma.core.clock import now
 from tokonoma.transfer.model import MemoRecord, RelationRecord
 
+pytestmark = pytest.mark.migrated
+
 ONE, TWO = (str(uuid.UUID(int=number)) for number in (1, 2))
 OURS = MemoRecord(ONE, "/notes", "text", "t", {"a": 1}, "th", 1000, 2000, None, None, 3)
 THEIRS = MemoRecord(ONE, "/notes", "text", "t", {"a": 1, "imported_from": "obsidian", "imported_id": "x.md"})

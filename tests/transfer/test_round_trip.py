@@ -13,6 +13,8 @@ from tokonoma.transfer import markdown
 from tokonoma.transfer.model import MemoRecord, RelationRecord
 from tokonoma.transfer.notes import find_common_namespace
 
+pytestmark = pytest.mark.migrated
+
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # neither can be stored
 ODD = [
     "CON",
@@ -46,6 +48,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=6,
 )
+DATES = st.sampled_from(["", "", "2024-03-05", "1950-01-31", "2024-03-05T09:00:00.000Z"])
 TIMES = st.integers(0, 4_000_000_000_000)
 SPACES = st.lists(
     st.text(
@@ -68,6 +71,10 @@ MEMOS = st.builds(
     deleted_at=st.none() | TIMES,
     version=st.integers(1, 99),
     boundary=st.sampled_from(["public", "internal", "pii", "secret"]),
+    date=DATES,
+    valid_from=DATES,
+    valid_until=DATES,
+    supersedes=st.lists(st.uuids().map(str), max_size=2, unique=True),
 )
 
 

@@ -7,26 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tokonoma import __version__, catalogue
-from tokonoma.catalogue import plugins
-from tokonoma.catalogue.registry import GATEWAY, Registry
+from tokonoma import __version__
+from tokonoma.app.modules import ConnectedModules
+from tokonoma.app.policies import open_gate, open_policies
+from tokonoma.app.services import build_refresh_job, open_services
+from tokonoma.app.upstreams import open_upstreams
 from tokonoma.config.home import find_home, load_settings, open_tracer
+from tokonoma.config.settings import choose_language
 from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.clock import now
 from tokonoma.core.ids import uuid7
 from tokonoma.core.lazy import Lazy
 from tokonoma.core.log import set_level
-from tokonoma.core.module import Module
 from tokonoma.core.tracing import Tracer
 from tokonoma.pipeline.identify import CallerIdentifier
 from tokonoma.pipeline.run import CallRunner
 from tokonoma.pipeline.worker_pool import WorkerPool
+from tokonoma.server.access import AccessWatch
 from tokonoma.server.dispatch import ToolDispatcher
-from tokonoma.server.results import describe_error
+from tokonoma.server.resources import ChangeFeed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from tokonoma.app.changes import ChangeDetector
+    from tokonoma.app.exchange import RecordExchange
     from tokonoma.app.search import SearchEngine
     from tokonoma.app.server_info import ProcessInfo
     from tokonoma.auth.authenticate import Authenticator
@@ -37,7 +42,9 @@ if TYPE_CHECKING:
     from tokonoma.pipeline.run import Invoke, Stage
     from tokonoma.policy.current import CurrentPolicy
     from tokonoma.policy.reclassifier import Reclassifier
+    from tokonoma.services.connect import ServiceConnector
     from tokonoma.store.database import Database
+    from tokonoma.upstream.hub import UpstreamHub
 
 
 def read_environment() -> Mapping[str, str]:
@@ -55,6 +62,8 @@ class App:
         spans: Tracer | None = None,
         clock: Callable[[], int] = now,
     ) -> None:
+        # Searches multiply small matrices: with several threads for each, most of the time goes into waiting for them.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
         flags, environ = flags or {}, read_environment() if environ is None else environ
         self.home = find_home(flags.get("home"), environ)
         self.settings = load_settings(self.home, flags, environ)
@@ -63,25 +72,33 @@ class App:
         self.started_at = clock()
         self.observers: list[Observe] = []  # see every call after its journal entry
         self.spans = spans or open_tracer(self.settings)
-        # Plugins by the catalogues that were kept when they were enabled: entry points are not read at start.
-        watch = plugins.PluginWatch(self.home, catalogue.read_catalogue(catalogue.CATALOGUE_FILE))
-        disabled = frozenset(self.settings.get_names("modules_off"))
-        self.registry = Registry(watch.read_all(), self._load_module, self._prepare_tables, disabled, watch.poll)
         lock = threading.RLock()
         self._database = Lazy(self._open_database, lock)
+        self.modules = ConnectedModules(self, self._database)
+        self.registry = self.modules.open_registry()
         self._jobs = Lazy(self._open_jobs, lock)
         self._search = Lazy(self._open_search, lock)
-        self._policies = Lazy(self._open_policies, lock)
+        self._policies = Lazy(partial(open_policies, self), lock)
+        self.gate = Lazy(partial(open_gate, self), lock)
         self._reclassifier = Lazy(self._open_reclassifier, lock)
         self._journal = Lazy(self._open_journal, lock)
         self._server_info = Lazy(self._open_server_info, lock)
+        self._exchange = Lazy(self._open_exchange, lock)
         self._authenticator = Lazy(self._open_authenticator, lock)
+        self._changes = Lazy(self._open_changes, lock)
+        self._services = Lazy(partial(open_services, self), lock)
+        self._upstreams = Lazy(partial(open_upstreams, self), lock)
+        self.feed = ChangeFeed(lambda uris: self._changes().has_changed(uris), lambda job: self.jobs.start(job))
+        self.observers.append(self.feed.observe)
         self.pool = WorkerPool(self.settings.get_int("workers"))
         self.calls = CallRunner(self.pool, self._build_pipeline, self.registry.writes)
         self.identify = CallerIdentifier(self._authenticator, self._record_refusal)
+        self.access = AccessWatch(self.identify.renew, self._jobs)
+        direct, surface = self.settings.get_names("direct"), self.settings.get_text("surface")
         self.dispatcher = ToolDispatcher(
-            __version__, self.registry, self.calls.submit, self.identify, self.settings.get_names("direct"), self.spans
-        )
+            __version__, self.registry, self.calls.submit, self.identify, direct, self.spans, self.feed,
+            choose_language(self.settings, environ), surface, self.access,
+        )  # fmt: skip
         self._closers: list[Callable[[], None]] = []
 
     # The pipeline, built by the first call
@@ -102,17 +119,19 @@ class App:
         from tokonoma.pipeline.parse import parse
         from tokonoma.pipeline.trace import trace
 
-        registry, policies, watch = self.registry, self.policies, DeadlineWatch()
+        registry, policies, gate, watch = self.registry, self.policies, self.gate(), DeadlineWatch()
         stages = [
             trace(self.spans),
             identify(self.identify, self._record_refusal),
             journal(self.journal.record, self.observers),
             mask_errors(policies.get_active),
-            choose(registry.find_tool),
+            choose(registry.find_tool, self.modules.look),
             limit(create_rate_limit(self.settings.get_text("rate_limit"), self.database.writing)),
+            gate.permit,
             parse(registry.load_tool),
             deadline(watch, self.settings.get_seconds("time_limit")),
             guard(policies.get_active, registry.return_type),
+            gate.ask,
             authors(self._database),
         ]
         invoker = ToolInvoker(registry.load_tool, build_desk_parts(self), self.pool.submit, self.journal.record_sent)
@@ -153,6 +172,14 @@ class App:
     def authenticator(self) -> "Authenticator":
         return self._authenticator()
 
+    @property
+    def services(self) -> "ServiceConnector":
+        return self._services()
+
+    @property
+    def upstreams(self) -> "UpstreamHub":
+        return self._upstreams()
+
     def _record_refusal(self, caller: Caller, code: str, place: str) -> None:
         self.journal.refusals.record(caller, code, place)
 
@@ -179,15 +206,6 @@ class App:
         read = partial(read_for_index, self._policies, self.registry.read_record)
         return SearchEngine(self.database, self.settings, self.registry, read, self.jobs)
 
-    def _open_policies(self) -> "CurrentPolicy":
-        from tokonoma.policy.current import CurrentPolicy, PolicyControl
-        from tokonoma.policy.reclassify import RecordSource
-
-        records, settings = RecordSource(self.registry, self.search.index.put), self.settings
-        over_mcp, signers = settings.get_text("policy_over_mcp"), settings.get_names("policy_signers")
-        control = PolicyControl(over_mcp, signers, self.registry.list_names)
-        return CurrentPolicy(self.database.reading, records, lambda: self.reclassifier.wake(), control)
-
     def _open_reclassifier(self) -> "Reclassifier":
         from tokonoma.policy.reclassifier import Reclassifier
 
@@ -199,42 +217,27 @@ class App:
 
         return JournalWriter(self.database.writing, self.policies.get_version, open_heads(self.home, self.database))
 
+    def _open_changes(self) -> "ChangeDetector":
+        from tokonoma.app.changes import ChangeDetector
+
+        return ChangeDetector(self.database, self.registry)
+
     def _open_server_info(self) -> "ProcessInfo":
         from tokonoma.app.server_info import ProcessInfo
 
         parts = (self._database, self._search, self._policies, self._journal)
-        return ProcessInfo(self.home, self.settings, self.registry, *parts, self.started_at)
+        rest = (self.started_at, self._exchange, self.calls.submit)
+        return ProcessInfo(self.home, self.settings, self.registry, *parts, *rest)
+
+    def _open_exchange(self) -> "RecordExchange":
+        from tokonoma.app.exchange import RecordExchange
+
+        return RecordExchange(self)
 
     def _open_authenticator(self) -> "Authenticator":
-        from tokonoma.auth.authenticate import Authenticator
+        from tokonoma.app.access import open_authenticator
 
-        return Authenticator(self.database.reading, self.settings.get_flag("require_key"))
-
-    # Modules
-
-    def _prepare_tables(self, module: Module) -> None:
-        if module.tables:
-            from tokonoma.app.store import migrate_tables
-
-            migrate_tables(self.database, self.home, module.name, module.tables)
-
-    def _load_module(self, source: str) -> Module:
-        module = (
-            self._load_gateway() if source == catalogue.BUILT_IN_MODULES[GATEWAY] else catalogue.load_module(source)
-        )
-        return module.bind(self.server_info) if module.bind is not None else module
-
-    def _load_gateway(self) -> Module:
-        """The gateway of this process: its steps take the same way as every other call."""
-        from tokonoma.gateway.tools import build_gateway
-
-        return build_gateway(
-            submit=self.calls.submit,
-            check=self.registry.parse_params,
-            failure=partial(describe_error, self.registry.error_codes),
-            writing=self.database.writing,
-            max_answer=self.settings.get_int("max_answer_bytes"),
-        )
+        return open_authenticator(self)
 
     # The owner's own work, start and end
 
@@ -251,8 +254,11 @@ class App:
         self.calls.warm()
         self.search.resume(serves=serves)
         self.jobs.start_step("statistics", partial(update_statistics, self.database))
+        self.modules.look()
         if serves:
+            self.jobs.start_step("services", self.modules.keep_looking)
             self.jobs.start_step("memory", return_memory)
+            self.jobs.start(build_refresh_job(self))
         self.registry.load_tool(self.registry.find_meta_tool("get_module_schema"))
 
     def close(self, grace: float = 1.5, journal_wait: float = 30.0) -> None:
@@ -262,6 +268,8 @@ class App:
         self.pool.close(grace)
         for close in self._closers:
             close()
+        if self._upstreams.current is not None:
+            self._upstreams.current.kill()
         if self._jobs.current is not None:
             self._jobs.current.close(max(0.1, until - time.monotonic()))
         if self._search.current is not None:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tokonoma.pipeline.desk import DeskParts, get_statements
+from tokonoma.pipeline.desk_tx import DeskParts, get_statements
 from tokonoma.policy.cursors import CursorSealer
 from tokonoma.policy.desk_policy import CallDeskPolicy
 
@@ -22,11 +22,18 @@ def build_desk_parts(app: "App") -> DeskParts:
         open_write=app.journal.write,
         index_document=app.policies.put_document,
         unindex_document=app.search.index.drop,
+        hold_vectors=app.search.hold_vectors,
+        queue_vectors=app.search.queue_vectors,
         find=app.search.find,
+        find_near=app.search.find_near,
+        find_successors=app.search.find_successors,
+        find_like=app.search.find_like,
+        compare=app.search.compare,
         lock_policy=app.policies.lock_active,
         build_policy=partial(CallDeskPolicy, app.policies, app.reclassifier.run_until_done, get_statements),
         cursors=CursorSealer(app.database.reading),
         start_job=app.jobs.start_step,
+        connect=lambda call, account: app.services.connect(call, account),  # opened by the first that asks
         now=app.clock,
         spans=app.spans,
     )

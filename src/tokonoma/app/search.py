@@ -1,6 +1,6 @@
 """The search engine: the shared index, its vectors, and the worker that makes them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tokonoma.catalogue.registry import Registry
@@ -9,7 +9,8 @@ from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Record, Rows, Statements
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
-from tokonoma.core.query import Hits, Query, SearchFilter, SearchScope
+from tokonoma.core.log import log
+from tokonoma.core.query import Hits, LikeRecord, Query, SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.embed.active_model import (
     ADVICE,
@@ -20,13 +21,23 @@ from tokonoma.embed.active_model import (
     switch_model,
 )
 from tokonoma.embed.builtin import MODEL_NAME
+from tokonoma.embed.compare import compare_texts
 from tokonoma.embed.models import EmbedderCache, ModelConfig, ProviderAccess, parse_endpoints
 from tokonoma.embed.queries import QueryEmbedder
 from tokonoma.embed.worker import SHORT_QUEUE, EmbedWorker
 from tokonoma.jobs.runner import JobRunner
+from tokonoma.search.filters import compile_filter
+from tokonoma.search.fusion import detect_language
 from tokonoma.search.index import SearchIndex
-from tokonoma.search.vectors.search import VectorSearch, build_text_reader
+from tokonoma.search.text.term_index import read_corpus
+from tokonoma.search.tuning import TUNING
+from tokonoma.search.vectors.recent import RecentVectors
+from tokonoma.search.vectors.search import VectorSearch
+from tokonoma.search.vectors.store import lock_existing
+from tokonoma.search.vectors.texts import build_text_reader
 from tokonoma.store.database import Database
+
+_MOST_COMPARED = 50_000  # records among which a save looks for similar ones: then it takes as long as the save
 
 
 class VectorCounts(NamedTuple):
@@ -41,8 +52,9 @@ class VectorCounts(NamedTuple):
 class SearchEngine:
     """One per process. Without an embedding provider it searches by text alone.
 
-    The built-in model makes a vector in less than a millisecond, so a process that only saves leaves that to the next
-    search: until then it loads neither the model nor numpy. A server, or a process with a remote model, embeds at once.
+    The built-in model makes a vector in less than a millisecond, so a process that only imports leaves that to the next
+    search: until then it loads neither the model nor numpy. A server, or a process with a remote model, embeds at once;
+    so does one that saves a memo by itself, which is compared with earlier ones.
     """
 
     def __init__(
@@ -57,9 +69,10 @@ class SearchEngine:
         config = build_model_config(settings)
         embeds = config.provider != "none"
         self._embedders = EmbedderCache(build_provider_access(settings))
-        embed = QueryEmbedder(self._embedders.get).embed_query if embeds else None
+        queries = QueryEmbedder(self._embedders.get) if embeds else None
+        embed, match = (queries.embed_query, queries.match_subwords) if queries is not None else (None, None)
         read_texts = build_text_reader(database, read_for_index, registry.find_module)
-        self.vectors = VectorSearch(database, queue, read_texts, embed)
+        self.vectors = VectorSearch(database, queue, read_texts, embed, match)
         self.worker = EmbedWorker(database, self._embedders.get, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)
@@ -67,6 +80,8 @@ class SearchEngine:
         # Embedding waits for the first search, or until there is much to do.
         self._is_deferred = config.provider == "builtin"
         self._saved_count = 0
+        self._compared_count = 0
+        self._recent = RecentVectors()
 
     def find(self, call: Call, query: Query, where: SearchFilter, labels: tuple[Classification, ...]) -> Hits:
         """Inside the caller's scope."""
@@ -81,6 +96,70 @@ class SearchEngine:
         with self._database.reading(call.cancel_token) as rows:
             scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
             return self.index.find(rows, query, where, scope, vector)
+
+    def find_near(
+        self,
+        call: Call,
+        addresses: Sequence[str],
+        where: SearchFilter,
+        labels: tuple[Classification, ...],
+        least: float,
+        most: int,
+    ) -> dict[str, dict[str, float]] | None:
+        """Inside the caller's scope; None without a model."""
+        if self.worker is None:
+            return None
+        self.worker.catch_up()
+        scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
+        with self._database.reading(call.cancel_token) as rows:
+            return self.vectors.find_near(rows, compile_filter(where, scope), addresses, least, most)
+
+    def find_successors(
+        self, call: Call, addresses: Sequence[str], labels: tuple[Classification, ...]
+    ) -> dict[str, str]:
+        """Inside the caller's scope."""
+        scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
+        with self._database.reading(call.cancel_token) as rows:
+            return self.index.find_successors(rows, addresses, scope)
+
+    def find_like(
+        self,
+        call: Call,
+        address: str,
+        text: str,
+        where: SearchFilter,
+        labels: tuple[Classification, ...],
+        least: float,
+        most: int,
+    ) -> Sequence[LikeRecord]:
+        """Inside the caller's scope; nothing where it would take long, or where there is nothing else yet: the first
+        save of a new home loads no model."""
+        if self.worker is None or self._config.provider != "builtin":
+            return ()
+        scope = SearchScope(call.principal.root, labels, call.record_masks.sees_private)
+        is_behind = self._saved_count > self._compared_count + 1  # what was saved together has not been compared
+        for _ in range(2):
+            with self._database.reading(call.cancel_token) as rows:
+                if not 1 < read_corpus(rows).documents <= _MOST_COMPARED:
+                    return ()
+                self._is_deferred, self._compared_count = False, self._saved_count
+                found = None if is_behind else self.vectors.embed_record(rows, text)
+                if found is not None:
+                    said = detect_language(text)
+                    waiting = self._recent.compare(address, found[1], said, TUNING.like_recent)
+                    return self.index.find_like(rows, address, found, said, waiting, where, scope, least, most)
+            self.worker.catch_up()  # also the first of all: there is no model yet
+            is_behind = False
+        return ()
+
+    def compare(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]] | None:
+        """How near texts are in meaning; None without a model, or if it does not answer."""
+        try:
+            embedder = self._embedders.get(self._config) if self.worker is not None else None
+            return compare_texts(embedder, pairs) if embedder is not None else None
+        except Refusal as error:
+            log("warning", "embed.compare", says=error.message)
+            return None
 
     def resume(self, *, serves: bool = False) -> None:
         """Continue with what the last process left in the queue. A server looks at the queue from now on: it also does
@@ -138,12 +217,24 @@ class SearchEngine:
     def _explain(self, active: StoredModel) -> str:
         return "" if is_update(self._config, active) else f". {explain_difference(self._config, active)} {ADVICE}"
 
+    def hold_vectors(self, statements: Statements, addresses: Sequence[str]) -> list[int]:
+        """Nothing at these addresses is embedded until `queue_vectors` gets the result."""
+        return queue.withdraw(statements, addresses)
+
+    def queue_vectors(self, statements: Statements, held: Sequence[int]) -> None:
+        for document_id in lock_existing(statements, held):
+            self.vectors.mark_changed(statements, document_id)
+        self._wake_worker()
+
     def close(self) -> None:
         self._embedders.close()
 
     def _on_changed(self, statements: Statements, document_id: int) -> None:
         self.vectors.mark_changed(statements, document_id)
         self._saved_count += 1
+        self._wake_worker()
+
+    def _wake_worker(self) -> None:
         if self.worker is not None and (not self._is_deferred or self._saved_count > SHORT_QUEUE):
             self.worker.wake()
 

@@ -1,18 +1,19 @@
 """The server as modules see it (core.module.ServerInfo): modules, health, locations, sizes, recent calls."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tokonoma import __version__
 from tokonoma.app.search import SearchEngine
 from tokonoma.catalogue.registry import Registry
 from tokonoma.config.settings import Settings
-from tokonoma.core.call import Principal
+from tokonoma.core.call import Call, InnerStep, Principal
+from tokonoma.core.concurrency import Deferred
 from tokonoma.core.desk import Classification, Rows
 from tokonoma.core.errors import Refusal
-from tokonoma.core.module import ModuleInfo, ToolInfo
+from tokonoma.core.module import Module, ModuleInfo, ToolInfo
 from tokonoma.journal import verify
 from tokonoma.journal.writer import JournalWriter
 from tokonoma.pipeline.row_filter import expand_visible
@@ -20,6 +21,12 @@ from tokonoma.policy.current import CurrentPolicy, format_progress
 from tokonoma.policy.hidden import count_hidden
 from tokonoma.search.index import count_by_module
 from tokonoma.store.database import Database
+
+if TYPE_CHECKING:
+    from tokonoma.app.exchange import RecordExchange
+    from tokonoma.gateway.batch import SubmitCall
+
+T = TypeVar("T")
 
 _LOW_DISK = 200 * 2**20
 
@@ -39,16 +46,36 @@ class ProcessInfo:
         policing: Callable[[], CurrentPolicy],
         journal: Callable[[], JournalWriter],
         started_at: int,
+        exchange: "Callable[[], RecordExchange]",
+        submit: "SubmitCall",
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
         self._database, self._searching, self._policing, self._journal = database, searching, policing, journal
         self.started_at = started_at
+        self._exchange, self._submit = exchange, submit
 
     def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
         return self._registry.visible_modules(principal)
 
+    def list_unconnected(self, principal: Principal) -> Sequence[str]:
+        return self._registry.list_unconnected(principal)
+
     def find_tool(self, module: str, tool: str, principal: Principal) -> ToolInfo:
         return self._registry.find_tool(module, tool, principal)
+
+    def load_module(self, name: str) -> Module:
+        return self._registry.get_module(name)
+
+    def run_calls(self, parent: Call, steps: Generator[InnerStep, Any, T]) -> Deferred[T]:
+        from tokonoma.gateway.inner_calls import StepRunner
+
+        return StepRunner(steps, parent, self._submit).start()
+
+    def read_for_sync(self, after: str) -> tuple[str, str, str]:
+        return self._exchange().read(after)
+
+    def write_from_sync(self, records: str) -> Mapping[str, Any]:
+        return self._exchange().write(records)
 
     def health(self) -> Mapping[str, Any]:
         parts = {"database": self._store(), "disk": self._disk(), "search": self._search(), "policy": self._policy()}

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tokonoma.auth import api_keys as keys
 from tokonoma.auth import rate_limit as rate
+from tokonoma.auth import tables as auth_tables
 from tokonoma.config.home import create_home
 from tokonoma.core.clock import MOST_BEHIND, continue_from, now
 from tokonoma.core.errors import Refusal
@@ -16,15 +16,18 @@ from tokonoma.files import tables as file_tables
 from tokonoma.jobs import leases
 from tokonoma.journal import chain as strand
 from tokonoma.journal.heads import HeadsFile
+from tokonoma.keyring import tables as keyring_tables
 from tokonoma.policy import versions as policy_store
 from tokonoma.search import tables
 from tokonoma.store.backup import save_backup
 from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import migrate, read_applied
+from tokonoma.transfer.sync import tables as sync_tables
+from tokonoma.upstream import tables as upstream_tables
 
 TABLES: dict[str, tuple[Migration, ...]] = {
     "journal": strand.TABLES,
-    "auth": keys.TABLES,
+    "auth": auth_tables.TABLES,
     "rate": rate.TABLES,
     "policy": policy_store.TABLES,
     "search": tables.TABLES,
@@ -32,6 +35,9 @@ TABLES: dict[str, tuple[Migration, ...]] = {
     "vectors": tables.VECTOR_TABLES,
     "files": file_tables.TABLES,
     "jobs": leases.TABLES,
+    "sync": sync_tables.TABLES,
+    "keyring": keyring_tables.TABLES,
+    "upstream": upstream_tables.TABLES,
 }
 """The server's own tables, by the names under which their migrations are recorded."""
 

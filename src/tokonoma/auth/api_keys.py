@@ -2,12 +2,12 @@
 
 import hashlib
 import hmac
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tokonoma.auth.reaches import from_columns, to_columns, to_response
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Row, Rows, Statements
@@ -76,14 +76,10 @@ class StoredKey:
 
     def to_response(self) -> dict[str, Any]:
         """Everything but the hash."""
-        reach = self.reach
         return {
             "id": self.id,
             "name": self.name,
-            "root": reach.root,
-            "default": reach.default,
-            "modules": "all" if reach.modules is None else sorted(reach.modules),
-            "mask": sorted(reach.mask),
+            **to_response(self.reach),
             "created_at": format_time(self.created_at),
             "expires_at": None if self.expires_at is None else format_time(self.expires_at),
             "state": self.state,
@@ -124,7 +120,7 @@ def create_key(
         hash=_hash(secret),
         created_at=now(),
         expires_at=expires_at,
-        **_reach_columns(reach),
+        **to_columns(reach),
     )
     statements.run(_REQUIRE, required=1)
     return f"{_PREFIX}_{key_id}_{secret}"
@@ -133,7 +129,7 @@ def create_key(
 def update_key(statements: Statements, name: str, reach: Reach, expires_at: int | None) -> StoredKey:
     """Replace what a key may use. The secret stays the same; requests follow the new reach within a second."""
     key = find_key(statements, name)
-    statements.run(_UPDATE, id=key.id, expires_at=expires_at, **_reach_columns(reach))
+    statements.run(_UPDATE, id=key.id, expires_at=expires_at, **to_columns(reach))
     return replace(key, reach=reach, expires_at=expires_at)
 
 
@@ -216,17 +212,6 @@ def _hash(secret: str) -> bytes:
 
 
 def _to_key(row: Row) -> StoredKey:
-    key_id, name, digest, root, start, modules, mask, extras, *times = row
-    seen = None if modules is None else frozenset(json.loads(modules))
-    reach = Reach(root, start, seen, frozenset(json.loads(mask)), frozenset(json.loads(extras)))
-    return StoredKey(key_id, name, bytes(digest), reach, *times)
-
-
-def _reach_columns(reach: Reach) -> dict[str, str | None]:
-    return {
-        "root": reach.root,
-        "start": reach.default,
-        "modules": None if reach.modules is None else json.dumps(sorted(reach.modules)),
-        "mask": json.dumps(sorted(reach.mask)),
-        "extras": json.dumps(sorted(reach.extras)),
-    }
+    key_id, name, digest, *rest = row
+    reach, times = rest[:5], rest[5:]
+    return StoredKey(key_id, name, bytes(digest), from_columns(reach), *times)

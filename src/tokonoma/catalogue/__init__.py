@@ -1,6 +1,7 @@
 """The catalogue: names, descriptions and schemas of all tools, generated from the code and read without importing it.
 
-`python -m tokonoma.catalogue` rewrites `catalogue.json`; a test compares it with the code.
+`python -m tokonoma.catalogue` rewrites `catalogue.json`, and `services.json` with the modules of other services, which
+is read only where an account is connected. A test compares both with the code.
 """
 
 import importlib
@@ -23,6 +24,16 @@ BUILT_IN_MODULES = {
     "bridge": "tokonoma.modules.bridge:MODULE",
     "items": "tokonoma.modules.items:MODULE",
     "manual": "tokonoma.modules.manual:MODULE",
+}
+SERVICES_FILE = Path(__file__).with_name("services.json")
+SERVICE_MODULES = {
+    "notion": "tokonoma.connectors.notion:MODULE",
+    "github": "tokonoma.connectors.github:MODULE",
+    "jira": "tokonoma.connectors.jira:MODULE",
+    "confluence": "tokonoma.connectors.confluence:MODULE",
+    "supabase": "tokonoma.connectors.supabase:MODULE",
+    "google_calendar": "tokonoma.connectors.google_calendar:MODULE",
+    "microsoft_todo": "tokonoma.connectors.microsoft_todo:MODULE",
 }
 
 
@@ -49,7 +60,10 @@ def describe_module(module: Module, source: str) -> ModuleInfo:
     inputs = [{**input_schema(tool, titles=True), "title": ""} for tool in module.tools]
     outputs = [output_schema(tool, titles=True) for tool in module.tools]
     types = name_types([*inputs, *outputs])
-    return ModuleInfo(module.name, module.summary, source, tools, types, module.prompts)
+    return ModuleInfo(
+        module.name, module.summary, source, tools, types, module.prompts,
+        module.address, module.search_tool, module.read_tool, notes=module.notes,
+    )  # fmt: skip
 
 
 def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
@@ -69,13 +83,14 @@ def _describe_tool(module: Module, tool: Tool) -> ToolInfo:
         aliases=tool.aliases,
         input=input,
         output=wrap_in_envelope(output) if module.envelope else output,
-        signature=format_signature(tool.name, input, output, description),
+        signature=tool.signature or format_signature(tool.name, input, output, description),
         time_limit=tool.time_limit,
         payload=tool.payload,
         raw=tool.sees_secrets,
         envelope=module.envelope,
         extra=tool.extra,
         keeps_log=tool.keeps_log,
+        projects=tool.projects,
     )
 
 
@@ -87,17 +102,24 @@ def wrap_in_envelope(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_module(raw: Mapping[str, Any]) -> ModuleInfo:
-    tools = [replace(ToolInfo(**each), aliases=tuple(each["aliases"])) for each in raw["entries"]]
-    # A plugin that was enabled by an older version has no prompts.
+    entries: Sequence[dict[str, Any]] = raw["entries"]
+    tools = [ToolInfo(**{**each, "aliases": cast("Any", tuple(each["aliases"]))}) for each in entries]
+    # A plugin that was enabled by an older version has no prompts and no address, and is not searched.
     prompts = tuple(_parse_prompt(each) for each in raw.get("prompts", ()))
-    return ModuleInfo(raw["name"], raw["summary"], raw["source"], tools, raw.get("types", {}), prompts)
+    address, search_tool, read_tool = (raw.get(name, "") for name in ("address", "search_tool", "read_tool"))
+    notes = raw.get("notes", ())
+    return ModuleInfo(
+        raw["name"], raw["summary"], raw["source"], tools, raw.get("types", {}), prompts,
+        address, search_tool, read_tool, notes=notes,
+    )  # fmt: skip
 
 
 def _parse_prompt(raw: Mapping[str, Any]) -> Prompt:
     arguments = tuple(PromptArgument(**each) for each in raw["arguments"])
-    return replace(Prompt(**raw), arguments=arguments, tools=tuple(raw["tools"]))
+    translations = {name: _parse_prompt(each) for name, each in raw.get("translations", {}).items()}
+    return replace(Prompt(**raw), arguments=arguments, tools=tuple(raw["tools"]), translations=translations)
 
 
-def build_catalogue() -> list[ModuleInfo]:
-    """The shipped catalogue, generated from the code."""
-    return [describe_module(load_module(source), source) for source in BUILT_IN_MODULES.values()]
+def build_catalogue(modules: Mapping[str, str] = BUILT_IN_MODULES) -> list[ModuleInfo]:
+    """The shipped catalogue of these modules, generated from the code."""
+    return [describe_module(load_module(source), source) for source in modules.values()]

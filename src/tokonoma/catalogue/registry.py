@@ -4,15 +4,18 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tokonoma.catalogue import BUILT_IN_MODULES
 from tokonoma.catalogue.plugins.names import find_unclassified
+from tokonoma.catalogue.slips import parse_mended
+from tokonoma.catalogue.visible import list_reachable, sees_service
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import Desk, Record, Rows, parse_address
+from tokonoma.core.desk import Record, Rows, parse_address
 from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
+from tokonoma.core.providers import SERVICE_NAMES, not_connected_error
 from tokonoma.core.reach import UNLIMITED, Reach
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ class LoadedTool:
     module: Module
     tool: Tool
     parse: "ParamParser"
+    returns: Any  # the annotation of what it returns
 
 
 class _KnownModules:
@@ -38,7 +42,8 @@ class _KnownModules:
         self.infos = {info.name: info for info in infos}
         self.names = {info.name: _index_names(info) for info in self.infos.values()}
         tools = [tool for info in self.infos.values() for tool in info.entries]
-        self.by_full_name = {name: tool for tool in tools for name in full_names(tool)}
+        # The first keeps its name: modules of others come after our own.
+        self.by_full_name = {name: tool for tool in reversed(tools) for name in full_names(tool)}
 
 
 class Registry:
@@ -81,8 +86,18 @@ class Registry:
         return self._known
 
     def list_names(self) -> list[str]:
-        """The names of all modules, also of those that are switched off."""
-        return [name for name in self._get_known().infos if name != GATEWAY]
+        """The names of all modules, also of those that are switched off, and of services without an account."""
+        known = self._get_known().infos
+        return [name for name in {**known, **dict.fromkeys(sorted(SERVICE_NAMES))} if name != GATEWAY]
+
+    def list_all(self) -> dict[str, ModuleInfo]:  # with the gateway, and with what is switched off
+        return dict(self._get_known().infos)
+
+    def list_unconnected(self, principal: Principal) -> list[str]:
+        """The services that this principal could use, and has no account of."""
+        known = self._get_known().infos
+        usable = [name for name in sorted(SERVICE_NAMES - self._disabled) if sees_service(name, principal)]
+        return [name for name in usable if name not in known or not list_reachable(known[name], principal)]
 
     def visible_modules(self, principal: Principal) -> list[ModuleInfo]:
         """The modules that this principal sees, without the gateway, each with the tools that it sees."""
@@ -102,9 +117,12 @@ class Registry:
             return self._find_by_full_name(tool, principal)
         known = self._get_known()
         info = known.infos.get(module)
-        entries = () if info is None else _list_reachable(info, principal)
-        if module in self._disabled and entries:
+        entries = () if info is None or module == GATEWAY else list_reachable(info, principal)
+        is_service = sees_service(module, principal)
+        if module in self._disabled and (entries or is_service):
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
+        if not entries and is_service:
+            raise not_connected_error(module)
         if not entries:
             raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(principal)])
         entry = known.names[module].get(_normalize_name(tool))
@@ -143,21 +161,18 @@ class Registry:
         return entry
 
     def _list_visible(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
-        return () if info.name in self._disabled else _list_reachable(info, principal)
+        return () if info.name == GATEWAY or info.name in self._disabled else list_reachable(info, principal)
 
     def load_tool(self, entry: ToolInfo) -> LoadedTool:
         """The tool's code, loaded on first use."""
         return self._loaded_tools.get(entry.path) or self._bind_tool(entry)
 
     def parse_params(self, entry: ToolInfo, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments of a call."""
-        return self.load_tool(entry).parse(params)
+        """The checked arguments of a call, with plain slips corrected."""
+        return parse_mended(self.load_tool(entry).parse, entry.input, params)[0]
 
     def return_type(self, entry: ToolInfo) -> Any:
-        """The return type of a tool."""
-        from typing import get_type_hints
-
-        return get_type_hints(self.load_tool(entry).tool.run, include_extras=True).get("return")
+        return self.load_tool(entry).returns
 
     def get_module(self, name: str) -> Module:
         if name not in self._modules:
@@ -194,18 +209,11 @@ class Registry:
 
     def read_record(self, rows: Rows, address: str) -> Record | None:
         """Any address → its record."""
-        module = self._owning_module(address)
+        module = self.find_owner(address)
         return module.read(rows, address) if module and module.read else None
 
-    def refresh(self, desk: Desk, address: str) -> None:
-        if (module := self._owning_module(address)) and module.refresh:
-            module.refresh(desk, address)
-
-    def mark_used(self, desk: Desk, address: str, trace_id: str) -> None:
-        if (module := self._owning_module(address)) and module.on_used:
-            module.on_used(desk, address, trace_id)
-
-    def _owning_module(self, address: str) -> Module | None:
+    def find_owner(self, address: str) -> Module | None:
+        """The module that an address belongs to."""
         name, _ = parse_address(address)
         return self.get_module(name) if name in self._known.infos and name != GATEWAY else None
 
@@ -244,18 +252,9 @@ class Registry:
                     f"Run `tokonoma plugins enable {entry.module}` again.",
                     reason="tool",
                 )
-            return self._loaded_tools.setdefault(
-                entry.path, LoadedTool(module, tool, build_parser(tool, entry.signature))
-            )
-
-
-def _list_reachable(info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
-    """The tools of a module that this principal may use, whether the module is switched on or not."""
-    reach = principal.reach
-    if info.name == GATEWAY or not reach.sees_module(info.name):
-        return ()
-    tools = [tool for tool in info.entries if reach.sees_tool(tool)]
-    return info.entries if len(tools) == len(info.entries) else tools
+            returns = get_type_hints(tool.run, include_extras=True).get("return")
+            loaded = LoadedTool(module, tool, build_parser(tool, entry.signature), returns)
+            return self._loaded_tools.setdefault(entry.path, loaded)
 
 
 def to_mcp_tool(entry: ToolInfo, reach: Reach = UNLIMITED) -> Mapping[str, Any]:
@@ -270,7 +269,8 @@ def to_mcp_tool(entry: ToolInfo, reach: Reach = UNLIMITED) -> Mapping[str, Any]:
         "annotations": {
             "readOnlyHint": only_reads,
             "destructiveHint": entry.effect == "destroy",
-            "idempotentHint": entry.idempotent or only_reads,
+            # The hint is about tools that change something, for one caller at least.
+            **({"idempotentHint": entry.idempotent or only_reads} if entry.effect != "read" or entry.keeps_log else {}),
             "openWorldHint": entry.outside,
         },
     }

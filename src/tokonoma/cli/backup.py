@@ -105,6 +105,11 @@ def _print_contents(contents: BackupContents, as_json: bool) -> None:
     print_note(f"A valid backup of {created_at} ({contents.kind}): {size}.")
     for line in _describe_files(contents.files):
         print_note(line)
+    if secrets := contents.tables.get("account_secret", 0):
+        print_note(
+            f"It contains {pluralize(secrets, 'secret')} of accounts, encrypted. The key that opens them is not in it:"
+            " keep the key elsewhere with `tokonoma keyring export-key`."
+        )
 
 
 def _describe_files(files: BackupFiles | None) -> Iterator[str]:
@@ -170,6 +175,8 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: 
         rest = f" Not in the backup, and left as before: {pluralize(files.others, 'file')}." if files.others else ""
         print_note(f"Restored {pluralize(files.written, 'file')}; {files.unchanged} were already there.{rest}")
     print_note(f"Restored into {where}." + (f" The data before: {safety}" if safety else ""))
+    if contents.tables.get("account_secret"):
+        print_note("The keyring opens with the key of the time of the backup: see `tokonoma keyring status`.")
 
 
 def load_known_tables(app: App) -> dict[str, Sequence[Migration]]:

@@ -91,13 +91,20 @@ def _print_result(result: ToolResult) -> dict[str, Any]:
 def send_request(app: App, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """Run one of the three meta-tools. Ctrl-C cancels the call; its result then says so."""
     results: SimpleQueue[ToolResult] = SimpleQueue()
-    size = len(orjson.dumps(arguments))
+    size = _measure_size(arguments)
     progress = _print_progress if sys.stderr.isatty() else None
     request = ToolRequest(name, arguments, Caller("cli"), progress=progress, bytes_in=size)
     with cancel_on_interrupt() as interrupt:
         token = app.dispatcher.start_call(request, results.put)
         interrupt.on_cancel(lambda: token.cancel("cancelled"))
         return _receive(results)
+
+
+def _measure_size(params: Mapping[str, Any]) -> int:
+    try:
+        return len(orjson.dumps(params))
+    except orjson.JSONEncodeError:  # half a character: the bytes of an argument that is not UTF-8
+        raise Invalid("An argument of the command is not UTF-8 text.") from None
 
 
 def _receive(results: "SimpleQueue[T]") -> T:
@@ -144,7 +151,7 @@ def call_owner_tool(app: App, module: str, tool: str, params: Mapping[str, Any])
     """
     if take_interrupt():
         raise KeyboardInterrupt
-    size = len(orjson.dumps(params))
+    size = _measure_size(params)
     while True:
         info = app.registry.find_owner_tool(module, tool)
         call = Call(module, tool, params, Caller("cli"), tool_info=info, bytes_in=size)

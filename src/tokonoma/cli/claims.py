@@ -14,7 +14,7 @@ from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import group, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.memos import open_source
+from tokonoma.cli.memo_files import open_source
 from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import require_database
@@ -46,14 +46,14 @@ def export_claims(app: App, target: str) -> None:
     require_database(app, "export")
     if target == "-":
         with report_interrupt(lambda: "The output is incomplete: its last line is missing."):
-            count = _write_claims(app, sys.stdout.buffer)
+            count = write_claims(app, sys.stdout.buffer)
     else:
         with report_interrupt(lambda: f"{target} was not written."), create_file(Path(target)) as file:
-            count = _write_claims(app, file)
+            count = write_claims(app, file)
     print_note(f"Exported {pluralize(count, 'claim')}{'' if target == '-' else f' to {target}'}.")
 
 
-def _write_claims(app: App, file: BinaryIO) -> int:
+def write_claims(app: App, file: BinaryIO) -> int:
     count, after = 0, ""
     file.write(format_header(version=__version__, exported_at=clock.format_time(clock.now())))
     while after is not None:
@@ -82,28 +82,38 @@ def import_claims(app: App, source: str, dry_run: bool, seal: bool, as_json: boo
         found = list(read_claims(path))
     remarks += [each for each in found if isinstance(each, Remark)]
     placed = [each for each in found if not isinstance(each, Remark)]
-    results: list[dict[str, Any]] = []
-    relations: Counter[str] = Counter()
-    with report_interrupt(lambda: f"Imported until then: {_format_counts(results)}. Run it again to continue."):
-        for start in range(0, len(placed), _BATCH):
-            results += _send_batch(app, placed[start : start + _BATCH], {"dry_run": dry_run, "seal": seal})
-        for (place, _), result in zip(placed, results, strict=True):
-            if "why" in result:
-                remarks.append(Remark(place, result["why"], lost=result["outcome"] == "skipped"))
-        if not dry_run:
-            remarks += _send_links(app, placed, results, relations)
-    counts = {"claims": _count(results), "relations": {name: relations[name] for name in ("saved", "unchanged")}}
+    told, relations, more = store_claims(app, placed, {"dry_run": dry_run, "seal": seal})
+    remarks += more
+    counts = {"claims": told, "relations": relations}
     if as_json:
         about = {"source": source, "dry_run": dry_run, **counts}
         print_json({**about, "remarks": [asdict(each) for each in remarks]})
     else:
-        print_line(f"{'Would import' if dry_run else 'Imported'} from {source}: {_format_counts(results)}")
+        print_line(f"{'Would import' if dry_run else 'Imported'} from {source}: {_format_counts(told)}")
         if not dry_run:
             print_line(f"Relations: {relations['saved']} saved, {relations['unchanged']} unchanged")
             report_vectors(app, wait=False)
         for line in format_remarks("Remarks", remarks, len(remarks)):
             print_note(line)
     sys.exit(1 if any(each.lost for each in remarks) else 0)
+
+
+def store_claims(
+    app: App, placed: Sequence[PlacedClaim], options: Mapping[str, bool]
+) -> tuple[dict[str, int], dict[str, int], list[Remark]]:
+    """The outcomes of claims and of their relations, and what there is to say about them."""
+    remarks: list[Remark] = []
+    results: list[dict[str, Any]] = []
+    relations: Counter[str] = Counter()
+    with report_interrupt(lambda: f"Imported until then: {_format_counts(_count(results))}. Run it again to continue."):
+        for start in range(0, len(placed), _BATCH):
+            results += _send_batch(app, placed[start : start + _BATCH], options)
+        for (place, _), result in zip(placed, results, strict=True):
+            if "why" in result:
+                remarks.append(Remark(place, result["why"], lost=result["outcome"] == "skipped"))
+        if not options["dry_run"]:
+            remarks += _send_links(app, placed, results, relations)
+    return _count(results), {name: relations[name] for name in ("saved", "unchanged")}, remarks
 
 
 def _send_batch(app: App, placed: Sequence[PlacedClaim], options: Mapping[str, bool]) -> list[dict[str, Any]]:
@@ -141,5 +151,5 @@ def _count(results: Sequence[dict[str, Any]]) -> dict[str, int]:
     return {name: counts[name] for name in _OUTCOMES}
 
 
-def _format_counts(results: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in _count(results).items())
+def _format_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items())

@@ -21,11 +21,13 @@ _REPAIRS = ("plugins", "config", "where")  # they run with wrong names of module
 
 
 class SettingsCommand(click.Command):
-    """Also takes the flags of all settings; its help shows only those named by `settings`."""
+    """Also takes the flags of all settings, but for those that are its own options, as `connect --oauth`; its help
+    shows only those named by `settings`."""
 
     def __init__(self, *args: Any, settings: Collection[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params += build_setting_options(settings)
+        own = {name for option in self.params for name in option.opts}
+        self.params += [option for option in build_setting_options(settings) if own.isdisjoint(option.opts)]
 
 
 class SettingsGroup(SettingsCommand, click.Group):

@@ -9,17 +9,21 @@ import click
 from tokonoma.app import App
 from tokonoma.auth import api_keys
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.modules import require_module
-from tokonoma.cli.output import confirm, print_json, print_line, print_note, print_table, stands_at_terminal
+from tokonoma.cli.output import confirm, print_json, print_line, print_note, stands_at_terminal
+from tokonoma.cli.reach_options import (
+    SYNC_TOOLS,
+    changed_reach_options,
+    check_name,
+    new_reach_options,
+    parse_reach,
+    print_reaches,
+)
 from tokonoma.core import clock
-from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid
-from tokonoma.core.reach import Reach, parse_mask
+from tokonoma.core.reach import Reach
 
 _UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
 _NO_KEY_LEFT = "Then create one with `tokonoma keys create NAME`, or go back to no keys with `tokonoma keys open`."
-_COLUMNS = ("name", "id", "state", "root", "default", "modules", "mask", "expires_at")
 
 
 @group("keys")
@@ -33,19 +37,18 @@ def keys() -> None:
 
 @keys.command("create", settings=("database_url",))
 @click.argument("name")
-@click.option("--root", default="/", show_default=True, help="Namespace that the key cannot leave.")
-@click.option("--default", "start", help="Namespace in which it starts. Default: its root.")
-@click.option("--modules", help="Modules that it can use, separated by commas. Default: all.")
-@click.option("--mask", help="What is hidden from it, as in `items,memory.delete,vault:write,*:destroy`.")
+@new_reach_options
 @click.option("--expires", help="When it expires: 90d, 12h, 30m, 4w, or a date like 2027-01-31. Default: never.")
+@click.option("--sync", is_flag=True, help="Another home may sync with it: it reads and writes everything.")
 @json_option
 @pass_app
-def create(app: App, name: str, expires: str | None, as_json: bool, **options: str | None) -> None:
+def create(app: App, name: str, expires: str | None, sync: bool, as_json: bool, **options: str | None) -> None:
     """Create a key called NAME and print it. It cannot be shown again."""
-    if not _NAME.fullmatch(name):
-        raise click.BadParameter("Use at most 64 letters, digits, `.`, `@`, `-`, `_` and spaces.", param_hint="NAME")
+    check_name(name)
     ends = None if expires is None else parse_expiry(expires)
-    reach = _parse_reach(app, Reach(), **options)
+    reach = parse_reach(app, Reach(extras=SYNC_TOOLS if sync else frozenset()), **options)
+    if sync and (reach.root != "/" or reach.is_limited or options["profile"] is not None):
+        raise Invalid("A key for a sync sees everything: omit --root, --modules, --mask and --profile.", field="sync")
     with app.write_as_owner("keys.create") as statements:
         first = not api_keys.is_key_required(statements)
         key = api_keys.create_key(statements, name, reach, ends)
@@ -75,22 +78,12 @@ def list_keys(app: App, as_json: bool) -> None:
 
 
 def _print_keys(keys: Sequence[Mapping[str, Any]]) -> None:
-    headings = ("NAME", "ID", "STATE", "ROOT", "DEFAULT", "MODULES", "MASK", "EXPIRES")
-    print_table(headings, [[_format_cell(key[name]) for name in _COLUMNS] for key in keys])
-
-
-def _format_cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value)) or "-"  # pyright: ignore[reportUnknownArgumentType]
-    return "never" if value is None else str(value)
+    print_reaches(keys, ("name", "id", "state"), ("expires_at",))
 
 
 @keys.command("set", settings=("database_url",))
 @click.argument("name")
-@click.option("--root", help="Namespace that the key cannot leave.")
-@click.option("--default", "start", help="Namespace in which it starts.")
-@click.option("--modules", help="Modules that it can use, separated by commas, or `all`.")
-@click.option("--mask", help="What is hidden from it, separated by commas; empty for nothing.")
+@changed_reach_options
 @click.option("--expires", help="When it expires: 90d, 12h, 30m, 4w, a date like 2027-01-31, or `never`.")
 @pass_app
 def set_reach(app: App, name: str, expires: str | None, **options: str | None) -> None:
@@ -101,7 +94,7 @@ def set_reach(app: App, name: str, expires: str | None, **options: str | None) -
     with app.write_as_owner("keys.set") as statements:
         key = api_keys.find_key(statements, name)
         ends = key.expires_at if expires is None else None if expires == "never" else parse_expiry(expires)
-        reach = _parse_reach(app, key.reach, **options)
+        reach = parse_reach(app, key.reach, **options)
         changed = api_keys.update_key(statements, name, reach, ends)
     _print_keys([changed.to_response()])
 
@@ -153,36 +146,3 @@ def parse_expiry(text: str) -> int:
     if time <= clock.now():
         raise click.BadParameter(f"{clock.format_time(time)} has already passed.", param_hint="--expires")
     return time
-
-
-def _parse_reach(
-    app: App, old: Reach, root: str | None, start: str | None, modules: str | None, mask: str | None
-) -> Reach:
-    """Return the old reach with the options that were given."""
-    allowed = None if old.modules is None else sorted(old.modules)
-    if modules is not None:
-        names = _split_names(modules)
-        if not names:
-            raise Invalid("--modules names no module. Omit it to allow all.", field="modules")
-        allowed = None if names == ["all"] else [require_module(app, name).name for name in names]
-    rules = old.mask if mask is None else _normalize_mask(app, _split_names(mask))
-    start = start or (old.default if root is None else None)
-    root = old.root if root is None else root
-    return api_keys.build_reach(root, start, allowed, sorted(rules), sorted(old.extras))
-
-
-def _split_names(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _normalize_mask(app: App, texts: Sequence[str]) -> list[str]:
-    """Masks as they are stored; a misspelt one, which would hide nothing, is refused."""
-    masks: list[str] = []
-    for text in texts:
-        rule = parse_mask(text)
-        if rule.module != "*":
-            require_module(app, rule.module)
-        if rule.tool is not None:
-            text = text.removesuffix(rule.tool) + app.registry.find_tool(rule.module, rule.tool, OWNER).name
-        masks.append(text)
-    return masks

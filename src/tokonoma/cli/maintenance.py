@@ -41,6 +41,15 @@ def reindex_command(app: App, only: str | None, from_start: bool, embedding: boo
     report_vectors(app, wait)
 
 
+def rebuild_index(app: App) -> None:
+    """Make the whole index again, without a word: for a command that has replaced the records."""
+    modules = [app.registry.get_module(info.name) for info in app.registry.visible_modules(OWNER)]
+    restart_reindex(app.database, modules)
+    scan = app.policies.get_active().scan_document
+    for _ in reindex(app.database, app.search.index, modules, scan, CancelToken()):
+        pass
+
+
 def _rebuild(app: App, only: str | None, from_start: bool) -> None:
     infos = app.registry.visible_modules(OWNER) if only is None else [require_module(app, only)]
     modules = [app.registry.get_module(info.name) for info in infos]

@@ -1,33 +1,29 @@
 """`export` and `import`: memos to and from files, of this program and of others."""
 
-import shutil
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
-from tokonoma import __version__
 from tokonoma.app import App
-from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.interrupt import Interrupted, report_interrupt
+from tokonoma.cli.memo_files import export_to_file, export_to_folder, open_source, send_batch
 from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_line, print_note
 from tokonoma.cli.vectors import report_vectors
 from tokonoma.cli.where import require_database
-from tokonoma.core import clock
+from tokonoma.cli.whole import export_all, import_all
 from tokonoma.core.call import OWNER
-from tokonoma.core.errors import Invalid, Missing, Refusal
+from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.namespaces import resolve_namespace
-from tokonoma.transfer import jsonl
 from tokonoma.transfer.files import create_file
-from tokonoma.transfer.importer import FORMATS, Importer, ImportTally, RemarkList, detect_format, find_reader, to_params
+from tokonoma.transfer.importer import FORMATS, Importer, ImportTally, RemarkList, detect_format, find_reader
 from tokonoma.transfer.markdown import ExportFolder
-from tokonoma.transfer.model import ImportSource, MemoRecord, RelationRecord
+from tokonoma.transfer.model import ImportSource
+from tokonoma.transfer.whole import is_whole_export
 
 _OUTCOMES = ("saved", "changed", "unchanged", "kept", "skipped")
 _ALWAYS_SHOWN = ("saved", "changed", "unchanged")
@@ -39,12 +35,20 @@ _HEADINGS = {"skipped": "Skipped", "kept": "Kept as stored here", "notes": "Note
 @click.option("--format", "kind", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
 @click.option("--namespace", default="/", show_default=True, help="Export this namespace and those below it.")
 @click.option("--trash", is_flag=True, help="Also export deleted and expired memos.")
+@click.option("--all", "everything", is_flag=True, help="Export memos, items and claims into a new folder.")
+@click.option("--files", is_flag=True, help="With --all: also the files of the vault and the manuals.")
 @pass_app
-def export(app: App, target: str, kind: str, namespace: str, trash: bool) -> None:
+def export(app: App, target: str, kind: str, namespace: str, trash: bool, everything: bool, files: bool) -> None:
     """Export memos and their relations to TARGET: one file of JSON lines, or a folder of Markdown files.
 
-    `-` writes JSON lines to stdout. Existing files are not overwritten. `tokonoma import` reads both formats.
+    `-` writes JSON lines to stdout. Existing files are not overwritten. `tokonoma import` reads both formats. With
+    --all, TARGET is a folder with a file of JSON lines for each module, the trash included; `tokonoma import` reads it.
     """
+    if files and not everything:
+        raise click.UsageError("--files belongs to --all.")
+    if everything:
+        _export_everything(app, target, files, plain=(kind, namespace) == ("jsonl", "/"))
+        return
     params = {"namespace": resolve_namespace(namespace, OWNER), "trash": trash}
     if kind == "markdown" and target == "-":
         raise click.BadParameter("Markdown needs a folder; `-` is for JSON lines only.", param_hint="TARGET")
@@ -62,64 +66,12 @@ def export(app: App, target: str, kind: str, namespace: str, trash: bool) -> Non
     print_note(f"Exported {pluralize(memos, 'memo')} and {pluralize(relations, 'relation')}{where}.")
 
 
-def export_to_file(app: App, file: BinaryIO, params: dict[str, Any]) -> tuple[int, int]:
-    """Return the number of memos and relations."""
-    memos = relations = 0
-    progress = ProgressPrinter()
-    file.write(jsonl.format_header(version=__version__, exported_at=clock.format_time(clock.now()), **params))
-    for page in _read_memo_pages(app, params):
-        file.writelines(jsonl.format_record(each) for each in page)
-        memos += len(page)
-        progress.print_progress(pluralize(memos, "memo"))
-    for related in _read_relation_pages(app, params):
-        file.writelines(jsonl.format_record(each) for each, _ in related)
-        relations += len(related)
-        progress.print_progress(pluralize(relations, "relation"))
-    file.write(jsonl.format_footer(memos, relations))
-    progress.finish()
-    return memos, relations
-
-
-def export_to_folder(app: App, folder: ExportFolder, params: dict[str, Any]) -> tuple[int, int]:
-    """Return the number of memos and relations."""
-    memos = relations = 0
-    progress = ProgressPrinter()
-    try:
-        for page in _read_memo_pages(app, params):
-            by_source: dict[str, list[tuple[RelationRecord, str]]] = {}
-            for related in _read_relation_pages(app, {**params, "sources": [memo.memo_id for memo in page]}):
-                for relation, title in related:
-                    by_source.setdefault(relation.source, []).append((relation, title))
-                    relations += 1
-            for memo in page:
-                folder.write_memo(memo, by_source.get(memo.memo_id, ()))
-            memos += len(page)
-            progress.print_progress(pluralize(memos, "memo"))
-        folder.close()
-    except BaseException:
-        print_note(f"{folder.root} contains only a part of the export: {pluralize(memos, 'memo')} or a few more.")
-        raise
-    progress.finish()
-    return memos, relations
-
-
-def _read_memo_pages(app: App, params: dict[str, Any]) -> Iterator[list[MemoRecord]]:
-    after: str | None = ""
-    while after is not None:
-        page = call_owner_tool(app, "memory", "export", {**params, "after": after})
-        if page["memos"]:
-            yield [MemoRecord(**each) for each in page["memos"]]
-        after = page.get("next")
-
-
-def _read_relation_pages(app: App, params: dict[str, Any]) -> Iterator[list[tuple[RelationRecord, str]]]:
-    """Yield pages of relations, each with the title of its target."""
-    after: list[str] | None = ["", "", "", ""]
-    while after is not None:
-        page = call_owner_tool(app, "memory", "export.relations", {**params, "after": after})
-        titles = [each.pop("target_title") for each in page["relations"]]
-        yield [(RelationRecord(**each), title) for each, title in zip(page["relations"], titles, strict=True)]
-        after = page.get("next")
+def _export_everything(app: App, target: str, files: bool, *, plain: bool) -> None:
+    if target == "-" or not plain:
+        raise click.UsageError("--all writes a folder with everything; it has no format and no namespace.")
+    require_database(app, "export")
+    with report_interrupt(lambda: f"{target} is incomplete: it has no tokonoma.json. Remove it."):
+        export_all(app, Path(target), files=files)
 
 
 @command("import", "database_url")
@@ -151,6 +103,10 @@ def import_memos(
     not be imported: also because it contains a secret that the policy does not allow to be stored. Memos are found by
     their words at once, and by their meaning when their vectors are made.
     """
+    if source != "-" and is_whole_export(Path(source)) and kind in ("auto", "tokonoma"):
+        if namespace != "/" or name is not None:
+            raise click.UsageError("An export of all modules keeps its namespaces and has no --source-name.")
+        import_all(app, Path(source), dry_run=dry_run, seal=seal, as_json=as_json)
     namespace = resolve_namespace(namespace, OWNER)
     progress = ProgressPrinter()
 
@@ -183,43 +139,6 @@ def import_memos(
     if stopped:
         raise Invalid(f"{stopped} The import is incomplete; run it again to continue.")
     sys.exit(1 if importer.tally.skipped.total else 0)
-
-
-def send_batch(
-    app: App,
-    dry_run: bool,
-    memos: Sequence[MemoRecord],
-    relations: Sequence[RelationRecord],
-    coming: Sequence[str],
-    *,
-    seal: bool = False,
-) -> dict[str, Any]:
-    params = {
-        "memos": [to_params(each) for each in memos],
-        "relations": [to_params(each) for each in relations],
-        "dry_run": dry_run,
-        "coming": list(coming),
-        "seal": seal,
-    }
-    return call_owner_tool(app, "memory", "import", params)
-
-
-@contextmanager
-def open_source(source: str) -> Generator[Path]:
-    """The path of the source; standard input is copied to a file."""
-    if source == "-":
-        with TemporaryDirectory(prefix="tokonoma-") as folder:
-            path = Path(folder) / "stdin"
-            with path.open("wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
-            yield path
-        return
-    path = Path(source)
-    if not path.exists():
-        raise Missing(f"There is no file or folder {source}.")
-    if not path.is_dir() and not path.is_file():
-        raise Invalid(f"{source} is neither a file nor a folder.")
-    yield path
 
 
 def default_source_name(path: Path) -> str:

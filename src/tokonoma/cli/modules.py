@@ -1,5 +1,6 @@
 """`modules`, `schema` and `plugins`: what can be called, from the catalogue alone. No database is opened."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -43,7 +44,11 @@ def schema(app: App, module: str, tool: str | None, as_json: bool) -> None:
 
 
 def require_module(app: App, name: str) -> ModuleInfo:
-    infos = {each.name: each for each in app.registry.visible_modules(OWNER)}
+    return choose_module({each.name: each for each in app.registry.visible_modules(OWNER)}, name)
+
+
+def choose_module(infos: Mapping[str, ModuleInfo], name: str) -> ModuleInfo:
+    """Missing, with the nearest names, if it is not among these."""
     if name not in infos:
         nearest = find_nearest(name, infos)
         hint = f"Did you mean {nearest[0]!r}?" if nearest else f"There are: {', '.join(infos)}."

@@ -49,6 +49,19 @@ def print_marked(mark: str, colour: str, text: str, *, bold: bool, color: bool |
     click.echo(click.style(mark, fg=colour, bold=bold) + escape_controls(text), color=color)
 
 
+def print_parts(parts: Sequence[tuple[str, str]]) -> None:
+    """Print one line of texts, each with a colour or an empty name for none. Colours are for a terminal that has them
+    and a person who wants them."""
+    from tokonoma.app import read_environment  # `tokonoma --help` does not need it
+
+    environment = read_environment()
+    plain = "NO_COLOR" in environment or environment.get("TERM") == "dumb"
+    styled = (
+        click.style(escape_line(text), fg=colour, bold=True) if colour else escape_line(text) for text, colour in parts
+    )
+    click.echo("".join(styled), color=False if plain else None)
+
+
 def rewrite_line(text: str, *, finished: bool = False) -> None:
     """Print progress over the last line of a terminal; nothing elsewhere."""
     if sys.stderr.isatty():
@@ -87,6 +100,14 @@ def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
 def stands_at_terminal() -> bool:
     """Whether somebody can answer a question."""
     return sys.stdin.isatty()
+
+
+def open_browser(url: str) -> None:
+    """Only for a person at a terminal: a script has no use for one."""
+    if stands_at_terminal():
+        import webbrowser  # few commands need it
+
+        webbrowser.open(url)
 
 
 def confirm(question: str, refusal: str) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from tokonoma.app import App
+from tokonoma.app.policies import build_control
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.hidden_records import forget, records
 from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
 from tokonoma.cli.proposals import approve, pending, print_proposal, reject, sign, wait_for_reclassification
 from tokonoma.core.call import OWNER, Principal
+from tokonoma.policy.changes import parse_proposed
 from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy
 from tokonoma.policy.rules import decide, find_tags
@@ -55,9 +57,11 @@ def show_policy(app: App, version: str | None, history: bool) -> None:
 @pass_app
 def check(app: App, file: str) -> None:
     """Check a policy without applying it, and print its problems. The exit code is 1 if there are any."""
-    rules = parse_policy(read_text(file), proposed=True, modules=app.registry.list_names())
+    rules = parse_proposed(build_control(app), read_text(file))
     detectors = pluralize(len(rules.detectors), "own detector")
-    print_note(f"Valid: version {rules.version}, {pluralize(len(rules.placements), 'rule')} by place, {detectors}.")
+    tools = f", {pluralize(len(rules.tools), 'rule')} about tools" if rules.tools else ""
+    places = pluralize(len(rules.placements), "rule")
+    print_note(f"Valid: version {rules.version}, {places} by place, {detectors}{tools}.")
 
 
 @policy.command("apply", settings=("database_url", "policy_signers"))

@@ -14,7 +14,7 @@ from tokonoma.app import App
 from tokonoma.cli.backup import load_known_tables
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.items.files import export_to_items_folder
-from tokonoma.cli.memos import export_to_file
+from tokonoma.cli.memo_files import export_to_file
 from tokonoma.cli.output import pluralize, print_json, print_line, print_note
 from tokonoma.cli.where import find_sqlite_file
 from tokonoma.core.errors import Conflict, Invalid, Missing
@@ -28,10 +28,10 @@ from tokonoma.transfer.items import ItemFolder
 # Rebuilt from the records and the files. A part of it would be worse than nothing: a file whose row is there and whose
 # passages are lost would count as classified.
 _DERIVED = frozenset(
-    {"document", "terms", "fact", "corpus", "progress", "words", "frequency"}
+    {"document", "terms", "fact", "successor", "corpus", "progress", "words", "frequency"}
     | {"embedding_model", "embedding", "embedding_change", "embedding_block", "embedding_queue", "embedding_state"}
-    | {"vault_file", "vault_part", "manual_stamp", "manual_file", "manual_section", "manual_state"}
-    | {"job_lease", "rate"}
+    | {"vault_file", "vault_part", "manual_stamp", "manual_file", "manual_section", "manual_state", "manual_past"}
+    | {"job_lease", "rate", "memo_count"}
 )
 
 

@@ -20,24 +20,30 @@ from tokonoma.core.log import log
 
 if TYPE_CHECKING:
     from tokonoma.server.http.app import HttpApp
+    from tokonoma.server.http.asgi import AsgiApp
     from tokonoma.telemetry.metrics import Metrics
 
 
 @command("stdio", "database_url", "direct", "modules_off", "workers", "time_limit", "rate_limit", "log_level")
-@click.option("--as", "key", metavar="NAME", help="Use the rights of the API key with this name or id.")
+@click.option(
+    "--as",
+    "key",
+    metavar="NAME",
+    help="Use the rights of this key, client or person: a name, or `key:NAME`, `client:NAME`, `person:NAME`.",
+)
 @click.pass_context
 def stdio(ctx: click.Context, key: str | None) -> None:
     """Serve MCP on standard input and output. Clients start this command.
 
-    The caller is the owner, or with --as has the rights of that key. Ends when the input ends.
+    The caller is the owner, or with --as has the rights of that credential. Ends when the input ends.
     """
     ctx.exit(run_stdio({**get_flags(ctx), "as": key}))
 
 
 @command(
     "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins",
-    "trusted_proxies", "require_key", "metrics_public", "tls_cert", "tls_key", "workers", "time_limit", "rate_limit",
-    "log_level",
+    "trusted_proxies", "public_url", "oauth", "require_key", "metrics_public", "tls_cert", "tls_key", "workers",
+    "time_limit", "rate_limit", "log_level",
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
@@ -79,32 +85,70 @@ def serve(ctx: click.Context) -> None:
 
 def build_endpoint(app: App) -> "HttpApp":
     """The HTTP application with the settings of this server."""
+    from tokonoma.app.consents import receive_answer
     from tokonoma.core.network import is_loopback
     from tokonoma.server.http.app import HttpApp
     from tokonoma.server.http.asgi import HttpLimits
-    from tokonoma.server.http.security import LOOPBACK
     from tokonoma.telemetry.metrics import Metrics
 
     settings, metrics = app.settings, Metrics(__version__)
-    host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
-    if not is_loopback(host):
+    if not is_loopback(settings.get_text("host")):
         app.authenticator.always_require_key()
     app.observers.append(metrics.observe)
     app.journal.refusals.observers.append(metrics.observe_refusal)
     return HttpApp(
         app.dispatcher,
         # Checking host names protects a server without keys against web pages. A page has no key.
-        host_names=None if not is_loopback(host) and not allowed else {*LOOPBACK, host, *allowed},
+        host_names=_choose_hosts(app),
         origins=settings.get_names("allowed_origins"),
         limits=HttpLimits(
-            body_seconds=settings.get_seconds("body_timeout"), bodies=settings.get_int("body_memory") * 2**20
+            body_seconds=settings.get_seconds("body_timeout"),
+            bodies=settings.get_int("body_memory") * 2**20,
+            streams=max(1, min(200, settings.get_int("max_connections") // 2)),  # the others are for requests
         ),
         ready=app.server_info.list_problems,
         metrics=partial(_render_metrics, app, metrics),
         metrics_public=settings.get_flag("metrics_public"),
         trusted_proxies=settings.get_names("trusted_proxies"),
         on_refused=app.journal.refusals.record,
+        receive_answer=partial(receive_answer, app) if settings.get_text("public_url") else None,
+        public_url=settings.get_text("public_url"),
+        offers_oauth=app.authenticator.recalls_oauth,
+        web=partial(_load_web, app),
     )
+
+
+def _load_web(app: App) -> "AsgiApp":
+    """OAuth and pages, with the first request for one of them."""
+    from tokonoma.app.web import build_web_app
+
+    return build_web_app(app)
+
+
+def _choose_hosts(app: App) -> set[str] | None:
+    """The Host names that this server answers to; None: any. Then it has no name of its own, and clients cannot sign
+    in: a token is bound to the name under which a client knows the server."""
+    from tokonoma.core.network import is_loopback
+    from tokonoma.server.http.security import LOOPBACK
+
+    settings = app.settings
+    host, allowed = settings.get_text("host"), settings.get_names("allowed_hosts")
+    if is_loopback(host) or allowed:
+        return {*LOOPBACK, host, *allowed, *_list_own_host(app)}
+    if not settings.get_text("public_url"):
+        problem = f"{host} is open to other machines, and neither public_url nor allowed_hosts says by which name"
+        if app.authenticator.offers_oauth("https://any"):
+            log("warning", "oauth.off", reason=problem)
+        app.authenticator.refuse_oauth(problem)
+    return None
+
+
+def _list_own_host(app: App) -> list[str]:
+    """The name under which browsers know this server, if it has one."""
+    from urllib.parse import urlsplit
+
+    public = urlsplit(app.settings.get_text("public_url")).hostname
+    return [] if public is None else [f"[{public}]" if ":" in public else public]
 
 
 def _render_metrics(app: App, metrics: "Metrics", principal: Principal | None) -> bytes:
@@ -135,9 +179,13 @@ def _open_listener(host: str, port: int) -> socket.socket:
 def _announce(app: App, scheme: str, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
     url = f"{scheme}://{shown}:{port}/mcp"
-    required = app.authenticator.requires_key()
+    required, public_url = app.authenticator.requires_key(), app.settings.get_text("public_url")
+    origin = public_url or f"{scheme}://{shown}:{port}"
+    oauth = f"{origin}/mcp" if app.authenticator.offers_oauth(origin) else None
     if not sys.stderr.isatty():
-        log("info", "serving", url=url, version=__version__, key_required=required)
+        log("info", "serving", url=url, version=__version__, key_required=required, oauth=oauth)
         return
     who = "every caller needs a key" if required else "callers on this machine need no key"
+    if oauth:
+        who = f"clients sign in with OAuth at {oauth}, or send a key"
     print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C stops it.")

@@ -13,16 +13,21 @@ from tokonoma.cli.call import call_owner_tool, call_tool
 from tokonoma.cli.command import group, pass_app
 from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
 
-CoverageKind = Literal["cited", "read", "never seen"]
+CoverageKind = Literal["cited", "cited unread", "read", "never seen"]
 LineSpan = tuple[int, int]
 
-_WIDTH, _LEFT, _TOP = 290, 60, 44  # of the picture, in points
+_WIDTH, _LEFT, _TOP = 420, 60, 44  # of the picture, in points
 _MAX_NAME = 44  # characters
 _LINE_HEIGHT = 4  # of a file that is short enough
 _MAX_HEIGHT = 1200
 _BACKGROUND = "#fffdf8"
 _FONT = 'font-family="sans-serif" font-size="11"'
-_COLOURS: dict[CoverageKind, str] = {"cited": "#2f6f4f", "read": "#c9b458", "never seen": "#c8c4bc"}
+_COLOURS: dict[CoverageKind, str] = {
+    "cited": "#2f6f4f",
+    "cited unread": "#a6483c",
+    "read": "#c9b458",
+    "never seen": "#c8c4bc",
+}
 
 
 @group("vault")
@@ -138,13 +143,17 @@ def coverage(app: App, path: str, target: str | None, as_json: bool) -> None:
     if as_json:
         print_json(lines)
         return
-    unseen = lines["never_seen"]
-    shown = ", ".join(f"{each['start_line']}-{each['end_line']}" for each in unseen[:10]) or "none"
-    more = f" and {len(unseen) - 10} more" if len(unseen) > 10 else ""
     print_line(f"{lines['path']}: {lines['total_lines']} lines")
-    print_line(f"  read        {lines['read_ratio']:.0%}")
-    print_line(f"  cited       {lines['cited_ratio']:.0%}")
-    print_line(f"  never seen  {shown}{more}")
+    print_line(f"  read          {lines['read_ratio']:.0%}")
+    print_line(f"  cited         {lines['cited_ratio']:.0%}")
+    if lines["cited_unread"]:
+        print_line(f"  cited unread  {_format_ranges(lines['cited_unread'])}")
+    print_line(f"  never seen    {_format_ranges(lines['never_seen'])}")
+
+
+def _format_ranges(ranges: Sequence[Mapping[str, int]]) -> str:
+    shown = ", ".join(f"{each['start_line']}-{each['end_line']}" for each in ranges[:10]) or "none"
+    return f"{shown} and {len(ranges) - 10} more" if len(ranges) > 10 else shown
 
 
 @vault.command("audit")
@@ -152,14 +161,19 @@ def coverage(app: App, path: str, target: str | None, as_json: bool) -> None:
 @click.argument("source")
 @pass_app
 def audit(app: App, artifact: str, source: str) -> None:
-    """Check ARTIFACT against SOURCE: elements without source lines, unreachable elements, one-way references."""
+    """Check ARTIFACT against SOURCE: whether the cited lines say what each element says, unreachable elements, one-way
+    references."""
     report = call_tool(app, "vault", "audit", artifact_path=artifact, source_path=source)
-    rows = [(kind, each["id"], each["title"]) for kind in ("rootless", "orphan") for each in report[kind]]
+    rows = [
+        (f"{each['status']} {each['share']:.0%} {each.get('reason', '')}".strip(), each["id"], each["title"])
+        for each in report["judged"]
+    ]
+    rows += [("orphan", each["id"], each["title"]) for each in report["orphan"]]
     rows += [("one_way", each["from_id"], each["to_id"]) for each in report["one_way"]]
     print_table(("FINDING", "ELEMENT", "TITLE OR GOAL"), rows)
     print_note(
-        f"{report['elements']} elements, {report['evidence_ratio']:.0%} with source lines; "
-        f"{report['coverage_ratio']:.0%} of the source is cited."
+        f"{report['elements']} elements, {report['evidence_ratio']:.0%} with source lines, "
+        f"{report['supported_ratio']:.0%} supported by them; {report['coverage_ratio']:.0%} of the source is covered."
     )
     sys.exit(1 if report["needs_forced_full_scan"] else 0)
 
@@ -195,7 +209,7 @@ def _draw_legend(total: int, spans: Mapping[CoverageKind, Sequence[LineSpan]]) -
     for place, (kind, colour) in enumerate(_COLOURS.items()):
         lines = sum(end - start + 1 for start, end in spans.get(kind, ()))
         share = f" {100 * lines / total:.0f}%" if total else ""
-        left = 8 + place * 88
+        left = 8 + place * 104
         parts.append(
             f'<rect x="{left}" y="24" width="10" height="10" fill="{colour}"/>'
             f'<text x="{left + 14}" y="33">{kind}{share}</text>'

@@ -1,5 +1,6 @@
 """The home folder, the settings in it, and the tracer that they ask for."""
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from tokonoma.core.errors import Invalid, Unready
 from tokonoma.core.os_errors import describe_os_error
 from tokonoma.core.tracing import Tracer
 
+_CREDENTIAL = "tokonoma-keyring"
 _CHOOSE = "Choose another one with TOKONOMA_HOME or --home, or correct its permissions."
 
 
@@ -70,7 +72,38 @@ def load_settings(home: Path, flags: Mapping[str, Any], environ: Mapping[str, st
             raise Invalid(f"{file} cannot be read: {error}.") from error
         except OSError as error:
             raise Invalid(f"The settings cannot be read. {describe_os_error(error)}") from error
-    return resolve_settings(flags, environ, values)
+    return _use_credential(resolve_settings(flags, environ, values), environ)
+
+
+def _use_credential(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """The key of the keyring as systemd hands it to a service (LoadCredential=), unless a file is set."""
+    folder = environ.get("CREDENTIALS_DIRECTORY")
+    if not folder or settings.get_text("keyring_key_file") or not (Path(folder) / _CREDENTIAL).exists():
+        return settings
+    values = {**settings.values, "keyring_key_file": str(Path(folder) / _CREDENTIAL)}
+    return Settings(values, {**settings.origins, "keyring_key_file": "systemd credential"})
+
+
+def write_setting(home: Path, name: str, value: str) -> Path:
+    """Set one setting in tokonoma.toml, and leave its other lines as they are; returns the path of the file."""
+    import tomllib
+
+    file = home / "tokonoma.toml"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    # JSON writes a text as TOML does. At the start of the file it stands in no table.
+    lines = [f"{name} = {json.dumps(value)}", *(line for line in lines if line.partition("=")[0].strip() != name)]
+    text = "\n".join(lines) + "\n"
+    if tomllib.loads(text).get(name) != value:
+        raise Invalid(f"{file} cannot be changed safely. Set {name} there yourself.")
+    draft = file.with_name(".tokonoma.toml.tmp")
+    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as written:
+        written.write(text)
+        written.flush()
+        os.fsync(written.fileno())
+    draft.chmod(mode)
+    draft.replace(file)
+    return file
 
 
 def open_tracer(settings: Settings) -> Tracer | None:

@@ -1,13 +1,22 @@
 """Settings: flags before TOKONOMA_* before tokonoma.toml before defaults. Pure: home.py reads the file."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from tokonoma.config.values import (
+    SettingValue,
+    as_bool,
+    as_names,
+    as_networks,
+    as_origin,
+    as_rate,
+    as_seconds,
+    as_text,
+    between,
+    one_of,
+)
 from tokonoma.core.errors import Invalid, find_nearest
-
-SettingValue = str | int | float | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,72 +34,6 @@ class Setting:
         return "TOKONOMA_" + self.name.upper()
 
 
-def as_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be a string")
-    return value
-
-
-def as_names(value: Any) -> tuple[str, ...]:
-    parts: list[Any] = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list | tuple) or not all(isinstance(each, str) for each in parts):
-        raise ValueError("must be a list of names")
-    return tuple(each.strip() for each in parts if each.strip())
-
-
-def between(least: int, most: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        number = int(value) if isinstance(value, str) and re.fullmatch(r"\d{1,9}", value) else value
-        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return number
-
-    return read
-
-
-def as_seconds(value: Any) -> float:
-    try:
-        number = float(value) if not isinstance(value, bool) else -1.0
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0 < number <= 86_400:
-        raise ValueError("must be a number of seconds, more than 0 and at most 86400")
-    return number
-
-
-def as_bool(value: Any) -> bool:
-    known = {True: True, False: False, "1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
-    key = value.lower() if isinstance(value, str) else value
-    if not isinstance(key, bool | str) or key not in known:
-        raise ValueError("must be true or false")
-    return known[key]
-
-
-def one_of(*allowed: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return str(value)
-
-    return read
-
-
-def as_networks(value: Any) -> tuple[str, ...]:
-    names = as_names(value)
-    if names:
-        from tokonoma.core.network import parse_network  # 3 ms to import, and hardly anybody has proxies
-
-        for name in names:
-            parse_network(name)
-    return names
-
-
-def as_rate(value: Any) -> str:
-    if value != "" and not (isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,6}/(second|minute|hour)", value)):
-        raise ValueError("must look like 120/minute (or be empty for no limit)")
-    return str(value)
-
-
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "database_url", "", "sqlite:///path or postgresql://…; empty: tokonoma.db in the home", as_text, secret=True
@@ -99,13 +42,59 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("workspace", "", "folder of manuals/ and vault/; empty: workspace in the home", as_text),
     Setting("manuals_root", "", "folder of the manuals, if not in the workspace", as_text),
     Setting("vault_root", "", "folder of the vault, if not in the workspace", as_text),
-    Setting("direct", (), "modules whose tools are listed beside the three meta-tools; `all` for all", as_names),
+    Setting("direct", (), "modules whose tools are listed beside the meta-tools; `all` for all", as_names),
+    Setting(
+        "language",
+        "auto",
+        "of instructions and prompts: en, ja, or auto (ja where LC_ALL, LC_MESSAGES or LANG says Japanese, else en)",
+        one_of("auto", "en", "ja"),
+    ),
+    Setting(
+        "surface",
+        "default",
+        "which meta-tools are listed: default (all), or gateway (get_module_schema, call and batch alone)",
+        one_of("default", "gateway"),
+    ),
     Setting("modules_off", (), "modules switched off for the whole server", as_names),
     Setting("host", "127.0.0.1", "address that `serve` listens on", as_text),
     Setting("port", 8722, "port that `serve` listens on", between(0, 65_535)),
     Setting("allowed_hosts", (), "further Host names that HTTP requests may carry", as_names),
     Setting("allowed_origins", (), "further Origins that browsers may call from", as_names),
     Setting("trusted_proxies", (), "addresses or networks of proxies whose X-Forwarded-For counts", as_networks),
+    Setting(
+        "public_url",
+        "",
+        "where browsers reach this server, like https://tokonoma.example.com: services send consents back there",
+        as_origin,
+    ),
+    Setting(
+        "connect_port",
+        0,
+        "port on this machine to which a service sends a consent back without public_url; 0: any free one",
+        between(0, 65_535),
+    ),
+    Setting(
+        "oauth",
+        "auto",
+        "let clients sign in with OAuth: on, off, or auto (on with public_url, or once a person has a password)",
+        one_of("auto", "on", "off"),
+    ),
+    Setting("oauth_registration", True, "let OAuth clients register themselves", as_bool),
+    Setting(
+        "oauth_documents",
+        "auto",
+        "accept clients that are named by the URL of their metadata: on, off, or auto (once one could be fetched)",
+        one_of("auto", "on", "off"),
+    ),
+    Setting("access_minutes", 60, "minutes that an access token of an OAuth client is good for", between(1, 1_440)),
+    Setting("refresh_days", 60, "days after which an OAuth client that was not used signs in again", between(1, 3_650)),
+    Setting(
+        "reuse_minutes",
+        30,
+        "minutes in which a refresh token may be used again, by clients that share one",
+        between(0, 1_440),
+    ),
+    Setting("session_days", 14, "days that a person stays signed in to the pages", between(1, 365)),
     Setting("metrics_public", False, "serve /metrics to callers without a key, too", as_bool),
     Setting("require_key", False, "require an API key over HTTP even if none exists", as_bool),
     Setting("tls_cert", "", "PEM file with the certificate of `serve` and its chain; with tls_key: HTTPS", as_text),
@@ -147,6 +136,22 @@ SETTINGS: tuple[Setting, ...] = (
         " sentence-transformers or model2vec",
         one_of("builtin", "none", "openai", "fastembed", "sentence-transformers", "model2vec"),
     ),
+    Setting(
+        "keyring_key", "", "master key of the keyring; empty: keyring_key_file or keyring_source", as_text, secret=True
+    ),
+    Setting(
+        "keyring_key_file",
+        "",
+        "file with the master key of the keyring; empty: the systemd credential tokonoma-keyring, else keyring_source",
+        as_text,
+    ),
+    Setting(
+        "keyring_source",
+        "file",
+        "where Tokonoma keeps the master key itself: file (keyring.key in the home) or os (extra `oskeyring`)",
+        one_of("file", "os"),
+    ),
+    Setting("sync_key", "", "API key for `tokonoma sync URL`, of the server there", as_text, secret=True),
     Setting("embed_model", "", "name of the embedding model at its provider", as_text),
     Setting("embed_url", (), "URLs of that model, like https://host/v1; the next is used if one fails", as_names),
     Setting("embed_api_key", (), "API keys of these URLs, in the same order", as_names, secret=True),
@@ -187,6 +192,15 @@ class Settings:
 
     def get_names(self, name: str) -> tuple[str, ...]:
         return as_names(self.values[name])
+
+
+def choose_language(settings: Settings, environ: Mapping[str, str]) -> Literal["en", "ja"]:
+    """The language of the house: as set, else that of the locale. The first variable that is set decides."""
+    asked = settings.get_text("language")
+    if asked == "auto":
+        names = ("LC_ALL", "LC_MESSAGES", "LANG")
+        asked = next((environ[name] for name in names if environ.get(name)), "")[:2].lower()
+    return "ja" if asked == "ja" else "en"
 
 
 def unknown_name(message: str, name: str, known: Collection[str], setting: str = "") -> Invalid:

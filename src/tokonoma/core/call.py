@@ -39,6 +39,15 @@ OWNER = Principal("owner")
 
 
 @dataclass(frozen=True, slots=True)
+class InnerStep:
+    """A call that a tool makes for its caller."""
+
+    module: str
+    tool: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Quota:
     """How often a caller may use a tool, as far as it has come."""
 
@@ -55,9 +64,10 @@ class Caller:
 
     transport: str  # stdio | http | cli
     token: str | None = None
-    key: str | None = None  # the name of an API key whose reach a local caller takes on (`stdio --as NAME`)
+    key: str | None = None  # the name of a credential whose reach a local caller takes on (`stdio --as NAME`)
     remote: str | None = None
     forwarded: bool = False  # the request has passed a proxy: whatever its address, it is not local
+    origin: str = ""  # under which it knows this server, like `https://tokonoma.example.com`
     client: str | None = None
     protocol_version: str | None = None  # of MCP; None: it has not said so
     principal: Principal | None = None
@@ -75,7 +85,8 @@ class Call:
     trace_parent: str | None = None
     progress: Progress | None = None
     parent: str | None = None  # the request id of the batch that this is a step of
-    time_limit: float | None = None  # seconds; the deadline stage fills in the default
+    time_limit: float | None = None  # seconds; None: the tool's own, or the server's
+    due: float | None = None  # when its time is over, by `time.monotonic`, after the deadline stage
     bytes_in: int = 0
     bytes_out: int = 0
 
@@ -91,6 +102,8 @@ class Call:
     view: "PolicyView | None" = None  # what its principal may see, after the guard stage
     masks: "RecordMasks | None" = None  # what it may not see of that, after the guard stage
     read_unclassified: bool = False  # it has read texts without a class, such as older versions
+    verdict: str = "allow"  # of the policy's rules about tools; `declined` if its client has said no to the question
+    approval: str = ""  # the id of the approval that it waits for, or runs with
     policy_version: str = ""  # of the policy that the call was walked under
     quota: Quota | None = None  # where a limit is set, after the limit stage
     step_tools: "Mapping[str, ToolInfo]" = field(default_factory=dict[str, Any])  # of a batch: id → tool
@@ -100,6 +113,7 @@ class Call:
     found: list[str] = field(default_factory=list[str])  # what it searched out: its sources, if it has named none
     authors: frozenset[str] = frozenset()  # who wrote its sources, after the authors stage; "": nobody knows
     detections: list[str] = field(default_factory=list[str])  # kind:hash of what the guard found in its texts
+    corrections: list[str] = field(default_factory=list[str])  # plain slips that were understood, for the answer
     journaled: bool = False  # its journal entry was stored by its own write
 
     @property

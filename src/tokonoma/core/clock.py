@@ -7,7 +7,7 @@ likely the time before it was wrong.
 """
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BARE = datetime(1970, 1, 1)
@@ -51,3 +51,22 @@ def parse_time(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def normalize_date(text: str) -> str:
+    """A day as 2026-07-28, a time as `format_time` writes it: so texts have the order of time. ValueError for anything
+    else."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    try:
+        return format_time(parse_time(text))
+    except OverflowError:
+        raise ValueError(f"{text!r} is out of range") from None
+
+
+def parse_end(text: str) -> int:
+    """The last millisecond that a date means: of a day, its end."""
+    day = timedelta(days=1) // timedelta(milliseconds=1)
+    return parse_time(text) + (day - 1 if len(text) == len("2026-07-28") else 0)

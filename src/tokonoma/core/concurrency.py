@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
 from tokonoma.core.errors import Unavailable
 
@@ -140,3 +140,9 @@ class Job:
     lease: float = 0.0  # seconds; above 0 the job runs in one process at a time
     choose_pause: Callable[[Exception], float | None] = lambda error: None  # a pause of its own for this error
     on_stop: Callable[[], object] = lambda: None  # the runner closes before the job is done
+
+
+class JobStarter(Protocol):
+    """The job runner, as far as others need it."""
+
+    def start(self, job: Job) -> None: ...

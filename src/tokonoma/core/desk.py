@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -12,9 +12,9 @@ from tokonoma.core.log import log
 
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
-    from tokonoma.core.module import ServerInfo
+    from tokonoma.core.module import Module, ServerInfo
     from tokonoma.core.policy import DeskPolicy
-    from tokonoma.core.query import Hits, Query, SearchFilter
+    from tokonoma.core.query import Hits, LikeRecord, Query, SearchFilter
 
 Classification = Literal["public", "internal", "pii", "secret"]
 CLASSIFICATIONS: tuple[Classification, ...] = ("public", "internal", "pii", "secret")  # from open to closed
@@ -34,6 +34,9 @@ class SourceText:
         self.text = text
         self.detections: dict[str, Any] = {}  # by the version of the detectors
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SourceText) and other.text == self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -52,6 +55,10 @@ class Document:
     start: int = 0  # the place of the text in its source
     author: str | None = None  # who wrote it, where the module knows; "": nobody knows; None: see `Tx.put`
     aside: Sequence[str] = ()  # other texts of the record, which are not searched: they decide its class, too
+    changed_at: int = 0  # when it was last changed, in milliseconds; 0: `at`
+    valid_from: int | None = None  # what it says holds from here on, in milliseconds; None: always has
+    valid_until: int | None = None
+    supersedes: Sequence[str] = ()  # addresses of the records that it replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,30 @@ class Record:
     source: SourceText | None = None  # as in Document
     start: int = 0
     author: str | None = None  # where the module knows; None: the index tells
+    kind: str = ""  # where the module's own tools ask for it, such as the type of an item
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """What a search of a module found, as it is now. `rank` is its place in the list of hits."""
+
+    address: str  # of lines in a file
+    file: str  # the address without the lines
+    lines: tuple[int, int]
+    signals: tuple[str, ...]
+    score: float
+    rank: int
+    problem: str = ""  # changed: since the search; missing: gone, or not for this caller any more
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLink:
+    """That one record leads to another one, which may be of another module."""
+
+    kind: str  # link, backlink, mentions, cites, supersedes, … or the tag of a relation
+    address: str  # of the other one
+    title: str = ""  # where the module knows it, as the caller may see it
+    incoming: bool = False  # the other one leads here
 
 
 class Rows(Protocol):
@@ -99,6 +130,11 @@ class Tx(Statements, Protocol):
 
     def drop(self, address: str) -> None: ...
 
+    # For texts that get into their place after the commit, as files do: what was put in this transaction is embedded
+    # only after a later one was given the result. Without a later one, the records are to be dropped.
+    def hold_vectors(self) -> list[int]: ...
+    def queue_vectors(self, held: Sequence[int]) -> None: ...
+
     def classify(self, label: Classification, space: str, *texts: str) -> Classification:
         """The classification of texts that are no document of their own, such as a relation's reason."""
         ...
@@ -109,8 +145,11 @@ class Tx(Statements, Protocol):
         ...
 
     def mask_for_index(self, text: str, address: str, namespace: str) -> str:
-        """The text without what is hidden from any caller, line for line: what an index of the module's own may
-        hold."""
+        """The text, line for line, without what is hidden from any caller: for an index of the module's own."""
+        ...
+
+    def find_change(self, before: str, source: SourceText) -> int:
+        """From where on something else is found in a text than in the text that it begins with; else its end."""
         ...
 
 
@@ -151,11 +190,49 @@ class Desk(Protocol):
         """Any module's record, guarded; Missing if there is none that this caller may see."""
         ...
 
+    def read_all(self, addresses: Sequence[str]) -> dict[str, Record]:
+        """By address, those of these records that are there and that this caller may see, as they were last synced.
+        Whoever shows one of them cites it."""
+        ...
+
+    def as_module(self, name: str) -> "Desk":
+        """The same desk for the code of another module: what it reads is masked like every reading of that module."""
+        ...
+
     def mark_used(self, address: str, trace_id: str) -> None:
         """Note that this search of the record's module led to its use; Missing if the module knows no such search."""
 
+    def list_found(self, module: str, trace_id: str) -> "Sequence[FoundPlace] | None":
+        """What a search of this caller found in a module; None if the module knows no such search."""
+        ...
+
     def find(self, query: "Query", where: "SearchFilter") -> "Hits":
         """Search the shared index; the caller's scope and `where` filter before anything is ranked."""
+        ...
+
+    def find_near(
+        self, addresses: Sequence[str], where: "SearchFilter", least: float, most: int
+    ) -> Mapping[str, Mapping[str, float]] | None:
+        """For many records at once: up to `most` others each that are near in meaning, with a cosine of `least` or
+        more. Those without a vector are left out; None if no embedding model is available."""
+        ...
+
+    def find_like(
+        self, address: str, text: str, where: "SearchFilter", least: float, most: int
+    ) -> "Sequence[LikeRecord]":
+        """For one record that was just saved, by its text: up to `most` others with a likeness of `least` or more that
+        were not replaced, the likest first. Nothing where that is not quickly known: with a model outside of this
+        process, or among very many records."""
+        ...
+
+    def find_successors(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """Of these records, those that were replaced, each with the record that now stands in its place: the last one,
+        if that was replaced in turn. Only what this caller may see."""
+        ...
+
+    def compare_texts(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]] | None:
+        """How near each text is in meaning to each of the others, up to 1, also across languages. None if no embedding
+        model is available. Nothing that a policy detects leaves for the model."""
         ...
 
     def cite(self, address: str, author: str | None = None) -> None:
@@ -190,46 +267,15 @@ class Desk(Protocol):
         ...
 
 
-class AsyncTx(Protocol):
-    """A transaction of an `async def` tool. Do not await another service inside it: other writers wait meanwhile."""
-
-    async def rows(self, sql: str, /, **params: Any) -> list[Row]: ...
-    async def row(self, sql: str, /, **params: Any) -> Row | None: ...
-    async def run(self, sql: str, /, **params: Any) -> int: ...
-    async def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None: ...
-    async def put(self, document: Document, *, same_text: bool = False) -> Classification: ...
-    async def drop(self, address: str) -> None: ...
-
-
-class AsyncDesk(Protocol):
-    """What an `async def` tool receives: the same door as `Desk`, without blocking the event loop."""
-
-    @property
-    def call(self) -> "Call": ...
-    @property
-    def principal(self) -> "Principal": ...
-    def now(self) -> int: ...
-    def report(self, progress: float, total: float | None = None, message: str | None = None) -> None: ...
-    async def rows(self, sql: str, /, **params: Any) -> list[Row]: ...
-    async def row(self, sql: str, /, **params: Any) -> Row | None: ...
-    async def read(self, address: str) -> Record: ...
-    async def find(self, query: "Query", where: "SearchFilter") -> "Hits": ...
-    def cite(self, address: str, author: str | None = None) -> None: ...
-    async def seal_cursor(self, kind: str, *position: Any) -> Opaque: ...
-    async def open_cursor(self, kind: str, cursor: str) -> list[Any]: ...
-    def write(self) -> AbstractAsyncContextManager[AsyncTx]: ...
-
-
 class Addresses(Protocol):
     """Leads from any address to its record; implemented by the registry, which asks the owning module."""
 
     def is_visible(self, principal: "Principal", address: str) -> bool: ...
     def read_record(self, rows: Rows, address: str) -> Record | None: ...
 
-    def refresh(self, desk: Desk, address: str) -> None:
-        """Let the module update the index if the source of the record has changed."""
-
-    def mark_used(self, desk: Desk, address: str, trace_id: str) -> None: ...
+    def find_owner(self, address: str) -> "Module | None":
+        """The module that an address belongs to."""
+        ...
 
 
 def format_address(module: str, name: str) -> str:

@@ -15,3 +15,4 @@ class StoredModel:
     current: bool
     backfilled_to: int | None  # documents up to this one were put into the queue; None: all were
     sealed: int  # on SQLite: the change up to which stored codes are complete
+    scale: str = ""  # how its cosines are read, as JSON; empty: not measured

@@ -1,7 +1,11 @@
 """Namespaces: a tree of folders. A key has a root that it can never leave and a default where it starts."""
 
-from tokonoma.core.call import Principal
+from typing import TYPE_CHECKING
+
 from tokonoma.core.errors import Invalid
+
+if TYPE_CHECKING:
+    from tokonoma.core.call import Principal
 
 
 def normalize_namespace(path: str) -> str:
@@ -15,7 +19,7 @@ def is_inside(namespace: str, root: str) -> bool:
     return root == "/" or namespace == root or namespace.startswith(root + "/")
 
 
-def resolve_namespace(asked: str | None, principal: Principal) -> str:
+def resolve_namespace(asked: str | None, principal: "Principal") -> str:
     """What `asked` means for this principal: empty → its default, `/x` → from its root, else from its default."""
     if not asked:
         return principal.default
@@ -26,7 +30,7 @@ def resolve_namespace(asked: str | None, principal: Principal) -> str:
     return normalize_namespace(root + relative)
 
 
-def format_namespace(namespace: str, principal: Principal) -> str:
+def format_namespace(namespace: str, principal: "Principal") -> str:
     """A namespace as this principal knows it: relative to its own root."""
     return namespace if principal.root == "/" else namespace.removeprefix(principal.root) or "/"
 

@@ -1,6 +1,7 @@
 """IP addresses: reading them, whether one is this machine, and whether one belongs to given networks."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 IpAddress = IPv4Address | IPv6Address
@@ -24,6 +25,7 @@ def parse_network(text: str) -> IpNetwork:
         raise ValueError(f"must list IP addresses or networks like 10.0.0.0/8; {text!r} is neither") from None
 
 
+@lru_cache(maxsize=256)  # asked for every request
 def is_loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine. No other place decides that."""
     address = parse_ip(host.strip("[]"))

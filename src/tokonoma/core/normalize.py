@@ -119,7 +119,12 @@ def normalize(text: str) -> str:
 
 def normalize_loose(text: str) -> str:
     """The second form: variants that a reader may still take for the same word. Idempotent."""
-    text = _SPACES.sub(" ", _PUNCTUATION.sub("", normalize(text))).strip()
+    return loosen(normalize(text))
+
+
+def loosen(normalized: str) -> str:
+    """The second form of a text that is in the first form."""
+    text = _SPACES.sub(" ", _PUNCTUATION.sub("", normalized)).strip()
     text = _OKURIGANA.sub("", _SPACE_BESIDE.sub("", text))
     return _LONG_END.sub("", text.translate(SOUNDS))
 

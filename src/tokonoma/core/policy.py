@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Tx
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, SourceText, Tx
 from tokonoma.core.errors import Refusal
 from tokonoma.core.masks import RecordMasks
 from tokonoma.core.module import ToolInfo
@@ -13,6 +13,9 @@ from tokonoma.core.module import ToolInfo
 Layer = Literal["session", "project", "principle"]
 LAYERS: tuple[Layer, ...] = ("session", "project", "principle")
 AccessEffect = Literal["read", "write"]
+ToolVerdict = Literal["allow", "ask", "deny"]
+TOOL_VERDICTS: tuple[ToolVerdict, ...] = ("allow", "ask", "deny")
+"""From open to closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,14 @@ class Policy(Protocol):
     def view_for(self, who: Principal) -> PolicyView: ...
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None: ...  # raises if no tool of this module may run
 
+    @property
+    def judges_tools(self) -> bool: ...  # whether it has rules about tools
+
+    def judge_tool(self, who: Principal, tool: ToolInfo, account: Callable[[], str] | None) -> ToolVerdict:
+        """Whether a call runs, waits for an approval, or is refused. `account` finds the one that the call uses, empty
+        for none; None: it is not known, and the strictest rule counts."""
+        ...
+
     def for_tool(self, who: Principal, entry: ToolInfo) -> "Policy":
         """The policy that screens the texts of this call. Where the owner replaces the policy, its own detectors do not
         count: one that matches everything could never be removed."""
@@ -190,6 +201,8 @@ class Policy(Protocol):
         """A whole text without what is hidden from any caller, line for line."""
         ...
 
+    def find_change(self, before: str, source: SourceText) -> int: ...  # see Tx
+
 
 class DeskPolicy(Protocol):
     @property
@@ -205,6 +218,10 @@ class DeskPolicy(Protocol):
     def decide(
         self, tags: Collection[str], label: str, scope: Layer | None = None, effect: AccessEffect = "read"
     ) -> Decision: ...
+
+    def judge_tool(self, tool: ToolInfo) -> ToolVerdict:
+        """Whether the caller may use another tool, whose records it is shown in some other way."""
+        ...
 
     def classify_document(self, document: Document) -> Classification:
         """The classification that the document would be indexed with."""

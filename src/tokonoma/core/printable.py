@@ -5,6 +5,7 @@ bidirectional controls show text in another order than it has.
 """
 
 import re
+import unicodedata
 
 # DEL and the C1 controls, line and paragraph separators, embeddings, overrides and isolates, halves of surrogate pairs.
 _HIDDEN = r"\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
@@ -27,6 +28,26 @@ def escape_line(text: str) -> str:
 def escape_json(text: str) -> str:
     """JSON text with the same value, in which nothing steers a terminal."""
     return _HIDDEN_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def measure_width(text: str) -> int:
+    """The columns that a text takes at a terminal: two for a full-width letter, none for a combining one."""
+    return sum(0 if unicodedata.combining(letter) else _measure_letter(letter) for letter in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """A text on one line, cut to so many columns. Spaces are joined first."""
+    text = " ".join(text.split())
+    if measure_width(text) <= width:
+        return text
+    left, end = width - 1, 0  # one for the ellipsis
+    while end < len(text) and (left := left - measure_width(text[end])) >= 0:
+        end += 1
+    return f"{text[:end].rstrip()}…"
+
+
+def _measure_letter(letter: str) -> int:
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Classification
 
@@ -60,6 +60,8 @@ class SearchFilter:
     since: int | None = None  # milliseconds, of the record's own time
     until: int | None = None
     classifications: tuple[Classification, ...] | None = None  # None: all that the caller may see
+    valid_at: int | None = None  # milliseconds: only what held then
+    thread: str | None = None  # only records of this thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,13 @@ class Query:
     mode: Mode = "hybrid"
     metric: Metric = "cosine"
     limit: int = 10
+    after: tuple[int, int] | None = None  # without text and pivot: go on after `Hits.last` of the page before
     min_similarity: float | None = None  # similarity below which a vector hit does not count
+    min_score: float | None = None  # hits with a lower score are left out
     neighbours: bool = True  # two records on each side in the same thread raise the score
     boost_dates: bool = False  # prefer records whose own time is named in the text
+    # Modules whose notes may correct each other: the newer one comes first, and what holds no longer stands behind.
+    newer_first_in: tuple[str, ...] = ()
     half_life: float | None = None  # days after which a record counts half; None: age does not matter
     wait_for_embedding: bool = True  # first embed what was just saved, if that is quick
     explain: bool = False  # return the parts of each score
@@ -97,6 +103,20 @@ class Hit:
     text_score: float | None = None
     similarity: float | None = None  # of the vectors, by the query's metric
     score_parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # with `explain`
+    at: int = 0  # the record's own time, in milliseconds
+    # With `newer_first_in`: the address of a record that replaces it, or of a newer one that says the same.
+    superseded_by: str | None = None
+    valid_from: int | None = None  # with `newer_first_in`, if it does not hold now
+    valid_until: int | None = None
+
+
+class LikeRecord(NamedTuple):
+    """A record that is like another."""
+
+    address: str
+    author: str
+    cosine: float  # how near it is in meaning
+    likeness: float  # the same, and the share of rare words that both hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +125,7 @@ class Hits:
     mode: Mode  # as executed: hybrid becomes text where there are no vectors
     why_not: str | None = None  # with `expect`: not indexed, filtered (by what), not yet embedded, below the line
     pending_vectors: int = 0  # records that have no vector yet
+    last: tuple[int, int] | None = None  # without text and pivot: where this page ends, if there may be another one
 
 
 def extract_snippet(text: str, query: str, size: int) -> tuple[str, bool]:
@@ -114,11 +135,30 @@ def extract_snippet(text: str, query: str, size: int) -> tuple[str, bool]:
     terms = _split_query(query)
     if not terms:
         return text[:size], True
-    folded = text.casefold()
-    if len(folded) != len(text):  # a few letters grow when folded: then positions would not match
-        folded = text.lower() if len(text.lower()) == len(text) else text
-    start = _find_window(folded, terms, size)
+    start = _find_window(_fold(text), terms, size)
     return text[start : start + size], True
+
+
+def find_terms(text: str, query: str) -> list[tuple[int, int]]:
+    """Where the words of a query are in a text: places that do not touch, in order."""
+    folded = _fold(text)
+    spans: list[tuple[int, int]] = []
+    found = (
+        (match.start(), match.end())
+        for term in _split_query(query)
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(term)}" if term.isascii() else re.escape(term), folded)
+    )
+    for start, end in sorted(found):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _fold(text: str) -> str:
+    """Without upper case, every letter in its place: a few grow when they are folded."""
+    return next((each for each in (text.casefold(), text.lower()) if len(each) == len(text)), text)
 
 
 def _split_query(query: str) -> set[str]:

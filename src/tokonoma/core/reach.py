@@ -1,4 +1,4 @@
-"""Reach: what a credential may use. API keys hold one today; OAuth grants and web sessions will hold the same value."""
+"""Reach: what a credential may use. API keys, OAuth grants and people each hold one."""
 
 import re
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from tokonoma.core.errors import Invalid
+from tokonoma.core.namespaces import is_inside
 
 if TYPE_CHECKING:
     from tokonoma.core.module import ToolInfo
 
-_RULE = re.compile(r"(\*|[a-z][a-z0-9_]*)(?:@([\w-]+))?(?:\.([\w.]+|\*)|:(read|write|destroy))?")
+_RULE = re.compile(r"(\*|[a-z][a-z0-9_]*)(?:@([\w-]+))?(?:\.([\w.-]+|\*)|:(read|write|destroy))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,9 @@ class Reach:
     modules: frozenset[str] | None = None  # None: all that the server offers
     mask: frozenset[str] = frozenset()  # rules; what one of them matches does not exist for this credential
     extras: frozenset[str] = frozenset()  # tools of the tier `extra` that it may use: `module.tool`, `module.*`, `*`
+    # Accounts must serve this namespace too; empty: the root alone. An account of a namespace belongs to those who live
+    # there: a client that its person keeps to a smaller root must not get more accounts by it than that person has.
+    accounts_from: str = ""
 
     @property
     def is_limited(self) -> bool:
@@ -62,7 +66,7 @@ class Reach:
     def sees_module(self, name: str) -> bool:
         if self.modules is not None and name not in self.modules:
             return False
-        return {MaskPattern("*"), MaskPattern(name)}.isdisjoint(map(parse_mask, self.mask))
+        return not self.mask or {MaskPattern("*"), MaskPattern(name)}.isdisjoint(map(parse_mask, self.mask))
 
     def sees_tool(self, tool: "ToolInfo", account: str | None = None) -> bool:
         if tool.extra and not self.extras & {"*", tool.path, f"{tool.module}.*"}:
@@ -71,11 +75,32 @@ class Reach:
             return False
         return not any(parse_mask(rule).matches(tool, account) for rule in self.mask)
 
+    def uses_account(self, namespace: str) -> bool:
+        """Whether accounts of this namespace serve the whole of this reach. Those below its root belong to others."""
+        return is_inside(self.accounts_from or self.root, namespace)
+
+    def covers(self, other: "Reach") -> bool:
+        """Whether everything that the other may use may be used here too. In doubt, it says no: rules are compared as
+        they are written."""
+        has_modules = self.modules is None or (other.modules is not None and other.modules <= self.modules)
+        has_extras = all(names_extra(self.extras, each) for each in other.extras)
+        is_inside_root = is_inside(other.root, self.root) and self._has_accounts_of(other)
+        return is_inside_root and has_modules and has_extras and self.mask <= other.mask
+
+    def _has_accounts_of(self, other: "Reach") -> bool:
+        """The deeper the namespace that accounts must serve, the more there are."""
+        return is_inside(self.accounts_from or self.root, other.accounts_from or other.root)
+
     def may_write(self, module: str) -> bool:
         """False for a credential that may only read in this module: `*:write` or `module:write` is in its mask."""
         return {MaskPattern("*", effect="write"), MaskPattern(module, effect="write")}.isdisjoint(
             map(parse_mask, self.mask)
         )
+
+
+def names_extra(extras: frozenset[str], name: str) -> bool:
+    """Whether these name the extra tool `module.tool`, or all those that `module.*` stands for."""
+    return not extras.isdisjoint({"*", name, f"{name.partition('.')[0]}.*"})
 
 
 UNLIMITED = Reach()

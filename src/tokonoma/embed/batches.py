@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tokonoma.core.clock import now
 from tokonoma.core.embedding import StoredModel
@@ -19,7 +19,7 @@ from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.embed import queue
 from tokonoma.embed.active_model import ModelSwitched
-from tokonoma.embed.embedder import Embedder, UnusableAnswer, VectorStore
+from tokonoma.embed.embedder import Embedder, SubwordEmbedder, UnusableAnswer, VectorStore
 from tokonoma.embed.queue import QueueClaim
 from tokonoma.store.database import Database
 
@@ -48,6 +48,11 @@ class _BatchItem:
     claim: QueueClaim
     pieces: list[str]
     titled: bool = False  # the first piece is the title by itself
+
+
+class _MadeVectors(NamedTuple):
+    vectors: "Vectors"
+    subwords: list[bytes] | None
 
 
 class BatchRunner:
@@ -132,7 +137,7 @@ class BatchRunner:
         count = len(group)
         sent = [item for item in group if item.pieces]
         good, bad = bisect_failures(sent, lambda part: self._embed_group(model, part))
-        made = {item.claim: vectors for item, vectors in good}
+        made = {item.claim: _MadeVectors(vectors, self._list_subwords(item)) for item, vectors in good}
         failed = {item.claim: error for item, error in bad}
         while group:
             part, group = group[: self._stored], group[self._stored :]
@@ -148,7 +153,7 @@ class BatchRunner:
         self,
         model: StoredModel,
         part: Sequence[_BatchItem],
-        made: "Mapping[QueueClaim, Vectors]",
+        made: "Mapping[QueueClaim, _MadeVectors]",
         failed: Mapping[QueueClaim, UnusableAnswer],
     ) -> None:
         """One transaction. On PostgreSQL, who changes one of these documents waits for its end."""
@@ -166,11 +171,15 @@ class BatchRunner:
                 if claim in failed:
                     self._postpone(statements, claim, failed[claim].message, guilty=bool(made))
                 elif claim in made and queue.finish(statements, claim):
+                    vectors, subwords = made[claim]
                     self._store.store_vectors(
-                        statements, model.id, claim.document_id, made[claim], item.pieces, item.titled
+                        statements, model.id, claim.document_id, vectors, item.pieces, item.titled, subwords
                     )
                 elif not item.pieces:  # blank or deleted: there is nothing to embed
                     queue.finish(statements, claim)
+
+    def _list_subwords(self, item: _BatchItem) -> list[bytes] | None:
+        return self._embedder.list_subwords(item.pieces) if isinstance(self._embedder, SubwordEmbedder) else None
 
     def _embed_group(self, model: StoredModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
         vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")

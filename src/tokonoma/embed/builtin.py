@@ -41,6 +41,7 @@ CHUNK_LENGTH = 400
 """Characters that one vector represents: on passages and manuals alike, longer texts are found better in pieces."""
 
 _FILE = Path(__file__).parent / "data" / f"{MODEL_NAME}.bin"
+_KEPT, _KEPT_LENGTH = 256, 2_000  # texts whose vectors are kept, and characters of each
 _ALIGNED = 64
 
 WORD_MARK = "▁"
@@ -51,6 +52,7 @@ _FIRST_JAPANESE = re.compile(rf"[{_JAPANESE}]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _LONG_VOWEL = re.compile(r"(?<=[ァ-ヺー]{3})ー(?![ァ-ヺー])")  # サーバー is written サーバ as often
 _UNKNOWN = -25.0  # below any piece: an unknown letter is skipped only where nothing else fits
+_NUMBER, _NUMBER_SIZE = "<u2", 2  # of a piece, as it is stored
 _MAX_CACHED = 20_000  # words whose pieces are cached; when there are more, all are dropped
 
 
@@ -179,6 +181,7 @@ class BuiltinEmbedder:
         self._path = path
         self._loaded: tuple[SubwordTokenizer, ModelWeights] | None = None
         self._lock = threading.Lock()
+        self._recent: dict[str, Vectors] = {}  # what is saved is compared first, and then embedded to be stored
 
     def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         import numpy as np
@@ -186,14 +189,50 @@ class BuiltinEmbedder:
         tokenizer, weights = self._loaded or self._load()
         rows = np.empty((len(texts), DIMENSION), np.float32)
         for place, text in enumerate(texts):
+            if (known := self._recent.get(text)) is not None:
+                rows[place] = known
+                continue
             numbers = tokenizer.tokenize(text)
             row = weights.scales[numbers] @ weights.matrix[numbers].astype(np.float32)
             length = float(np.sqrt(row @ row))
             rows[place] = row / length if length > 1e-6 else _build_fallback_vector(text)
+        if len(texts) == 1 and len(texts[0]) <= _KEPT_LENGTH:
+            if len(self._recent) >= _KEPT:
+                self._recent = {}
+            self._recent[texts[0]] = rows[0].copy()
         return rows
+
+    def list_subwords(self, texts: Sequence[str]) -> list[bytes]:
+        """The numbers of each text's pieces, none twice, two bytes each: enough to compare it with `match_subwords`."""
+        import numpy as np
+
+        tokenizer, _ = self._loaded or self._load()
+        return [np.unique(np.array(tokenizer.tokenize(text), _NUMBER)).tobytes() for text in texts]
+
+    def match_subwords(self, query: str, listed: Sequence[bytes]) -> list[float]:
+        """For each list of pieces how well it holds the query's, one by one: the cosine of each of them with the
+        nearest piece of the list. Rare pieces, and those with long vectors, count more."""
+        import numpy as np
+
+        tokenizer, weights = self._loaded or self._load()
+        asked = list(dict.fromkeys(tokenizer.tokenize(query)))
+        sizes = np.array([len(each) // _NUMBER_SIZE for each in listed])
+        levels = np.zeros(len(listed))
+        if asked and sizes.any():
+            held, places = np.unique(np.frombuffer(b"".join(listed), _NUMBER), return_inverse=True)
+            # Sums of products of whole numbers below 2²⁴ are exact in any order: a level does not depend on the others.
+            rows, wanted = (weights.matrix[numbers].astype(np.float32) for numbers in (held, asked))
+            lengths, own = (np.sqrt(np.einsum("ij,ij->i", each, each)).clip(1e-6) for each in (rows, wanted))
+            cosines = ((rows @ wanted.T) / lengths[:, None] / own)[places]
+            starts = np.append(0, np.cumsum(sizes[sizes > 0])[:-1])
+            worth = own.astype(np.float64) * weights.scales[asked] * -weights.scores[asked]
+            best = np.maximum.reduceat(cosines, starts, axis=0)
+            levels[sizes > 0] = np.einsum("ij,j->i", best, worth / worth.sum())
+        return levels.tolist()
 
     def close(self) -> None:
         self._loaded = None
+        self._recent = {}
 
     def _load(self) -> tuple[SubwordTokenizer, ModelWeights]:
         with self._lock:

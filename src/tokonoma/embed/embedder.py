@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.embedding import StoredModel
@@ -56,6 +56,14 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class SubwordEmbedder(Protocol):
+    """A model whose vectors are sums of vectors of parts of words: texts can also be compared part by part."""
+
+    def list_subwords(self, texts: Sequence[str]) -> list[bytes]: ...
+    def match_subwords(self, query: str, listed: Sequence[bytes]) -> list[float]: ...
 
 
 class Backoff:
@@ -139,6 +147,7 @@ class VectorStore(Protocol):
         vectors: "Vectors",
         texts: Sequence[str],
         titled: bool,
+        subwords: Sequence[bytes] | None,
     ) -> None: ...
     def maintain(self, model: int) -> None: ...
     def retire(self, model: int) -> bool: ...

@@ -3,13 +3,13 @@
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
-from tokonoma.embed.embedder import PROBE, Backoff, Embedder, UnusableAnswer, check_model
+from tokonoma.embed.embedder import PROBE, Backoff, Embedder, SubwordEmbedder, UnusableAnswer, check_model
 from tokonoma.embed.models import ModelConfig
 
 if TYPE_CHECKING:
@@ -65,6 +65,14 @@ class QueryEmbedder:
                 while len(self._cached) > _MAX_CACHED:
                     self._cached.popitem(last=False)
         return vector
+
+    def match_subwords(self, model: StoredModel, text: str, listed: Sequence[bytes]) -> list[float] | None:
+        """How well each of these texts, as the model listed them, holds the query's parts of words."""
+        source = self._sources.get(model.name)
+        embedder = source.embedder if source is not None else None
+        if not isinstance(embedder, SubwordEmbedder):
+            return None
+        return embedder.match_subwords(text.strip()[: embedder.chunk_length], listed)
 
     def _embed(self, source: _QuerySource, model: StoredModel, text: str) -> "Vectors | None":
         embedder = source.embedder

@@ -44,6 +44,8 @@ _NEXT = f"""select document_id, ticket, tries from embedding_queue where {_DUE} 
 order by rank, due limit :limit {{for_update_free}}"""  # noqa: S608 - our own words
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
+_WITHDRAW = """delete from embedding_queue
+where document_id in (select id from document where address in ({texts})) returning document_id"""
 _POSTPONE = """update embedding_queue set due = :due, lease = 0, tries = :tries, problem = :problem
 where document_id = :document_id and ticket = :ticket"""
 
@@ -65,6 +67,11 @@ def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None
     row = {"rank": 1, "due": now()}
     rows = [{**row, "document_id": each, "ticket": _new_ticket()} for each in document_ids]
     statements.run_many(f"{_INSERT} nothing", rows)
+
+
+def withdraw(statements: Statements, addresses: Sequence[str]) -> list[int]:
+    """Take documents out of the queue whose texts cannot be read yet; returns those that were in it."""
+    return [row[0] for row in statements.rows(_WITHDRAW, texts=json.dumps(list(addresses)))]
 
 
 def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Protocol
 
-from tokonoma.core.concurrency import Job
+from tokonoma.core.concurrency import Job, JobStarter
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
@@ -47,12 +47,10 @@ class WorkerTiming:
     )
 
 
-class JobStarter(Protocol):
+class EmbedJobs(JobStarter, Protocol):
     """The job runner, as far as the worker needs it."""
 
     closing: bool
-
-    def start(self, job: Job) -> None: ...
 
 
 class EmbedWorker:
@@ -65,7 +63,7 @@ class EmbedWorker:
         get_embedder: GetEmbedder,
         config: ModelConfig,
         store: VectorStore,
-        jobs: JobStarter,
+        jobs: EmbedJobs,
         timing: WorkerTiming | None = None,
     ) -> None:
         self._database, self._get_embedder, self._config, self._store = database, get_embedder, config, store

@@ -1,7 +1,7 @@
-"""Atomic writes: new content is written to a draft, made durable, and renamed into place. Replaced content is kept.
+"""Atomic writes: new content is written to a draft, made durable, and renamed into place.
 
 There is one writer at a time, which holds a lock that ends with its process. So any draft that exists when the lock is
-acquired was left by a process that died, and is removed. A kept version is a file named by its hash.
+acquired was left by a process that died, and is removed.
 """
 
 import ctypes
@@ -14,15 +14,13 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-from tokonoma.core.errors import Conflict, Missing, Unavailable
+from tokonoma.core.errors import Conflict, Unavailable
 from tokonoma.core.ids import random_hex
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.folder import FileStamp, RootFolder, check_regular_file, file_missing_error, find_entry, to_stamp
-from tokonoma.files.text import version_of
 
-_SYSTEM = ".system"
-_DRAFTS = (_SYSTEM, "drafts")
-_VERSIONS = (_SYSTEM, "versions")
+SYSTEM = ".system"
+DRAFTS = (SYSTEM, "drafts")
 _NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK_TIMEOUT = 15.0  # seconds
 _EXCLUSIVE_FLAGS = {"renameat2": 1, "renameatx_np": 4}  # Linux, macOS
@@ -32,7 +30,7 @@ _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 @contextmanager
 def write_lock(folder: RootFolder, check: Callable[[], None], *, wait: bool = True) -> Generator[bool]:
     """Hold the write lock until the block ends. Yields False if it is taken and `wait` is False."""
-    with folder.open_folder((_SYSTEM,), create=True) as system:
+    with folder.open_folder((SYSTEM,), create=True) as system:
         lock = os.open("lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=system)
     try:
         acquired = _acquire(lock, check, _LOCK_TIMEOUT if wait else 0.0)
@@ -48,14 +46,14 @@ def write_lock(folder: RootFolder, check: Callable[[], None], *, wait: bool = Tr
 def write_draft(folder: RootFolder, data: bytes, mode: int | None) -> str:
     """Write the content to a durable draft and return its name."""
     name = random_hex(8)
-    with folder.open_folder(_DRAFTS, create=True) as drafts:
+    with folder.open_folder(DRAFTS, create=True) as drafts:
         _write_durably(drafts, name, data, mode)
     return name
 
 
 def place_draft(folder: RootFolder, name: str, parts: PathParts, before: FileStamp | None) -> FileStamp:
     """Rename the draft over the file with the stamp `before`, or to a free name. A Conflict changes nothing."""
-    with folder.open_folder(parts[:-1], create=True) as target, folder.open_folder(_DRAFTS) as drafts:
+    with folder.open_folder(parts[:-1], create=True) as target, folder.open_folder(DRAFTS) as drafts:
         real, source = _check_target(target, parts, before), drafts
         if os.fstat(target).st_dev != os.fstat(drafts).st_dev:
             # Another file system is mounted here. A rename cannot cross it, so the draft is copied there.
@@ -74,42 +72,16 @@ def rename_file(folder: RootFolder, origin: PathParts, goal: PathParts, before: 
         return stamp
 
 
+def remove_file(folder: RootFolder, parts: PathParts, before: FileStamp) -> None:
+    """Remove a file that has the stamp `before`. A Conflict changes nothing."""
+    with folder.open_folder(parts[:-1]) as target:
+        os.unlink(_check_target(target, parts, before), dir_fd=target)
+        os.fsync(target)
+
+
 def file_exists_error(parts: PathParts, name: str) -> Conflict:
     path = join_path((*parts[:-1], name))
     return Conflict(f"The file {path!r} already exists. Nothing was changed.", reason="exists", path=path)
-
-
-def save_version(folder: RootFolder, data: bytes) -> None:
-    """Keep a content. It is durable when this returns."""
-    version = version_of(data)
-    with folder.open_folder((*_VERSIONS, version[:2]), create=True) as versions:
-        try:
-            os.stat(version, dir_fd=versions, follow_symlinks=False)
-        except FileNotFoundError:
-            name = write_draft(folder, data, 0o600)
-            with folder.open_folder(_DRAFTS) as drafts:
-                os.rename(name, version, src_dir_fd=drafts, dst_dir_fd=versions)
-            os.fsync(versions)
-
-
-def read_version(folder: RootFolder, version: str) -> bytes:
-    """The content of a version; Missing if it was removed or damaged."""
-    with suppress(Missing):
-        data = folder.read((*_VERSIONS, version[:2], version)).data
-        if version_of(data) == version:
-            return data
-    raise Missing(f"The content of version {version[:12]}… is no longer stored.", version=version)
-
-
-def has_version(folder: RootFolder, version: str) -> bool:
-    return folder.read_stamp((*_VERSIONS, version[:2], version)) is not None
-
-
-def delete_version(folder: RootFolder, version: str) -> None:
-    """Delete a content for good. The caller holds the write lock, so no other process keeps the same content now."""
-    with folder.open_folder((*_VERSIONS, version[:2])) as versions:
-        os.unlink(version, dir_fd=versions)
-        os.fsync(versions)
 
 
 def _acquire(lock: int, check: Callable[[], None], timeout: float) -> bool:
@@ -125,7 +97,7 @@ def _acquire(lock: int, check: Callable[[], None], timeout: float) -> bool:
 
 
 def _remove_drafts(folder: RootFolder) -> None:
-    with folder.open_folder(_DRAFTS, create=True) as drafts:
+    with folder.open_folder(DRAFTS, create=True) as drafts:
         for name in os.listdir(drafts):  # noqa: PTH208 - a descriptor, not a path
             with suppress(OSError):
                 os.unlink(name, dir_fd=drafts)

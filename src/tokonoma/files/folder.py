@@ -5,17 +5,19 @@ if a folder is replaced by a link between two steps, the operation fails; it nev
 """
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tokonoma.core.errors import Conflict, Denied, Missing, Refusal, Unavailable, Unready
-from tokonoma.core.paths import MAX_PATH_DEPTH, PathParts, is_acceptable_name, join_path, name_key
+from tokonoma.core.paths import PathParts, join_path, name_key
+from tokonoma.files.encoding import DecodedText, Obstacle, decode_bytes
 
 MAX_FILE_BYTES = 16 * 2**20
 
@@ -45,11 +47,38 @@ class FileStamp(NamedTuple):
     inode: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileContent:
     data: bytes
     stamp: FileStamp
     mode: int
+    unread: Refusal | None = None  # why there are no data
+
+    @cached_property
+    def version(self) -> str:
+        return self._digest.hexdigest()
+
+    @cached_property
+    def _digest(self) -> Any:  # the class of hashes is not public
+        return hashlib.sha256(self.data)
+
+    @cached_property
+    def decoded(self) -> DecodedText | Obstacle:
+        return decode_bytes(self.data)
+
+    def replaced_by(self, data: bytes, stamp: FileStamp) -> "FileContent":
+        """A new content of the file. If it begins with this one, only the rest has to be hashed."""
+        after = FileContent(data, stamp, self.mode)
+        if data.startswith(self.data):
+            digest = self._digest.copy()
+            digest.update(data[len(self.data) :])
+            vars(after)["_digest"] = digest
+        return after
+
+    def require_data(self) -> bytes:
+        if self.unread is not None:
+            raise self.unread
+        return self.data
 
 
 class FileEntry(NamedTuple):
@@ -87,7 +116,7 @@ class RootFolder:
     def read(self, parts: PathParts, max_bytes: int = MAX_FILE_BYTES) -> FileContent:
         """A whole regular file. Missing if there is none; Denied if it is anything else, or too large."""
         with name_race(parts), self.open_folder(parts[:-1]) as folder:
-            opened = _open_file(find_entry(folder, parts[-1]) or parts[-1], folder, parts)
+            opened = _open_file(folder, parts)
         with os.fdopen(opened, "rb") as file:
             status = os.fstat(opened)
             check_regular_file(status, parts)
@@ -96,6 +125,7 @@ class RootFolder:
             if size > max_bytes:
                 raise Denied(
                     f"{join_path(parts)} has {size} bytes; the limit is {max_bytes} bytes. Split the file.",
+                    reason="too_large",
                     path=join_path(parts),
                     limit=max_bytes,
                 )
@@ -111,13 +141,6 @@ class RootFolder:
             return None
         check_regular_file(status, parts)
         return to_stamp(status)
-
-    def list_files(self, below: PathParts = ()) -> list[FileEntry]:
-        """The regular files below a folder in order of name, without hidden, linked and oddly named ones."""
-        entries: list[FileEntry] = []
-        with self.open_folder(below) as folder:
-            _collect_files(folder, below, entries)
-        return entries
 
     def resolve_names(self, parts: PathParts) -> PathParts:
         """The names as they are spelt on the disk, as far as they exist."""
@@ -168,6 +191,18 @@ def name_race(parts: PathParts) -> Generator[None]:
         raise Conflict(message, path=path) from None
 
 
+@contextmanager
+def name_obstacle(parts: PathParts) -> Generator[None]:
+    """For a change of a file: Denied with its path, if this user may not write there; else like `name_race`."""
+    try:
+        with name_race(parts):
+            yield
+    except PermissionError:
+        path = join_path(parts)
+        problem = f"The server has no permission to change {path}: the file or its folder is read-only for its user."
+        raise Denied(f"{problem} Nothing was changed.", path=path) from None
+
+
 def find_entry(folder: int, part: str) -> str | None:
     """The name on the disk that a part means: itself, or the one that differs only in case or composition."""
     with suppress(FileNotFoundError, NotADirectoryError):
@@ -211,6 +246,9 @@ def _open_part(folder: int, part: str, path: PathParts, *, create: bool) -> int:
             os.fsync(folder)
     try:
         return os.open(name or part, _FOLDER_FLAGS, dir_fd=folder)
+    except PermissionError:
+        path_text = join_path(path)
+        raise Denied(f"The server has no permission to open the folder {path_text}.", path=path_text) from None
     except OSError as error:
         if error.errno not in _SYMLINK_ERRNOS | {errno.ENOENT}:
             raise
@@ -223,15 +261,17 @@ def _open_part(folder: int, part: str, path: PathParts, *, create: bool) -> int:
     raise Missing(f"{join_path(path)} is a file, not a folder.", path=join_path(path))
 
 
-def _open_file(name: str, folder: int, parts: PathParts) -> int:
+def _open_file(folder: int, parts: PathParts) -> int:
     try:
+        name = find_entry(folder, parts[-1]) or parts[-1]
         # Checked before opening: opening some devices has effects.
         check_regular_file(os.stat(name, dir_fd=folder, follow_symlinks=False), parts)
         return os.open(name, _FILE_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         raise file_missing_error(parts) from None
     except PermissionError:
-        raise Denied(f"The server has no permission to read {join_path(parts)}.", path=join_path(parts)) from None
+        path = join_path(parts)
+        raise Denied(f"The server has no permission to read {path}.", reason="unreadable", path=path) from None
     except OSError as error:
         if error.errno in _SYMLINK_ERRNOS:
             raise _symlink_error(parts) from None
@@ -241,22 +281,3 @@ def _open_file(name: str, folder: int, parts: PathParts) -> int:
 def _symlink_error(parts: PathParts) -> Denied:
     path = join_path(parts)
     return Denied(f"{path} is a symbolic link; links are not followed.", reason="scope", path=path)
-
-
-def _collect_files(folder: int, parts: PathParts, entries: list[FileEntry]) -> None:
-    with os.scandir(folder) as listing:
-        listed = sorted(listing, key=attrgetter("name"))
-    for each in listed:
-        if each.name.startswith(".") or not is_acceptable_name(each.name):
-            continue
-        try:
-            if each.is_dir(follow_symlinks=False):
-                if len(parts) + 1 < MAX_PATH_DEPTH:
-                    with RootFolder(folder).open_folder((each.name,)) as below:
-                        _collect_files(below, (*parts, each.name), entries)
-                continue
-            status = each.stat(follow_symlinks=False)
-        except (OSError, Refusal):  # removed or replaced during the listing
-            continue
-        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-            entries.append(FileEntry((*parts, each.name), to_stamp(status)))

@@ -51,6 +51,8 @@ class MarkdownBlocks:
     headings: list[Heading] = field(default_factory=list[Heading])
     items: list[ListItem] = field(default_factory=list[ListItem])
     fences: list[FencedBlock] = field(default_factory=list[FencedBlock])
+    code: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # first and last line of every fence
+    code_lines: list[int] = field(default_factory=list[int])  # with `keep_code`: of fenced and indented code
 
 
 @dataclass(slots=True)
@@ -60,18 +62,18 @@ class _Container:
     is_empty: bool = False  # an item whose first line has no text
 
 
-def scan_blocks(text: str, *, keep_items: bool = True) -> MarkdownBlocks:
+def scan_blocks(text: str, *, keep_items: bool = True, keep_code: bool = False) -> MarkdownBlocks:
     """`text` has no front matter. Who needs only the headings does not keep the list items."""
-    scanner = _BlockScanner(keep_items)
+    scanner = BlockScanner(keep_items, keep_code)
     number = 0
-    for number, line in enumerate(_split(text), 1):
+    for number, line in enumerate(split_bare_lines(text), 1):
         scanner.read_line(number, line)
     scanner.close_containers(0, number + 1)
     scanner.end_leaf()
     return scanner.blocks
 
 
-def _split(text: str) -> Iterator[str]:
+def split_bare_lines(text: str) -> Iterator[str]:
     """The lines, without their ends. A text may have millions: they are not all kept at once."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
@@ -81,9 +83,9 @@ def _split(text: str) -> Iterator[str]:
         yield text[start:].rstrip("\r")
 
 
-class _BlockScanner:
-    def __init__(self, keep_items: bool) -> None:
-        self._keep_items = keep_items
+class BlockScanner:
+    def __init__(self, keep_items: bool, keep_code: bool) -> None:
+        self._keep_items, self._keep_code = keep_items, keep_code
         self.blocks = MarkdownBlocks()
         self._stack: list[_Container] = []
         self._leaf: Leaf = ""
@@ -93,13 +95,18 @@ class _BlockScanner:
         self._html_end: Callable[[str], bool] = bool
 
     def read_line(self, number: int, line: str) -> None:
-        if not self._stack and line and line[0] not in _SPECIAL and self._leaf in ("", "paragraph"):
-            self._add_text(number, line)  # most lines
+        if not self._stack and self._leaf in ("", "paragraph") and (not line or line[0] not in _SPECIAL):  # most lines
+            if line:
+                self._add_text(number, line)
+            else:
+                self._leaf = ""
             return
         line = line.expandtabs(4) if "\t" in line else line
         matched, rest = self._continue_containers(line)
         if matched == len(self._stack) and self._leaf in ("fence", "html"):
-            self._continue_raw(rest)
+            if self._keep_code and self._leaf == "fence":
+                self.blocks.code_lines.append(number)
+            self._continue_raw(number, rest)
             return
         if matched < len(self._stack) and self._leaf in ("fence", "html"):
             self.end_leaf()
@@ -125,13 +132,14 @@ class _BlockScanner:
                 return matched, rest
         return len(self._stack), rest
 
-    def _continue_raw(self, rest: str) -> None:
+    def _continue_raw(self, number: int, rest: str) -> None:
         """A line inside a fence or raw HTML."""
         text = rest.strip(" ")
         if self._leaf == "html":
             if self._html_end(text):
                 self.end_leaf()
             return
+        self.blocks.code[-1] = (self.blocks.code[-1][0], number)
         sign, length, indent = self._fence
         if len(rest) - len(rest.lstrip(" ")) <= 3 and len(text) >= length and not text.strip(sign):
             self.end_leaf()
@@ -169,6 +177,8 @@ class _BlockScanner:
             self._leaf = "" if self._leaf == "paragraph" else self._leaf
         elif self._leaf == "paragraph" or indent <= 3:
             self._add_text(number, text)
+        elif self._keep_code:
+            self.blocks.code_lines.append(number)
 
     def _enter(self, number: int, matched: int, is_new: bool, container: _Container) -> None:
         if not is_new:
@@ -240,6 +250,7 @@ class _BlockScanner:
         self._close_for(number, matched, is_new)
         self._leaf, self._fence = "fence", (text[0], fence.end(), indent)
         self._fenced = (number, info, []) if info else None
+        self.blocks.code.append((number, number))
         return True
 
     def _close_for(self, number: int, matched: int, is_new: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 from tokonoma.core.errors import Denied
 from tokonoma.core.paths import PathParts, join_path, rule_keys
 
-Action = Literal["create", "append", "overwrite", "replace", "move", "restore"]
+Action = Literal["create", "append", "overwrite", "replace", "move", "restore", "relink", "delete"]
 
 ARTIFACTS = "artifacts"
 DAILY = "daily"

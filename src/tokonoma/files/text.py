@@ -7,15 +7,17 @@ descendants. Lines are counted from 1, both ends inclusive.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from tokonoma.core.desk import format_address
 from tokonoma.core.errors import Denied, Invalid
 from tokonoma.core.paths import PathParts, join_path
+from tokonoma.files.encoding import ENCODING_NAMES, DecodedText, Obstacle, decode_bytes
+from tokonoma.files.front_matter import FrontMatter, read_front_matter
 from tokonoma.files.links import remove_comments, strip_marks
-from tokonoma.files.markdown import scan_blocks
+from tokonoma.files.markdown import Heading, scan_blocks
 
 MODULE = "vault"
 MAX_SECTIONS = 2000
@@ -28,6 +30,9 @@ _PASSAGE_LINES = 80  # at most, unless the file is very long
 _MAX_PASSAGES = 500  # beyond the sections of a file
 _LINES = re.compile(r"([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?")
 
+HeadingFinder = Callable[[str], Sequence[Heading]]
+"""Finds the headings of a text without front matter"""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -37,11 +42,18 @@ class Passage:
     end: int
     title: str
     text: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title, and the other names of the page."""
+        return "\n".join((self.title, *self.names))
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`parent` is the first line of the section above; None at the top. Level 0 is the text before any heading."""
+    """`parent` is the first line of the section above; None at the top. Level 0 is the text before any heading, with
+    the other names that the front matter gives the page."""
 
     line: int
     own_end: int
@@ -50,6 +62,7 @@ class Section:
     title: str
     anchor: str = ""
     parent: int | None = None
+    names: tuple[str, ...] = ()
 
 
 def version_of(data: bytes) -> str:
@@ -57,15 +70,33 @@ def version_of(data: bytes) -> str:
 
 
 def decode_text(data: bytes, parts: PathParts) -> str:
-    """Decode UTF-8; Denied for anything else."""
+    """The text of a file, in its own encoding; Denied if it is not text, or its encoding cannot be recognised."""
+    return decode_file(data, parts).text
+
+
+def decode_file(data: bytes, parts: PathParts) -> DecodedText:
+    """`decode_text`, with the encoding. The reason of the refusal is that for which a file is left out."""
+    return require_decoded(decode_bytes(data), parts)
+
+
+def require_decoded(decoded: DecodedText | Obstacle, parts: PathParts) -> DecodedText:
     path = join_path(parts)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Denied(f"{path} is not UTF-8 text (byte {error.start}). Convert it, then try again.", path=path) from None
-    if "\0" in text:
-        raise Denied(f"{path} is not text: it contains NUL bytes.", path=path)
-    return text
+    if isinstance(decoded, DecodedText):
+        return decoded
+    problem = "is not UTF-8 text, and its encoding cannot be recognised. Convert it to UTF-8."
+    if decoded == "not_text":
+        problem = "is not text: it contains NUL or other control characters."
+    raise Denied(f"{path} {problem}", reason=decoded, path=path)
+
+
+def require_utf8(found: DecodedText | Obstacle, parts: PathParts) -> str:
+    """The text of a file of which a part is to be changed; Denied unless it is UTF-8."""
+    decoded = require_decoded(found, parts)
+    if decoded.encoding != "utf-8":
+        name, path = ENCODING_NAMES[decoded.encoding], join_path(parts)
+        message = f"{path} is written in {name}; parts of it cannot be changed. Overwrite it, or convert it to UTF-8."
+        raise Denied(message, reason="encoding", path=path)
+    return decoded.text
 
 
 def encode_text(text: str, field: str) -> bytes:
@@ -106,6 +137,11 @@ def split_lines(text: str) -> list[str]:
     return [*lines, parts[-1]] if parts[-1] else lines
 
 
+def count_text_lines(text: str) -> int:
+    """How many lines `split_lines` returns."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
 def find_line_starts(text: str) -> list[int]:
     """The place of the first character of each line, and of the end."""
     return [0, *accumulate(map(len, split_lines(text)))]
@@ -128,58 +164,50 @@ def split_passages(text: str, parts: PathParts) -> list[Passage]:
     very long file."""
     lines, name = split_lines(text), parts[-1]
     if name.casefold().endswith(".md"):
-        ranges = [(section.line, section.own_end, section.title) for section in parse_markdown(text, name)]
+        sections = parse_markdown(text, name, lines)
     else:
-        ranges = [(1, len(lines), name)]
-    size = max(_PASSAGE_LINES, -(-len(lines) // _MAX_PASSAGES))
-    return [passage for start, end, title in ranges for passage in _split_long(lines, start, end, title, size)]
+        sections = [Section(1, len(lines), len(lines), 0, name)]
+    size = passage_size(len(lines))
+    return [passage for section in sections for passage in split_section(lines, section, size)]
 
 
-def _split_long(lines: Sequence[str], start: int, end: int, title: str, size: int) -> Iterator[Passage]:
-    for first in range(start, end + 1, size):
-        last = min(first + size - 1, end)
-        text = "".join(lines[first - 1 : last])
+def passage_size(lines: int) -> int:
+    """How many lines a passage of a file with so many lines has at most."""
+    return max(_PASSAGE_LINES, -(-lines // _MAX_PASSAGES))
+
+
+def split_section(lines: Sequence[str], section: Section, size: int, skipped: int = 0) -> Iterator[Passage]:
+    """The passages of a section. `lines` are those of the file after the first `skipped`."""
+    for first in range(section.line, section.own_end + 1, size):
+        last = min(first + size - 1, section.own_end)
+        text = "".join(lines[first - 1 - skipped : last - skipped])
         if text.strip():
-            yield Passage(first, last, title, text)
+            yield Passage(first, last, section.title, text, section.names)
 
 
-def parse_markdown(text: str, name: str) -> list[Section]:
-    """The sections of a Markdown file in order of line. `name` is the title of the text before the first heading."""
-    front = text[: find_front_matter_end(text)]
-    skipped = front.count("\n")
-    sections = _find_headings(text[len(front) :], skipped)
-    lines = split_lines(text)
+def parse_markdown(
+    text: str, name: str, lines: Sequence[str] | None = None, find_headings: HeadingFinder | None = None
+) -> list[Section]:
+    """The sections of a Markdown file in order of line. The text before the first heading is a section too. The front
+    matter belongs to it and names it; `name` is its title if there is none. `lines` are those of the text, if known."""
+    front = read_front_matter(text)
+    skipped = front.lines if front is not None else 0
+    lines = split_lines(text) if lines is None else lines
+    headings = (find_headings or _find_headings)(text[front.end :] if front is not None else text)
+    sections = [to_section(heading, skipped) for heading in headings[:MAX_SECTIONS]]
     last = max(1, len(lines))
     first = sections[0].line if sections else last + 1
-    if not sections or remove_comments("".join(lines[skipped : first - 1])).strip():
-        sections.insert(0, Section(min(skipped + 1, last), last, last, 0, _find_title(front) or name))
+    has_text = not sections or remove_comments("".join(lines[skipped : first - 1])).strip()
+    if front is not None and front.text and (has_text or _adds_words(front, sections[0])):
+        sections.insert(0, Section(1, last, last, 0, front.title or name, names=front.names))
+    elif has_text:
+        sections.insert(0, Section(min(skipped + 1, last), last, last, 0, name))
     return _nest_sections(sections, last)
 
 
-def find_front_matter_end(text: str) -> int:
-    """Where the text after the front matter starts: the lines between two lines of `---`. 0 if there is none."""
-    start = text.find("\n") + 1
-    if not start or not _is_rule(text[:start]):
-        return 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        if text.startswith("---", start) and _is_rule(text[start:end]):
-            return end
-        start = end
-    return 0
-
-
-def _is_rule(line: str) -> bool:
-    written = line[:-1].removesuffix("\r") if line.endswith("\n") else line
-    return written.rstrip(" \t") == "---"
-
-
-def _find_title(front: str) -> str | None:
-    """The `title:` of a front matter; None if it has none."""
-    for line in front.split("\n"):
-        if line.startswith("title:") and (title := line[6:].strip(" \t\r")):
-            return title.strip("\"' ")
-    return None
+def _adds_words(front: FrontMatter, first: Section) -> bool:
+    """Whether a front matter holds more than the heading that follows it."""
+    return " ".join(front.text.casefold().split()) != first.title.casefold()
 
 
 def single_section(text: str, name: str) -> list[Section]:
@@ -198,13 +226,15 @@ def slugify(title: str) -> str:
     return re.sub(r"[ \t]+", "-", re.sub(r"[^\w\s-]", "", title.casefold()).strip())
 
 
-def _find_headings(text: str, skipped: int) -> list[Section]:
-    headings: list[Section] = []
-    for heading in scan_blocks(text, keep_items=False).headings[:MAX_SECTIONS]:
-        written, anchor = _split_anchor(heading.text)
-        title, line = " ".join(strip_marks(remove_comments(written)).split()), skipped + heading.line
-        headings.append(Section(line, line, line, heading.level, title, anchor or slugify(title)))
-    return headings
+def _find_headings(text: str) -> Sequence[Heading]:
+    return scan_blocks(text, keep_items=False).headings
+
+
+def to_section(heading: Heading, skipped: int) -> Section:
+    """A section of which only the start is known yet."""
+    written, anchor = _split_anchor(heading.text)
+    title, line = " ".join(strip_marks(remove_comments(written)).split()), skipped + heading.line
+    return Section(line, line, line, heading.level, title, anchor or slugify(title))
 
 
 def _split_anchor(written: str) -> tuple[str, str]:

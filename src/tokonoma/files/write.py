@@ -4,28 +4,40 @@ The intent is stored together with the call's journal entry. A process that is k
 intent; the next writer or reader decides by the hash of the file whether the change happened.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Desk, Tx, note_down
+from tokonoma.core.desk import Classification, Desk, Rows, Tx, note_down
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal
 from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.paths import PathParts, join_path
-from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, save_version, write_draft, write_lock
-from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error, name_race
-from tokonoma.files.index_sync import count_lines, drop_file, index_file, raise_classification, save_stamp, sync_file
+from tokonoma.files.atomic import file_exists_error, place_draft, remove_file, write_draft, write_lock
+from tokonoma.files.encoding import DecodedText
+from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error, name_obstacle
+from tokonoma.files.growing import index_appended
+from tokonoma.files.index_sync import sync_file
+from tokonoma.files.indexed_file import (
+    IndexedFile,
+    confirm_file,
+    drop_file,
+    find_writer,
+    index_file,
+    raise_classification,
+)
 from tokonoma.files.rules import Action, check_write
-from tokonoma.files.text import decode_text, version_of
+from tokonoma.files.text import require_decoded, require_utf8
+from tokonoma.files.versions import delete_versions, has_version, keep_version, read_version
 
-_OPEN_CHANGES = "select id, action, path, origin, after from vault_change where state = 'open'"
+_OPEN_CHANGES = """select id, action, path, origin, before, after from vault_change where state = 'open'
+order by id"""
 _INSERT_CHANGE = """insert into vault_change
     (id, at, principal, action, path, origin, before, before_size, after, after_size, state)
 values (:id, :at, :principal, :action, :path, :origin, :before, :before_size, :after, :after_size, 'open')"""
-_CLOSE_CHANGE = "update vault_change set state = :state where id = :id"
+CLOSE_CHANGE = "update vault_change set state = :state where id = :id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +64,29 @@ def change_file(
     """Replace a file's content by `build(current content)`, which may refuse; the policy may, too. The caller has
     checked the rules. `classification` is that of the new content."""
     path = join_path(parts)
-    with name_race(parts), write_lock(folder, desk.check):
+    with name_obstacle(parts), write_lock(folder, desk.check):
         recover_changes(desk, folder)
-        before = _read_current(desk, folder, parts)
-        _check_version(parts, before, expected)
+        before = read_current(desk, folder, parts)
+        check_version(parts, before, expected)
         data = build(before)
         if len(data) > MAX_FILE_BYTES:
             raise Invalid(f"{path} would have {len(data)} bytes; the limit is {MAX_FILE_BYTES}.", limit=MAX_FILE_BYTES)
-        data = _screen_content(desk, parts, before, data)
-        if before is not None:
-            save_version(folder, before.data)
+        content = _build_content(before, data)
+        data = screen_content(desk, parts, before, content)
+        content = content if data is content.data else _build_content(before, data)
+        prefix = before and keep_version(desk, folder, path, before, grows=data.startswith(before.data))
+        author = find_writer(desk, path, before.version) if before else ""
         draft = write_draft(folder, data, before.mode if before else None)
         with desk.write() as tx:
-            intent = _save_intent(tx, desk, action, path, "", before, data)
-            raise_classification(tx, path, classification)
-            index_file(tx, parts, FileContent(data, FileStamp(len(data), now() * 10**6, 0, 0), 0), desk.check)
+            if prefix is not None:
+                prefix.save(tx)
+            intent = save_intent(tx, desk, action, path, "", before, content)
+            is_same_class = raise_classification(tx, path) == raise_classification(tx, path, classification)
+            file = index_appended(tx, parts, before, content, author, desk.check) if before and is_same_class else None
+            file = file or index_file(tx, parts, content, desk.check)
+            held = tx.hold_vectors()
         old = before.stamp if before else None
-        return _complete(desk, intent, parts, before, data, lambda: place_draft(folder, draft, parts, old))
+        return _complete(desk, intent, file, held, before, content, lambda: place_draft(folder, draft, parts, old))
 
 
 def write_content(
@@ -90,45 +108,81 @@ def write_content(
             raise file_missing_error(parts)
         if before is None or mode == "overwrite":
             return data
-        decode_text(before.data, parts)  # Denied: nothing is appended to a file that is not text
+        require_utf8(before.decoded, parts)  # Denied: nothing is appended to a file that is not text, or in other bytes
         separator = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
         return before.data + separator + data
 
     return change_file(desk, folder, parts, mode, build, expected, classification)
 
 
-def move_file(desk: Desk, folder: RootFolder, origin: PathParts, goal: PathParts, expected: str | None) -> FileChange:
-    """Rename a file; its history stays with it."""
-    with name_race(goal), write_lock(folder, desk.check):
+def delete_file(desk: Desk, folder: RootFolder, parts: PathParts, expected: str | None) -> FileChange:
+    """Remove a file; its content is kept as a version."""
+    path = join_path(parts)
+    with name_obstacle(parts), write_lock(folder, desk.check):
         recover_changes(desk, folder)
-        before = _read_current(desk, folder, origin)
+        before = read_current(desk, folder, parts)
         if before is None:
-            raise file_missing_error(origin)
-        _check_version(origin, before, expected)
-        if folder.read_stamp(goal) is not None:
-            raise file_exists_error(goal, goal[-1])
-        save_version(folder, before.data)
+            raise file_missing_error(parts)
+        check_version(parts, before, expected)
+        prefix = keep_version(desk, folder, path, before, grows=False)
         with desk.write() as tx:
-            intent = _save_intent(tx, desk, "move", join_path(goal), join_path(origin), before, before.data)
-            drop_file(tx, join_path(origin))
-            raise_classification(tx, join_path(goal), raise_classification(tx, join_path(origin)))
-            index_file(tx, goal, before, desk.check)
-        old = before.stamp
-        return _complete(desk, intent, goal, before, before.data, lambda: rename_file(folder, origin, goal, old))
+            if prefix is not None:
+                prefix.save(tx)
+            intent = save_intent(tx, desk, "delete", path, "", before, None)
+            drop_file(tx, path)
+        try:
+            remove_file(folder, parts, before.stamp)
+        except BaseException:
+            with confirmation(desk, intent, "undone"):
+                raise
+        with confirmation(desk, intent, "done"):
+            return FileChange(path, "", before.version, 0, 0, -len(before.data))
 
 
 def recover_changes(desk: Desk, folder: RootFolder) -> None:
-    """Close the intents of writers that died: the file on the disk decides. The caller holds the write lock."""
+    """Close the intents of writers that died: the file on the disk decides. If a file was moved, the links to it are
+    changed now. The caller holds the write lock."""
     left = desk.rows(_OPEN_CHANGES)
     if not left:
         return
+    relinked = {path: after for _, action, path, _, _, after in left if action == "relink"}
+    moved: set[str] = set()
     with desk.write_derived() as tx:
-        for intent, action, path, origin, after in left:
-            is_left = action == "move" and _current_version(folder, origin)
-            happened = not is_left and _current_version(folder, path) == after
-            tx.run(_CLOSE_CHANGE, id=intent, state="done" if happened else "undone")
+        for intent, action, path, origin, before, after in left:
+            if action == "relink":
+                happened = origin in moved and _finish_relink(tx, folder, path, before, after)
+            else:
+                is_left = action == "move" and _current_version(folder, origin)
+                expected = (after or None, relinked.get(path, after or None))
+                happened = not is_left and _current_version(folder, path) in expected
+            moved.update([path] if action == "move" and happened else ())
+            tx.run(CLOSE_CHANGE, id=intent, state="done" if happened else "undone")
             drop_file(tx, path)  # indexed again by the next call that reads it
-            drop_file(tx, origin)
+            if action != "relink":
+                drop_file(tx, origin)
+    for version in relinked.values():
+        forget_content(desk, folder, version)
+
+
+def _finish_relink(rows: Rows, folder: RootFolder, path: str, before: str, after: str) -> bool:
+    """Put the content that a killed writer has left into place. Whether the file has it now: not if somebody has
+    changed the file since."""
+    parts = tuple(path.split("/"))
+    try:
+        content = folder.read(parts)
+        if content.version == before:
+            draft = write_draft(folder, read_version(rows, folder, after), content.mode)
+            place_draft(folder, draft, parts, content.stamp)
+        return content.version in (before, after)
+    except Refusal:
+        return False
+
+
+def forget_content(desk: Desk, folder: RootFolder, version: str) -> None:
+    """Remove a content that was kept only until its change was complete."""
+    is_needed = desk.row("select 1 from vault_change where before = :version", version=version)
+    if is_needed is None and has_version(desk, folder, version):
+        delete_versions(desk, folder, [version])
 
 
 def recover_if_needed(desk: Desk, folder: RootFolder) -> None:
@@ -143,7 +197,7 @@ def recover_if_needed(desk: Desk, folder: RootFolder) -> None:
         note_down(recover)
 
 
-def _read_current(desk: Desk, folder: RootFolder, parts: PathParts) -> FileContent | None:
+def read_current(desk: Desk, folder: RootFolder, parts: PathParts) -> FileContent | None:
     try:
         content = folder.read(parts)
     except Missing:
@@ -152,22 +206,28 @@ def _read_current(desk: Desk, folder: RootFolder, parts: PathParts) -> FileConte
     return content
 
 
-def _screen_content(desk: Desk, parts: PathParts, before: FileContent | None, data: bytes) -> bytes:
+def _build_content(before: FileContent | None, data: bytes) -> FileContent:
+    stamp = FileStamp(len(data), now() * 10**6, 0, 0)
+    return before.replaced_by(data, stamp) if before else FileContent(data, stamp, 0)
+
+
+def screen_content(desk: Desk, parts: PathParts, before: FileContent | None, after: FileContent) -> bytes:
     """The new content as the policy lets it be stored. Two harmless parts may make a secret together."""
-    old = before.data.decode("utf-8", "replace") if before else ""
-    text = decode_text(data, parts)
-    return desk.policy.screen_edit(join_path(parts), old, text).encode()
+    old = before.decoded.text if before and isinstance(before.decoded, DecodedText) else ""
+    text = require_decoded(after.decoded, parts).text
+    screened = desk.policy.screen_edit(join_path(parts), old, text)
+    return after.data if screened == text else screened.encode()  # a restored version keeps its encoding
 
 
 def _current_version(folder: RootFolder, path: str) -> str | None:
     try:
-        return version_of(folder.read(tuple(path.split("/"))).data)
+        return folder.read(tuple(path.split("/"))).version
     except Refusal:
         return None
 
 
-def _check_version(parts: PathParts, before: FileContent | None, expected: str | None) -> None:
-    current = version_of(before.data) if before else None
+def check_version(parts: PathParts, before: FileContent | None, expected: str | None) -> None:
+    current = before.version if before else None
     if expected is not None and current != expected:
         raise Conflict(
             f"{join_path(parts)} is not at the expected version. Read it again. Nothing was changed.",
@@ -176,9 +236,10 @@ def _check_version(parts: PathParts, before: FileContent | None, expected: str |
         )
 
 
-def _save_intent(
-    tx: Tx, desk: Desk, action: Action, path: str, origin: str, before: FileContent | None, data: bytes
+def save_intent(
+    tx: Tx, desk: Desk, action: Action, path: str, origin: str, before: FileContent | None, after: FileContent | None
 ) -> str:
+    """`after`: None if the file is deleted."""
     intent = uuid7()
     tx.run(
         _INSERT_CHANGE,
@@ -188,38 +249,45 @@ def _save_intent(
         action=action,
         path=path,
         origin=origin,
-        before=version_of(before.data) if before else "",
+        before=before.version if before else "",
         before_size=len(before.data) if before else 0,
-        after=version_of(data),
-        after_size=len(data),
+        after=after.version if after else "",
+        after_size=len(after.data) if after else 0,
     )
     return intent
 
 
 def _complete(
-    desk: Desk, intent: str, parts: PathParts, before: FileContent | None, data: bytes, place: Callable[[], FileStamp]
+    desk: Desk,
+    intent: str,
+    file: IndexedFile,
+    held: Sequence[int],
+    before: FileContent | None,
+    after: FileContent,
+    place: Callable[[], FileStamp],
 ) -> FileChange:
-    """Put the file into place and confirm it. If that fails, the stored intent is marked as undone."""
-    path, version = join_path(parts), version_of(data)
+    """Put the file into place and confirm it; what was held is embedded from now on, since the embedding worker reads
+    the file. If that fails, the stored intent is marked as undone."""
+    path, data = file.path, after.data
     try:
         stamp = place()
     except BaseException:
-        with _confirmation(desk, intent, "undone") as tx:
+        with confirmation(desk, intent, "undone") as tx:
             drop_file(tx, path)
         raise
-    lines = count_lines(data, parts)
-    with _confirmation(desk, intent, "done") as tx:
-        save_stamp(tx, path, stamp, version, lines)
-    previous, added = version_of(before.data) if before else None, len(data) - (len(before.data) if before else 0)
-    return FileChange(path, version, previous, len(data), max(0, lines), added)
+    with confirmation(desk, intent, "done") as tx:
+        tx.queue_vectors(held)
+        confirm_file(tx, path, stamp, after.version, file.lines)
+    previous, added = before.version if before else None, len(data) - (len(before.data) if before else 0)
+    return FileChange(path, after.version, previous, len(data), max(0, file.lines), added)
 
 
 @contextmanager
-def _confirmation(desk: Desk, intent: str, state: str) -> Generator[Tx]:
+def confirmation(desk: Desk, intent: str, state: str) -> Generator[Tx]:
     """Store the outcome. The file is already in place, so a store that fails now is only logged; recovery follows."""
     try:
         with desk.write_derived() as tx:
             yield tx
-            tx.run(_CLOSE_CHANGE, id=intent, state=state)
+            tx.run(CLOSE_CHANGE, id=intent, state=state)
     except Refusal as error:
         log("warning", "vault", intent=intent, reason=error.reason or error.kind)

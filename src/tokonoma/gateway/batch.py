@@ -36,6 +36,26 @@ StepEnded = tuple[BatchStep, Call, BaseException | None]
 GRACE = 2.0  # seconds that cancelled steps have to end; then the result is sent without them
 
 
+def build_inner_call(
+    parent: Call, module: str, tool: str, params: Mapping[str, Any], time_limit: float | None = None
+) -> Call:
+    """A call that a meta-tool makes for its caller. The journal names the meta-tool's own call as its parent."""
+    caller = parent.caller
+    if caller.token is not None:  # the parent may run for minutes: a key that is revoked meanwhile starts no more calls
+        caller = replace(caller, principal=None)
+    return Call(
+        module,
+        tool,
+        params,
+        caller,
+        request_id=uuid7(),
+        trace_parent=format_traceparent(parent.trace_id, parent.span_id),
+        parent=parent.request_id,
+        time_limit=time_limit,
+        trace_id=parent.trace_id,
+    )
+
+
 class Batch:
     def __init__(
         self,
@@ -138,6 +158,7 @@ class Batch:
     def _record_end(self, step: BatchStep, call: Call, error: BaseException | None) -> None:
         if step.id not in self._schedule.running:
             return
+        self._desk.call.corrections += [f"{step.id}: {each}" for each in call.corrections]
         with self._lock:
             self._calls.pop(step.id, None)
         self._schedule.record_end(step.id, self._build_report(step, call, error))
@@ -178,7 +199,7 @@ class Batch:
             self._finish()
 
     def _start_step(self, step: BatchStep) -> None:
-        call = self._build_call(step)
+        call = build_inner_call(self._desk.call, step.tool.module, step.tool.name, step.params, step.time_limit)
         try:
             call.params = expand(step.params, self._values, budget=self._budget)
         except Refusal as error:
@@ -195,25 +216,6 @@ class Batch:
             self._submit(call, lambda call, error: self._handle_event((step, call, error)))
         except Exception as error:
             self._handle_event((step, call, error))
-
-    def _build_call(self, step: BatchStep) -> Call:
-        parent = self._desk.call
-        caller = parent.caller
-        if (
-            caller.token is not None
-        ):  # a batch may run for minutes: a key that is revoked meanwhile starts no more steps
-            caller = replace(caller, principal=None)
-        return Call(
-            step.tool.module,
-            step.tool.name,
-            step.params,
-            caller,
-            request_id=uuid7(),
-            trace_parent=format_traceparent(parent.trace_id, parent.span_id),
-            parent=parent.request_id,
-            time_limit=step.time_limit,
-            trace_id=parent.trace_id,
-        )
 
     def _release_values(self, step: BatchStep) -> None:
         """Drop the values that no later step reads."""

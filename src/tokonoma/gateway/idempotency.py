@@ -55,6 +55,7 @@ _CLAIM = """
 """
 _READ = """select digest, request_id, claimed_at, over_at, answer, seen_under from batch_key
 where scope = :scope and name = :name"""
+_RELEASE = "delete from batch_key where request_id = :request_id and scope = :scope and name = :name"
 _ANSWERS = "select scope, name, request_id, answer from batch_key where answer is not null"
 _SAVE = "update batch_key set answer = :answer where scope = :scope and name = :name and request_id = :request_id"
 
@@ -74,7 +75,8 @@ class IdempotencyKey:
 def build_key(principal: Principal, name: str, text: str, request_id: str, policy_state: str) -> IdempotencyKey:
     """The scope includes the namespaces: if they change, the same text means something else."""
     reach = principal.reach
-    allowed = (None if reach.modules is None else sorted(reach.modules), sorted(reach.mask), sorted(reach.extras))
+    modules = None if reach.modules is None else sorted(reach.modules)
+    allowed = (modules, sorted(reach.mask), sorted(reach.extras), reach.accounts_from)
     scope = orjson.dumps([principal.kind, principal.name, principal.root, principal.default]).decode()
     name = orjson.dumps(name).decode()  # PostgreSQL holds no NUL in a text
     seen_under = _digest(orjson.dumps([policy_state, allowed]))
@@ -89,6 +91,12 @@ def claim_key(writing: OpenTransaction, key: IdempotencyKey, seconds: float, sto
         claimed = statements.run(_CLAIM, **asdict(key), at=at, over_at=at + int(seconds * 1000))
         found = None if claimed else statements.row(_READ, scope=key.scope, name=key.name)
     return None if found is None else _replay_or_refuse(key, at, *found)
+
+
+def release_key(writing: OpenTransaction, key: IdempotencyKey) -> None:
+    """Give a key back that was claimed for a batch which has not begun."""
+    with writing(None) as statements:
+        statements.run(_RELEASE, scope=key.scope, name=key.name, request_id=key.request_id)
 
 
 def save_result(writing: OpenTransaction, key: IdempotencyKey, result: BatchResult) -> None:

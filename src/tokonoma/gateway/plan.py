@@ -6,9 +6,10 @@ Pure: two functions passed in tell which tools exist and what they take. Nothing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
+from typing import Any, cast
 
+from tokonoma.core.field_paths import format_path, shorten
 from tokonoma.gateway import step_parser
-from tokonoma.gateway.references import shorten
 from tokonoma.gateway.step_parser import BatchLimits, BatchProblems, BatchStep, CheckParams, FindTool, StepParser
 
 Dependencies = Mapping[str, Sequence[str]]
@@ -21,6 +22,7 @@ _MAX_CYCLE_STEPS = 8  # steps of a cycle that its message names
 class BatchPlan:
     steps: tuple[BatchStep, ...]  # in the order of the lines
     levels: tuple[tuple[str, ...], ...]  # ids in waves
+    corrections: tuple[str, ...] = ()  # plain slips that were understood
 
 
 def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimits | None = None) -> BatchPlan:
@@ -39,7 +41,25 @@ def parse_plan(text: str, find: FindTool, check: CheckParams, limits: BatchLimit
         problems.add(known[cycle[0]], message, id=cycle[0], field="after", cycle=cycle[:100])
     if problems:
         raise problems.to_refusal(len(lines))
-    return BatchPlan(tuple(steps), group_levels(after))
+    return BatchPlan(tuple(add_read_fields(steps)), group_levels(after), tuple(parser.corrections))
+
+
+def add_read_fields(steps: Sequence[BatchStep]) -> list[BatchStep]:
+    """The steps, each told to return also what other steps read of it: a service's tool returns only some fields."""
+    read: dict[str, list[tuple[str, ...]]] = {}
+    for each in (reference for step in steps for reference in step.references):
+        read.setdefault(each.id, []).append(tuple(key for key in each.path if isinstance(key, str)))
+    return [_add_fields(step, read[step.id]) if step.id in read and step.tool.projects else step for step in steps]
+
+
+def _add_fields(step: BatchStep, paths: Sequence[tuple[str, ...]]) -> BatchStep:
+    asked = step.params.get("fields", [])
+    if not isinstance(asked, list):  # a reference itself
+        return step
+    if "has_more" in step.tool.output.get("properties", {}):  # of a list the fields are those of one row
+        paths = [path[1:] for path in paths if path[:1] == ("items",)]
+    added = dict.fromkeys(f"+{format_path('', path).removeprefix('.')}" for path in paths if path)
+    return replace(step, params={**step.params, "fields": [*cast("list[Any]", asked), *added]}) if added else step
 
 
 def _index_ids(

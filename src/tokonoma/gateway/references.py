@@ -11,13 +11,14 @@ the value becomes text (a string unchanged, everything else as JSON). A `${…}`
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
 
 from tokonoma.core.errors import Invalid
+from tokonoma.core.field_paths import KEY, QUOTED, InvalidPath, format_path, shorten, unquote
 
 MAX_DEPTH = 64
 MAX_BYTES = 16 * 1024 * 1024  # the largest message that a single call could have come in
@@ -25,11 +26,7 @@ MAX_BATCH_BYTES = 2 * MAX_BYTES  # of the values that all references of a batch 
 _MAX_KEYS = 20
 STEP_ID = re.compile(r"[\w-]{1,64}")
 _OPENING = re.compile(r"(?<!\$)(\$++)\{")  # only at the start of a run of dollars: long runs stay cheap
-_KEY = r"[^\s.\[\]{}\"'$\\]+"
-_QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
-_SEGMENT = re.compile(rf"\.(?P<key>{_KEY})|\[(?P<place>\d{{1,9}})\]|\[(?P<quoted>{_QUOTED})\]")
-_FIELD = re.compile(rf"(?:^|(?!^)\.)(?P<key>{_KEY})|\[(?P<quoted>{_QUOTED})\]|(?P<each>\[\*?\])")
-_TO_ESCAPE, _ESCAPED = r'(["\\])', r"\\\1"
+_SEGMENT = re.compile(rf"\.(?P<key>{KEY})|\[(?P<place>\d{{1,9}})\]|\[(?P<quoted>{QUOTED})\]")
 
 ReferencePath = tuple[str | int, ...]
 
@@ -39,10 +36,6 @@ class StepReference:
     id: str
     path: ReferencePath
     text: str  # as written, for messages
-
-
-class InvalidPath(ValueError):
-    """The text is neither a reference nor a path; the message shows how to write one."""
 
 
 FoundReference = tuple[str, StepReference | InvalidPath]  # its place, and the reference
@@ -75,44 +68,13 @@ def iterate_pieces(text: str) -> Iterator[str | StepReference]:
         yield joined
 
 
-def parse_field_path(text: str) -> tuple[str, ...]:
-    """A path of `fields`: keys only, because a path goes through lists (`items.id`, also `items[].id`)."""
-    keys: list[str] = []
-    at = 0
-    while at < len(text):
-        segment = _FIELD.match(text, at)
-        if segment is None or (segment["each"] and not keys):
-            break
-        if not segment["each"]:
-            keys.append(segment["key"] or _unquote(segment["quoted"]))
-        at = segment.end()
-    if at < len(text) or not keys:
-        raise InvalidPath(f'{shorten(text)!r} is not a field path: write it like total, items.id or items["odd key"].')
-    return tuple(keys)
-
-
-def format_path(start: str, path: Sequence[str | int]) -> str:
-    """A path in the notation of references."""
-    written = start
-    for each in path:
-        if isinstance(each, int):
-            written += f"[{each}]"
-        else:
-            written += f".{each}" if re.fullmatch(_KEY, each) else f'["{re.sub(_TO_ESCAPE, _ESCAPED, each)}"]'
-    return written
-
-
-def shorten(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
     """The reference whose braces open just before `start`, and the place after its closing brace."""
     name = STEP_ID.match(text, start)
     at = name.end() if name else start
     path: list[str | int] = []
     while name and (segment := _SEGMENT.match(text, at)):
-        path.append(int(segment["place"]) if segment["place"] else segment["key"] or _unquote(segment["quoted"]))
+        path.append(int(segment["place"]) if segment["place"] else segment["key"] or unquote(segment["quoted"]))
         at = segment.end()
     if name is None or text[at : at + 1] != "}":
         shown = shorten(text[start - 2 :])
@@ -120,10 +82,6 @@ def _parse_reference(text: str, start: int) -> tuple[StepReference, int]:
             f'{shown} is not a reference: write ${{id.key[0]["odd key"]}}; a literal ${{ is written $${{.'
         )
     return StepReference(name[0], tuple(path), text[start - 2 : at + 1]), at + 1
-
-
-def _unquote(quoted: str) -> str:
-    return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
 
 
 @dataclass(slots=True)

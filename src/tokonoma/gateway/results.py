@@ -1,21 +1,15 @@
-"""The result of a batch: how each step ended, in the order of the lines, and the results with `output`.
+"""The result of a batch: how each step ended, in the order of the lines, and the results with `output`."""
 
-`fields` selects parts of a result and keeps its shape and order. A path is keys joined by dots, and goes through lists:
-`items.id` turns `{"items": [{"id": 1, "text": …}, …], "total": 2}` into `{"items": [{"id": 1}, …]}`. A value that ends
-before its path is left out (null in a list); a null stays null.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, cast
 
 import orjson
 from typing_extensions import TypedDict
 
+from tokonoma.core.field_paths import project
 from tokonoma.gateway.plan import BatchPlan
-from tokonoma.gateway.references import parse_field_path
 from tokonoma.gateway.step_parser import BatchStep
 
-FieldTree = dict[str, "FieldTree"]  # an empty tree keeps everything
 MAX_ANSWER = 512 * 1024  # bytes of the whole answer, unless a setting says otherwise
 _PARAMETERS_OF_SIZE = ("limit", "max_chars", "max_results", "top_k", "limits", "budget")  # tools that return less
 
@@ -41,8 +35,10 @@ class BatchResult(TypedDict):
     repeated: NotRequired[bool]
 
 
-def describe_plan(plan: BatchPlan) -> BatchResult:
-    """The result of a dry run: what would run, in which wave, and what each step waits for and reads."""
+def describe_plan(plan: BatchPlan, verdicts: Mapping[str, str] | None = None) -> BatchResult:
+    """The result of a dry run: what would run, in which wave, what each step waits for and reads, and whether it needs
+    an approval."""
+    asked = {id for id, verdict in (verdicts or {}).items() if verdict == "ask"}
     wave = {id: number for number, ids in enumerate(plan.levels, 1) for id in ids}
     steps = [
         {
@@ -53,6 +49,7 @@ def describe_plan(plan: BatchPlan) -> BatchResult:
             "tool": step.tool.name,
             "after": list(step.after),
             "references": [reference.text for reference in step.references[:20]],
+            **({"needs_approval": True} if step.id in asked else {}),
         }
         for step in plan.steps
     ]
@@ -139,56 +136,3 @@ def shape_result(step: BatchStep, body: bytes, report: StepReport) -> bytes:
     if missing:
         report["missing_fields"] = missing
     return orjson.dumps(value)
-
-
-def project(value: Any, fields: Sequence[str]) -> tuple[Any, list[str]]:
-    """The value with only these fields, and the fields that it does not have."""
-    paths = {field: parse_field_path(field) for field in fields}
-    missing = [field for field, path in paths.items() if _is_missing(value, path)]
-    return _prune(value, _build_tree(paths.values())), missing
-
-
-def _build_tree(paths: Iterable[tuple[str, ...]]) -> FieldTree:
-    tree: FieldTree = {}
-    for path in sorted(paths, key=len):  # the shorter first: a whole value includes its parts
-        node = tree
-        for key in path:
-            if key in node and not node[key]:
-                break
-            node = node.setdefault(key, {})
-    return tree
-
-
-def _prune(value: Any, tree: FieldTree) -> Any:
-    if not tree:
-        return value
-    if isinstance(value, list):
-        return [_prune(each, tree) for each in cast(list[Any], value)]
-    if not isinstance(value, dict):
-        return None
-    held = cast(dict[str, Any], value)
-    return {key: _prune(each, tree[key]) for key, each in held.items() if key in tree and _can_descend(each, tree[key])}
-
-
-def _can_descend(value: Any, tree: FieldTree) -> bool:
-    return not tree or value is None or isinstance(value, dict | list)
-
-
-def _is_missing(value: Any, path: tuple[str, ...]) -> bool:
-    """Whether the value has nothing at this path; an empty list or a null on the way is not missing."""
-    level = [value]
-    for key in path:
-        level = _flatten_lists(level)
-        if all(each is None for each in level):
-            return False
-        objects = cast(list[dict[str, Any]], [each for each in level if isinstance(each, dict)])
-        level = [each[key] for each in objects if key in each]
-        if not level:
-            return True
-    return False
-
-
-def _flatten_lists(values: list[Any]) -> list[Any]:
-    while any(isinstance(each, list) for each in values):
-        values = [inner for each in values for inner in (cast(list[Any], each) if isinstance(each, list) else [each])]
-    return values

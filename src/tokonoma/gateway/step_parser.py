@@ -11,11 +11,14 @@ from typing import Any, cast
 
 import orjson
 
+from tokonoma.catalogue.slips import describe_name
 from tokonoma.core.errors import Invalid, Refusal, find_nearest
+from tokonoma.core.field_paths import InvalidPath, parse_field_path, shorten
 from tokonoma.core.json_keys import find_duplicate_keys, has_duplicate_keys
 from tokonoma.core.module import ToolInfo
 from tokonoma.gateway import references as refs
-from tokonoma.gateway.references import MAX_DEPTH, InvalidPath, StepReference, find_references, shorten
+from tokonoma.gateway.references import MAX_DEPTH, StepReference, find_references
+from tokonoma.gateway.slips import read_step
 
 FindTool = Callable[[str, str], ToolInfo]
 """module, tool → the tool that this caller can see; a Refusal names the nearest ones"""
@@ -154,12 +157,14 @@ class StepParser:
     def __init__(self, problems: BatchProblems, lookup: FindTool, check: CheckParams, limits: BatchLimits) -> None:
         self._problems, self._find, self._check, self._limits = problems, lookup, check, limits
         self._line, self._id = 0, ""
+        self.corrections: list[str] = []
 
     def parse_step(self, line: int, given: Mapping[str, Any]) -> BatchStep:
         self._line, self._id = line, ""
-        raw = {key: value for key, value in given.items() if value is not None}  # null means absent
+        raw, corrections = read_step(given)
         self._id = self._parse_id(raw)
-        for key in given:
+        self._note(*corrections)
+        for key in {key: given[key] for key in given if given[key] is None} | raw:
             if key not in FIELDS:
                 near = self._problems.find_near(key, FIELDS)
                 self._add_problem(key[:60], f"Unknown field {shorten(key)!r}.", allowed=FIELDS, nearest=near)
@@ -186,6 +191,9 @@ class StepParser:
     def _add_problem(self, field: str, message: str, **more: Any) -> None:
         self._problems.add(self._line, message, id=self._id, field=field, **more)
 
+    def _note(self, *corrections: str) -> None:
+        self.corrections += [f"{self._id}: {each}" for each in corrections]
+
     def _parse_text(self, raw: Mapping[str, Any], key: str) -> str | None:
         value = raw.get(key)
         if isinstance(value, str) and value:
@@ -205,7 +213,9 @@ class StepParser:
         if module is None or tool is None:
             return None
         try:
-            return self._find(module, tool)
+            found = self._find(module, tool)
+            self._note(*filter(None, [describe_name(tool, found)]))
+            return found
         except Refusal as refusal:
             field = "module" if refusal.reason == "module" else "tool"
             self._add_problem(field, refusal.message, nearest=refusal.details.get("nearest"))
@@ -270,7 +280,7 @@ class StepParser:
             self._add_problem("fields", f"fields must name 1 to {_MAX_FIELDS} paths; leave it out for everything.")
         for path in listed:
             try:
-                _ = path == "*" or refs.parse_field_path(path)
+                _ = path == "*" or parse_field_path(path)
             except InvalidPath as error:
                 self._add_problem("fields", str(error))
         return None if "*" in listed else listed

@@ -79,6 +79,8 @@ def build_entry(call: Call, policy: str, outcome: str, code: str = "", duration_
     if finds:  # kinds and salted hashes, never the text
         more = [f"+{len(finds) - _MAX_FINDS}"] if len(finds) > _MAX_FINDS else []
         policy = " ".join([policy, *finds[:_MAX_FINDS], *more])
+    if call.approval:
+        policy = f"{policy} approval:{call.approval}"
     return JournalEntry(  # by position: by name it would take twice as long, and every call comes through here
         now(),
         "call",

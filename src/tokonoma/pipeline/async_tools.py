@@ -13,10 +13,12 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
+from tokonoma.core.async_desk import AsyncTx
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.concurrency import CancelToken, Deferred
-from tokonoma.core.desk import AsyncTx, Classification, Desk, Document, Record, Row, Tx
+from tokonoma.core.desk import Classification, Desk, Document, Record, Row, Tx
 from tokonoma.core.query import Hits, Query, SearchFilter
+from tokonoma.core.service import ServiceClient
 
 T = TypeVar("T")
 
@@ -85,8 +87,8 @@ async def _cancel_tasks() -> None:
 class CallAsyncDesk:
     """The desk of an `async def` tool (core.desk.AsyncDesk): the same methods, awaited."""
 
-    def __init__(self, desk: Desk, submit: Submit) -> None:
-        self._desk, self._submit = desk, submit
+    def __init__(self, desk: Desk, submit: Submit, connect: Callable[[str | None], ServiceClient]) -> None:
+        self._desk, self._submit, self._connect = desk, submit, connect
 
     @property
     def call(self) -> Call:
@@ -119,6 +121,9 @@ class CallAsyncDesk:
 
     async def find(self, query: Query, where: SearchFilter) -> Hits:
         return await self._run(partial(self._desk.find, query, where))
+
+    async def connect(self, account: str | None = None) -> ServiceClient:
+        return await self._run(partial(self._connect, account))
 
     def cite(self, address: str, author: str | None = None) -> None:
         self._desk.cite(address, author)

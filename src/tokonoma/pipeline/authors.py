@@ -1,5 +1,6 @@
 """authors: who wrote the records whose text an answer holds, read after the tool has named them."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -8,7 +9,9 @@ from tokonoma.core.errors import Unavailable
 from tokonoma.pipeline.row_filter import expand_visible
 from tokonoma.store.database import Database
 
-_AT_ONCE = 500  # addresses in one statement
+# Joined in this order: SQLite might else read all records of a class, which are nearly all there are.
+READ_AUTHORS = """select d.address, d.author from ({texts}) asked cross join document d
+where d.address = asked.value and {visible:d}"""
 
 
 def authors(database: Callable[[], Database]) -> Callable[[Call], Iterator[None]]:
@@ -37,12 +40,6 @@ def find_authors(call: Call, read: Callable[[Sequence[str]], dict[str, str]]) ->
 
 def read_authors(database: Database, call: Call, addresses: Sequence[str]) -> dict[str, str]:
     """By address, of those that the caller may see."""
-    found: dict[str, str] = {}
+    filled, extra = expand_visible(READ_AUTHORS, call.principal, call.granted_view.classifications)
     with database.reading(call.cancel_token) as rows:
-        for start in range(0, len(addresses), _AT_ONCE):
-            names = {f"a{number}": address for number, address in enumerate(addresses[start : start + _AT_ONCE])}
-            listed = ", ".join(f":{name}" for name in names)
-            sql = f"select address, author from document where address in ({listed}) and {{visible}}"  # noqa: S608
-            filled, extra = expand_visible(sql, call.principal, call.granted_view.classifications)
-            found |= dict(rows.rows(filled, **names, **extra))
-    return found
+        return dict(rows.rows(filled, texts=json.dumps(list(addresses)), **extra))

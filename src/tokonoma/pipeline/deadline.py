@@ -35,7 +35,8 @@ class DeadlineWatch:
         if thread is not None:
             thread.join()
 
-    def add(self, stop: CancelToken, seconds: float) -> None:
+    def add(self, stop: CancelToken, seconds: float) -> float:
+        """When it is due, by `time.monotonic`."""
         due = time.monotonic() + seconds
         with self._lock:
             self._due[stop] = due
@@ -45,6 +46,7 @@ class DeadlineWatch:
             elif due < self._wakes:  # rare: most deadlines are later than the one already waited for
                 self._wakes = due
                 self._changed.notify()
+        return due
 
     def remove(self, stop: CancelToken) -> None:
         with self._lock:
@@ -79,7 +81,7 @@ class DeadlineWatch:
 def deadline(watch: DeadlineWatch, seconds: float) -> Callable[[Call], Iterator[None]]:
     def stage(call: Call) -> Iterator[None]:
         call.cancel_token.check()
-        watch.add(call.cancel_token, call.time_limit or call.chosen_tool.time_limit or seconds)
+        call.due = watch.add(call.cancel_token, call.time_limit or call.chosen_tool.time_limit or seconds)
         try:
             yield
         finally:

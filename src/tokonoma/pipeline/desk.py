@@ -2,56 +2,42 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from tokonoma.core.call import Call, Principal
-from tokonoma.core.clock import now
-from tokonoma.core.desk import Addresses, Classification, Document, Record, Row, Rows, Statements, Tx, parse_address
+from tokonoma.core.desk import (
+    Classification,
+    FoundPlace,
+    Record,
+    Row,
+    Rows,
+    Statements,
+    Tx,
+    format_address,
+    parse_address,
+)
 from tokonoma.core.errors import Missing
 from tokonoma.core.module import ServerInfo
 from tokonoma.core.namespaces import is_inside
-from tokonoma.core.policy import DeskPolicy, Policy
-from tokonoma.core.query import Hit, Hits, Query, SearchFilter
-from tokonoma.core.tracing import Tracer, format_traceparent, record_span
+from tokonoma.core.policy import DeskPolicy
+from tokonoma.core.query import Hit, Hits, LikeRecord, Query, SearchFilter
+from tokonoma.core.tracing import format_traceparent, record_span
 from tokonoma.pipeline.authors import read_authors
-from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter, RowFilter
-from tokonoma.policy.cursors import CursorSealer
-from tokonoma.store.database import Database
+from tokonoma.pipeline.desk_tx import DeskParts, DeskTx
+from tokonoma.pipeline.row_filter import CallerRowFilter, NoRowFilter
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DeskParts:
-    """What every desk is made from; `app` hands it in."""
-
-    server: ServerInfo
-    addresses: Addresses
-    record_tables: Callable[[], frozenset[str]]
-    textless_tables: Callable[[], frozenset[str]]
-    unclassified_tables: Callable[[], frozenset[str]]
-    database: Database
-    # Stores the call's journal entry before the commit.
-    open_write: Callable[[Call], AbstractContextManager[Statements]]
-    index_document: Callable[[Statements, Document, Policy, str | None], Classification]
-    unindex_document: Callable[[Statements, str], None]
-    # Inside the root and the classifications of the call's principal.
-    find: Callable[[Call, Query, SearchFilter, tuple[Classification, ...]], Hits]
-    lock_policy: Callable[[Statements], Policy]  # the policy that holds until this transaction ends
-    build_policy: Callable[[Call], DeskPolicy]
-    cursors: CursorSealer
-    start_job: Callable[[str, Callable[[], float | None], Callable[[], object]], None]
-    now: Callable[[], int] = now
-    spans: Tracer | None = None
 
 
 class CallDesk:
     __slots__ = ("_filter", "_parts", "_policy", "call")
 
-    def __init__(self, parts: DeskParts, call: Call) -> None:
+    def __init__(self, parts: DeskParts, call: Call, module: str = "") -> None:
+        """`module`: whose code uses it, if not the tool's own."""
         self._parts = parts
-        self._filter = CallerRowFilter(call, parts.record_tables, parts.textless_tables, parts.unclassified_tables)
+        tables = parts.record_tables, parts.textless_tables, parts.unclassified_tables
+        self._filter = CallerRowFilter(call, *tables, module=module)
         self._policy: DeskPolicy | None = None
         self.call = call
 
@@ -126,28 +112,43 @@ class CallDesk:
 
     def read(self, address: str) -> Record:
         addresses = self._parts.addresses
-        record, indexed = None, list[Row]()
-        if addresses.is_visible(self.principal, address):  # a module that is not visible is not even loaded
-            addresses.refresh(self, address)
-            with self._open_read() as rows:
-                record = addresses.read_record(rows, address)
-                # The index knows the class also where a plugin has not updated its own row.
-                indexed = rows.rows("select label from document where address = :address", address=address)
-        view = self.call.granted_view
-        classes: set[Classification] = set()
-        if record is not None:
-            classes = {record.classification, *record.part_classifications, *(label for (label,) in indexed)}
-        if (
-            record is None
-            or not classes.issubset(view.classifications)
-            or not is_inside(record.namespace, self.principal.root)
-        ):
+        # A module that is not visible is not even loaded.
+        module = addresses.find_owner(address) if addresses.is_visible(self.principal, address) else None
+        if module is not None and module.refresh is not None:  # its source may have changed
+            module.refresh(self, address)
+        found = self.read_all([address])
+        if not found:
             raise Missing(f"There is no record at {address}.", address=address)
-        self.cite(address, record.author)
-        return self.call.record_masks.mask_record(record)
+        self.cite(address, found[address].author)
+        return found[address]
+
+    def read_all(self, addresses: Sequence[str]) -> dict[str, Record]:
+        seen, found = self._parts.addresses, dict[str, Record]()
+        with self._open_read() as rows:
+            for address in addresses:
+                record = seen.read_record(rows, address) if seen.is_visible(self.principal, address) else None
+                if record is not None and self._may_read(rows, address, record):
+                    found[address] = self.call.record_masks.mask_record(record)
+        return found
+
+    def _may_read(self, rows: Rows, address: str, record: Record) -> bool:
+        # The index knows the class also where a plugin has not updated its own row.
+        indexed = rows.rows("select label from document where address = :address", address=address)
+        classes = {record.classification, *record.part_classifications, *(label for (label,) in indexed)}
+        is_readable = classes.issubset(self.call.granted_view.classifications)
+        return is_readable and is_inside(record.namespace, self.principal.root)
+
+    def as_module(self, name: str) -> "CallDesk":
+        return CallDesk(self._parts, self.call, name)
 
     def mark_used(self, address: str, trace_id: str) -> None:
-        self._parts.addresses.mark_used(self, address, trace_id)
+        if (module := self._parts.addresses.find_owner(address)) and module.on_used:
+            module.on_used(self, address, trace_id)
+
+    def list_found(self, module: str, trace_id: str) -> Sequence[FoundPlace] | None:
+        address, addresses = format_address(module, trace_id), self._parts.addresses
+        found = addresses.find_owner(address) if addresses.is_visible(self.principal, address) else None
+        return found.list_found(self, trace_id) if found and found.list_found else None
 
     def find(self, query: Query, where: SearchFilter) -> Hits:
         seen, view = self._limit_modules(where), self.call.granted_view
@@ -158,6 +159,28 @@ class CallDesk:
         hits = self._parts.find(self.call, query, seen, tuple(labels))
         self.call.found += [hit.address for hit in hits.items]
         return replace(hits, items=[self._mask_title(hit) for hit in hits.items])
+
+    def find_near(
+        self, addresses: Sequence[str], where: SearchFilter, least: float, most: int
+    ) -> Mapping[str, Mapping[str, float]] | None:
+        seen, labels = self._limit_modules(where), self.call.granted_view.classifications
+        if seen is None or not labels:
+            return {}
+        return self._parts.find_near(self.call, addresses, seen, labels, least, most)
+
+    def find_successors(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        labels = self.call.granted_view.classifications
+        return self._parts.find_successors(self.call, addresses, labels) if addresses and labels else {}
+
+    def find_like(self, address: str, text: str, where: SearchFilter, least: float, most: int) -> Sequence[LikeRecord]:
+        seen, labels = self._limit_modules(where), self.call.granted_view.classifications
+        if seen is None or not labels:
+            return ()
+        return self._parts.find_like(self.call, address, text, seen, labels, least, most)
+
+    def compare_texts(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]] | None:
+        masked = {each: self.policy.redact(each)[0] for text, others in pairs for each in (text, *others)}
+        return self._parts.compare([(masked[text], [masked[other] for other in others]) for text, others in pairs])
 
     def _mask_title(self, hit: Hit) -> Hit:
         masks = self.call.record_masks
@@ -192,62 +215,3 @@ class CallDesk:
 
     def check(self) -> None:
         self.call.cancel_token.check()
-
-
-class DeskTx:
-    """The statements of one transaction, filtered like every other reading of the desk, with the index beside them."""
-
-    __slots__ = ("_author", "_call", "_filter", "_parts", "_policy", "statements")
-
-    def __init__(
-        self, statements: Statements, filter: RowFilter, rooms: DeskParts, call: Call, author: str | None = None
-    ) -> None:
-        """`author`: who writes; None for upkeep, which writes no text of its own."""
-        self.statements, self._filter, self._parts, self._call = statements, filter, rooms, call
-        self._author = author
-        self._policy: Policy | None = None
-
-    def rows(self, sql: str, /, **params: Any) -> list[Row]:
-        return self._filter.rows(self.statements, sql, params)
-
-    def row(self, sql: str, /, **params: Any) -> Row | None:
-        return self._filter.row(self.statements, sql, params)
-
-    def run(self, sql: str, /, **params: Any) -> int:
-        sql, extra = self._filter.expand(sql)
-        return self.statements.run(sql, **params, **extra)
-
-    def run_many(self, sql: str, params: Sequence[Mapping[str, Any]], /) -> None:
-        sql, extra = self._filter.expand(sql)
-        self.statements.run_many(sql, [{**each, **extra} for each in params] if extra else params)
-
-    def put(self, document: Document, *, same_text: bool = False) -> Classification:
-        author = document.author if document.author is not None or same_text else self._author
-        label = self._parts.index_document(self.statements, document, self._lock_policy(), author)
-        if author is not None and self._author is not None:  # an answer about it need not read who wrote it
-            self._call.sources[document.address] = author
-        return label
-
-    def drop(self, address: str) -> None:
-        self._parts.unindex_document(self.statements, address)
-
-    def classify(self, label: Classification, space: str, *texts: str) -> Classification:
-        return self._lock_policy().classify(label, self._call.module, space, texts)
-
-    @property
-    def masks_key(self) -> str:
-        return self._lock_policy().masks_key
-
-    def mask_for_index(self, text: str, address: str, namespace: str) -> str:
-        return self._lock_policy().mask_for_index(text, address, namespace)
-
-    def _lock_policy(self) -> Policy:
-        if self._policy is None:
-            self._policy = self._parts.lock_policy(self.statements)
-        return self._policy
-
-
-def get_statements(tx: Tx) -> Statements:
-    """The statements of a desk's transaction, without the row filter."""
-    assert isinstance(tx, DeskTx)
-    return tx.statements

@@ -16,9 +16,8 @@ from tokonoma.core.content import ContentBlock, ResourceContent, RichResult
 from tokonoma.core.masks import NO_MASKS
 from tokonoma.core.module import ToolInfo
 from tokonoma.core.policy import UNRESTRICTED_VIEW, Policy, PolicyView
-
-GATEWAY = "gateway"
-"""Its own tools hold other calls, each of which passes the guard itself."""
+from tokonoma.policy.active import RECORDLESS_MODULES
+from tokonoma.policy.tool_rules import holds_calls
 
 
 def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> Callable[[Call], Iterator[None]]:
@@ -31,8 +30,10 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         call.view = view = current.view_for(call.principal) if entry.listed else UNRESTRICTED_VIEW
         current = current.for_tool(call.principal, entry)
         call.masks = masks = current.build_masks(view) if entry.listed else NO_MASKS
-        if call.arguments and entry.listed and entry.module != GATEWAY and not entry.raw:
-            screened = current.screen_arguments(view, entry.module, call.arguments, entry.effect != "read")
+        if call.arguments and entry.listed and not holds_calls(entry) and not entry.raw:
+            # What reads all modules is asked about any of them.
+            module = "" if entry.module in RECORDLESS_MODULES else entry.module
+            screened = current.screen_arguments(view, module, call.arguments, entry.effect != "read")
             call.detections += screened.detections
             if screened.refusal is not None:
                 raise screened.refusal
@@ -41,7 +42,7 @@ def guard(policy: Callable[[], Policy], promised: Callable[[ToolInfo], Any]) -> 
         if isinstance(call.value, RichResult):
             result = cast("RichResult[Any]", call.value)  # pyright: ignore[reportUnknownMemberType]
             call.value, call.blocks = result.value, [_screen_block(current, view, block) for block in result.blocks]
-        masked = entry.module != GATEWAY and masks.covers(entry.module)
+        masked = not holds_calls(entry) and masks.covers(entry.module)
         if entry.outside or call.read_unclassified or masked:
             module = "" if entry.outside or call.read_unclassified else entry.module
             cleared = current.screen_result(view, call.value, promised(entry), module)

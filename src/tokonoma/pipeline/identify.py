@@ -28,14 +28,23 @@ class CallerIdentifier:
             return OWNER
         return None if self._authenticator is None else self._authenticator.recall(caller)
 
+    def renew(self, caller: Caller) -> Principal:
+        """The principal as the store knows it now, for something that was open for a while."""
+        if caller.transport in _LOCAL and caller.key is None:
+            return OWNER
+        return self._get_authenticator().renew(caller)
+
+    def _get_authenticator(self) -> "Authenticator":
+        if self._authenticator is None:
+            self._authenticator = self._load()
+        return self._authenticator
+
     def __call__(self, caller: Caller) -> Principal:
         known = self.recall(caller)
         if known is not None:
             return known
-        if self._authenticator is None:
-            self._authenticator = self._load()
         try:
-            return self._authenticator.authenticate(caller)
+            return self._get_authenticator().authenticate(caller)
         except (Unauthenticated, Missing) as refusal:
             if caller.transport in _LOCAL:
                 self._on_refused(caller, format_refusal(refusal), caller.transport)

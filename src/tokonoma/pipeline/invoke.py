@@ -3,6 +3,7 @@
 import inspect
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.catalogue import BUILT_IN_MODULES
@@ -11,7 +12,8 @@ from tokonoma.core.call import Call
 from tokonoma.core.concurrency import Deferred
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Tool, ToolInfo
-from tokonoma.pipeline.desk import CallDesk, DeskParts
+from tokonoma.pipeline.desk import CallDesk
+from tokonoma.pipeline.desk_tx import DeskParts
 
 if TYPE_CHECKING:
     from tokonoma.pipeline.async_tools import AsyncTools, Submit
@@ -65,5 +67,6 @@ class ToolInvoker:
         with self._lock:
             if self._async_tools is None:
                 self._async_tools = AsyncTools(self._submit)
-        given = CallAsyncDesk(desk, self._submit) if inspect.iscoroutinefunction(run) else desk
+        connect = partial(self._parts.connect, call)
+        given = CallAsyncDesk(desk, self._submit, connect) if inspect.iscoroutinefunction(run) else desk
         return self._async_tools.start(run(given, **call.arguments), call.cancel_token)

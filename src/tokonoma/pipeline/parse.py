@@ -5,6 +5,7 @@ from collections.abc import Callable
 import orjson
 
 from tokonoma.catalogue.registry import LoadedTool
+from tokonoma.catalogue.slips import parse_mended
 from tokonoma.core.call import Call
 from tokonoma.core.errors import Invalid
 from tokonoma.core.module import ToolInfo
@@ -22,6 +23,8 @@ def parse(bound: Callable[[ToolInfo], LoadedTool]) -> Callable[[Call], None]:
                     reason="payload",
                     limit=most,
                 )
-        call.arguments = bound(call.chosen_tool).parse(call.params)
+        loaded = bound(call.chosen_tool)
+        call.arguments, corrections = parse_mended(loaded.parse, call.chosen_tool.input, call.params)
+        call.corrections += corrections
 
     return stage

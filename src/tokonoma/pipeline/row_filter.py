@@ -58,7 +58,7 @@ class CallerRowFilter:
     sorts or counts, it does with what its caller may see.
     """
 
-    __slots__ = ("_call", "_changes", "_record_tables", "_textless_tables", "_unclassified_tables")
+    __slots__ = ("_call", "_changes", "_module", "_record_tables", "_textless_tables", "_unclassified_tables")
 
     def __init__(
         self,
@@ -68,15 +68,17 @@ class CallerRowFilter:
         unclassified_tables: Callable[[], frozenset[str]],
         *,
         changes: bool = False,
+        module: str = "",
     ) -> None:
-        self._call, self._changes = call, changes
+        """`module`: whose tables are read; by default those of the tool's own."""
+        self._call, self._changes, self._module = call, changes, module
         self._record_tables, self._textless_tables = record_tables, textless_tables
         self._unclassified_tables = unclassified_tables
 
     def for_changes(self) -> "CallerRowFilter":
         """The filter of the call's transaction."""
         tables = self._record_tables, self._textless_tables, self._unclassified_tables
-        return CallerRowFilter(self._call, *tables, changes=True)
+        return CallerRowFilter(self._call, *tables, changes=True, module=self._module)
 
     def expand(self, sql: str) -> tuple[str, dict[str, str | int]]:
         table = find_unfiltered_table(sql, self._record_tables())
@@ -97,7 +99,7 @@ class CallerRowFilter:
         unclassified = any(table in sql for table in self._unclassified_tables())
         if unclassified:  # its texts have no class: also what is made of them is screened
             self._call.read_unclassified = True
-        masks, module = self._call.record_masks, self._call.chosen_tool.module
+        masks, module = self._call.record_masks, self._module or self._call.chosen_tool.module
         if self._changes or not (unclassified or masks.covers(module)):
             return found
         masked_tables = self._record_tables() - self._textless_tables()

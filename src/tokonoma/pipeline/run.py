@@ -42,6 +42,10 @@ class CallRunner:
     def submit(self, call: Call, done: Done) -> None:
         self._pool.submit(partial(self._run, call, done), writes=self._writes(call.module, call.tool))
 
+    def run_here(self, call: Call, done: Done) -> None:
+        """Run a call that belongs to another one on the thread of that one, which must not wait for a second one."""
+        self._run(call, done)
+
     def warm(self) -> None:
         """Build the stages ahead of the first call."""
         with self._lock:

@@ -1,13 +1,13 @@
 """The policy in force, as every call asks it; and the one that allows nothing, if none can be read."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from tokonoma.core.call import Principal
-from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, parse_address
+from tokonoma.core.desk import CLASSIFICATIONS, Classification, Document, Record, SourceText, parse_address
 from tokonoma.core.errors import Conflict, Denied, Refusal, Unavailable, Unready
 from tokonoma.core.masks import RecordMasks
 from tokonoma.core.module import ToolInfo
@@ -19,12 +19,14 @@ from tokonoma.core.policy import (
     Layer,
     PolicyView,
     ScreenedValue,
+    ToolVerdict,
 )
 from tokonoma.policy import rules as decisions
 from tokonoma.policy.detections import Masker, WriteScreen, count_by_kind, format_mask, mask_text
 from tokonoma.policy.hidden_kinds import HiddenKinds, format_masked
 from tokonoma.policy.masking import CallMasks, find_in_source, mask_document, mask_record
 from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules, strictest
+from tokonoma.policy.tool_rules import ToolRule, choose_verdict, list_matching
 
 RECORDLESS_MODULES = frozenset({"system", "gateway"})
 """Modules that hold no records: they answer even if no policy can be read."""
@@ -43,6 +45,8 @@ class ActivePolicy(HiddenKinds):
         self.number = number
         self._salt = os.urandom(16) if salt is None else salt
         self._views: dict[str, PolicyView] = {}
+        self._tool_rules: dict[tuple[str, str, str], tuple[ToolRule, ...]] = {}
+        self.judges_tools = bool(rules.tools)
 
     @property
     def version(self) -> str:
@@ -52,6 +56,17 @@ class ActivePolicy(HiddenKinds):
 
     def check_allowed(self, who: Principal, entry: ToolInfo) -> None:
         """Raise if no policy lets this caller use the tool at all."""
+
+    def judge_tool(self, who: Principal, tool: ToolInfo, account: Callable[[], str] | None) -> ToolVerdict:
+        if not self.rules.tools:
+            return "allow"
+        key = who.name, tool.path, tool.effect
+        matching = self._tool_rules.get(key)
+        if matching is None:
+            if len(self._tool_rules) > _MAX_VIEWS:
+                self._tool_rules.clear()
+            matching = self._tool_rules[key] = list_matching(self.rules.tools, who.name, tool)
+        return choose_verdict(matching, account)
 
     def for_tool(self, who: Principal, entry: ToolInfo) -> "ActivePolicy":
         repairs = who.kind == "owner" and entry.path in REPAIR_TOOLS and bool(self.rules.detectors)
@@ -99,7 +114,10 @@ class ActivePolicy(HiddenKinds):
         """What is hidden from a caller is also masked in what it asks for: a guess never equals what is stored."""
         if self._is_clean(arguments):
             return ScreenedValue(arguments)
-        hidden = self.hidden_at(view, module, None, None) if self.masks_records(view, module) else frozenset[str]()
+        if not module:
+            hidden = self.hidden_anywhere(view)
+        else:
+            hidden = self.hidden_at(view, module, None, None) if self.masks_records(view, module) else frozenset[str]()
         if self.rules.writes["secret"] != "allow":  # noqa: S105 - it may be stored too, in a trail or a cache
             hidden |= self.scanner.natures.keys() - self._personal_kinds
         masker = Masker(self.scanner, hidden, self._salt, keeps_keys=True)
@@ -193,6 +211,11 @@ class ActivePolicy(HiddenKinds):
         module, path = parse_address(address)
         hidden = self.hidden_from_any(module, namespace, path)
         return mask_text(text, [each for each in self.scanner.scan(text) if each.kind in hidden])
+
+    def find_change(self, before: str, source: SourceText) -> int:
+        place, found = self.scanner.find_change(before, source.text)
+        source.detections[self.scanner.version] = found
+        return place
 
     def reclassify(self, address: str, namespace: str, declared: Classification, kinds: str) -> Classification:
         """The class of a document that was scanned before."""

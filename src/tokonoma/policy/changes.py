@@ -16,11 +16,12 @@ from tokonoma.policy.rules import DEFAULT_RULES, PolicyRules
 @dataclass(frozen=True, slots=True)
 class PolicyControl:
     """Who may change the policy: `over_mcp` is tighten, all or none; `signers` are the names and keys of those who must
-    approve it, if any; `modules` are the names that a policy may use."""
+    approve it, if any; `modules` are the names that a policy may use, and `tools` the paths (`memory.save`)."""
 
     over_mcp: str = "tighten"
     signers: Sequence[str] = ()
     modules: Callable[[], Collection[str]] = tuple
+    tools: Callable[[], Collection[str]] = tuple
 
 
 def build_policy(stored: PolicyVersion, salt: bytes) -> ActivePolicy:
@@ -36,7 +37,7 @@ def parse_proposed(control: PolicyControl, yaml: str) -> PolicyRules:
     """The rules of a policy that is to be applied; Invalid lists every problem."""
     from tokonoma.policy.parse import parse_policy
 
-    return parse_policy(yaml, proposed=True, modules=control.modules())
+    return parse_policy(yaml, proposed=True, modules=control.modules(), tools=control.tools())
 
 
 def apply_policy(

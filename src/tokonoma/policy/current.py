@@ -4,6 +4,7 @@ A process caches the policy for a second: within that time reads notice a policy
 reads the policy inside its own transaction, so nothing is stored under a policy that is no longer in force.
 """
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -37,39 +38,50 @@ class CurrentPolicy:
     ) -> None:
         self.reading, self._records = reading, records
         self._wake_reclassify, self.control = wake_reclassify, control or PolicyControl()
-        self._active: ActivePolicy = ClosedPolicy()
-        self._head: store.PolicyHead | None = None
+        # Each pair is replaced as a whole: a head beside another head's policy would stay until the next change.
+        self._current: tuple[store.PolicyHead | None, ActivePolicy] = (None, ClosedPolicy())
+        self._built: tuple[store.PolicyHead, ActivePolicy] | None = None
         self._cached_until = self._uncached_until = 0.0
+        self._lock = threading.Lock()
 
     def get_version(self) -> str:
         return self.get_active().version
 
     def get_active(self) -> ActivePolicy:
         """The policy in force; one that allows nothing if none can be read."""
-        if time.monotonic() >= self._cached_until:
-            try:
-                with self.reading() as rows:
-                    head = store.read_head(rows)
-                    self._active = self._build(rows, head)
-                    if head.other is not None or store.needs_rescan(rows, head, self._active.masks_key):
-                        self._wake_reclassify()
-            except Refusal as error:
-                if not isinstance(self._active, ClosedPolicy) or self._active.problem is None:  # not with every try
-                    log("error", "policy", reason=error.reason or error.kind)
-                self._active = ClosedPolicy(error)
-                if isinstance(error, Unavailable):  # asked again by the next call: the database may be back
-                    return self._active
-            at = time.monotonic()
-            self._cached_until = at + _CACHE_SECONDS if at >= self._uncached_until else 0.0
-        return self._active
+        return self._read_current()[1]
 
     def describe_state(self) -> str:
         """Another text whenever something may be shown or hidden that was not before: after a change of policy, during
         one, and with other detectors."""
-        policy, head = self.get_active(), self._head
-        if head is None or isinstance(policy, ClosedPolicy):
+        head, policy = self._read_current()
+        if head is None:
             return "closed"
         return f"{head.number} {head.coming} {head.leaving} {policy.scanner.version}"
+
+    def _read_current(self) -> tuple[store.PolicyHead | None, ActivePolicy]:
+        """A policy, and its head unless none can be read."""
+        if time.monotonic() < self._cached_until:
+            return self._current
+        try:
+            with self.reading() as rows:
+                head = store.read_head(rows)
+                policy = self._build(rows, head)
+                if head.other is not None or store.needs_rescan(rows, head, policy.masks_key):
+                    self._wake_reclassify()
+                current = head, policy
+        except Refusal as error:
+            before = self._current[1]
+            if not isinstance(before, ClosedPolicy) or before.problem is None:  # not with every try
+                log("error", "policy", reason=error.reason or error.kind)
+            current = None, ClosedPolicy(error)
+            if isinstance(error, Unavailable):  # asked again by the next call: the database may be back
+                self._current = current
+                return current
+        with self._lock:
+            at = time.monotonic()
+            self._current, self._cached_until = current, at + _CACHE_SECONDS if at >= self._uncached_until else 0.0
+        return current
 
     def lock_active(self, statements: Statements) -> ActivePolicy:
         """The policy that binds a transaction: no other one comes into force before the transaction ends."""
@@ -84,16 +96,17 @@ class CurrentPolicy:
 
     def invalidate(self) -> None:
         """Read the policy with every call for a while: when an applied policy will be committed is not known here."""
-        self._cached_until, self._uncached_until = 0.0, time.monotonic() + _UNCACHED_SECONDS
+        with self._lock:
+            self._cached_until, self._uncached_until = 0.0, time.monotonic() + _UNCACHED_SECONDS
 
     def _build(self, rows: Rows, head: store.PolicyHead) -> ActivePolicy:
-        if head == self._head and not isinstance(self._active, ClosedPolicy):
-            return self._active
+        if (built := self._built) is not None and built[0] == head:
+            return built[1]
         policy = build_policy(store.read_version(rows, head.number), head.salt)
         if head.other is not None:
             other = build_policy(store.read_version(rows, head.other), head.salt)
             policy = TransitionPolicy(policy.rules, head.number, head.salt, other, coming=head.coming is not None)
-        self._active, self._head = policy, head
+        self._built = head, policy
         return policy
 
     # Versions

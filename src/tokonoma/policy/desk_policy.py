@@ -9,6 +9,7 @@ from tokonoma.core import policy as api
 from tokonoma.core.call import Call
 from tokonoma.core.desk import Classification, Document, Statements, Tx, parse_address
 from tokonoma.core.errors import Denied, Missing
+from tokonoma.core.module import ToolInfo
 from tokonoma.policy import versions as store
 from tokonoma.policy.current import CurrentPolicy
 from tokonoma.policy.rules import find_tags_not_held
@@ -57,6 +58,11 @@ class CallDeskPolicy:
 
     def find_tags_not_held(self, tags: Collection[str]) -> list[str]:
         return find_tags_not_held(self.tags, tags)
+
+    def judge_tool(self, tool: ToolInfo) -> api.ToolVerdict:
+        if self._call.caller.transport == "cli":  # the owner's own place
+            return "allow"
+        return self._policy.judge_tool(self._call.principal, tool, None)
 
     def classify_document(self, document: Document) -> Classification:
         return self._policy.scan_document(document).classify(document.classification)

@@ -24,12 +24,13 @@ from tokonoma.policy.rules import (
 )
 from tokonoma.policy.scan import BUILTIN_DETECTORS
 from tokonoma.policy.tag_pairs import TagPair, list_tag_pairs, pair_callers
+from tokonoma.policy.tool_regions import compare_tools
 
 _VERDICTS = ("allow", "redact", "deny")  # from open to closed
 _ACTIONS = ("allow", "redact", "refuse")
 _ESCALATIONS = ("none", "human_review", "deny")
 # The parts of one policy that are compared, each with each: beyond that it would take seconds, and nobody writes it.
-_MAX_SIZES = {"callers": 100, "tags": 300, "labels": 500, "masks": 100, "detectors": 300}
+_MAX_SIZES = {"callers": 100, "tags": 300, "labels": 500, "masks": 100, "detectors": 300, "tools": 100}
 _MAX_REPORTED = 50
 _MAX_NAMES = 5
 
@@ -48,7 +49,7 @@ def find_loosenings(old: PolicyRules, new: PolicyRules) -> list[str]:
         pair.compare_callers, pair.compare_classes, pair.compare_invariants, pair.compare_masked_kinds,
         pair.compare_masks,
         pair.compare_placements, pair.compare_detectors, pair.compare_kinds, pair.compare_order,
-        pair.compare_writes, pair.compare_scopes,
+        pair.compare_writes, pair.compare_scopes, pair.compare_tools,
     )  # fmt: skip
     found = list(dict.fromkeys(each for part in parts for each in part()))
     more = len(found) - _MAX_REPORTED
@@ -59,7 +60,7 @@ def _measure(rules: PolicyRules) -> dict[str, int]:
     tags = {tag for _, held in rules.callers for tag in held}.union(
         *(each.allow for each in rules.class_rules.values())
     )
-    sizes = (rules.callers, tags, rules.placements, rules.masks, rules.detectors)
+    sizes = (rules.callers, tags, rules.placements, rules.masks, rules.detectors, rules.tools)
     return dict(zip(_MAX_SIZES, map(len, sizes), strict=True))
 
 
@@ -209,6 +210,9 @@ class _PolicyPair:
                 yield f"scopes: the ttl of {layer} becomes longer"
             if now.max_tokens > was.max_tokens:
                 yield f"scopes: max_tokens of {layer} becomes larger"
+
+    def compare_tools(self) -> Iterator[str]:
+        return compare_tools(self.old.tools, self.new.tools)
 
     # Kinds
 

@@ -10,6 +10,11 @@ _CUT = re.compile(r"[^A-Za-z0-9+/=\t\n\f\r \\\"]|\n\n[A-Za-z]+ |[a-z] [a-z]")  #
 _BODY = re.compile(r"[A-Za-z0-9+/=]{20}")
 
 
+def has_key_marks(text: str) -> bool:
+    """Whether a private key may begin or end somewhere: how far it reaches, only the whole text tells."""
+    return _BEGIN.search(text) is not None or _END.search(text) is not None
+
+
 def find_private_keys(text: str) -> Iterator[tuple[int, int]]:
     """From each beginning to the end that belongs to it, looked for once: time is in proportion to the text."""
     at, end, stop = 0, _END.search(text), -1

@@ -13,6 +13,7 @@ from tokonoma.core.desk import CLASSIFICATIONS, Classification
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.policy import AccessEffect, Decision, Layer, LayerRule, RetrievalSettings
 from tokonoma.policy.detections import Detector, Nature
+from tokonoma.policy.tool_rules import ToolRule
 
 Escalation = Literal["none", "human_review", "deny"]
 WriteAction = Literal["allow", "redact", "refuse"]
@@ -67,6 +68,7 @@ class PolicyRules:
     kinds: Mapping[str, Classification] = field(default_factory=dict[str, Classification])  # of detections
     writes: Mapping[Nature, WriteAction] = field(default_factory=lambda: WRITE_ACTIONS)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    tools: tuple[ToolRule, ...] = ()  # the first match counts; without one, a call is allowed
 
 
 LAYER_RULES: Mapping[Layer, LayerRule] = {

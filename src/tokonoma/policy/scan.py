@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from tokonoma.core.concurrency import check_running_call
+from tokonoma.policy.appended import continues_far, find_difference, find_seam, holds_far_reaching, join_detections
 from tokonoma.policy.detect_makers import MAKER_DETECTORS
 from tokonoma.policy.detect_personal import PERSONAL_DETECTORS
 from tokonoma.policy.detect_secrets import SECRET_DETECTORS
@@ -35,6 +36,9 @@ _WIDE = re.compile("[！-～‐‑‒–—―−　]")
 _FOLDED = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "‐‑‒–—―−"), ord("-"))
 _MAKER_WORDS = sum(len(each.words) for each in MAKER_DETECTORS)  # every key of a maker has a part that is long
 _GENERIC = frozenset(("api_key", "password", "bearer_token", "cookie"))
+LONG_TEXT = 32 * 1024
+"""From here on it is worth while to scan only what was added to a text."""
+
 _CACHED_TEXTS = 4096
 _CACHED_DETECTIONS = 50  # of one text
 
@@ -47,25 +51,76 @@ class Scanner:
         self.natures = {each.kind: each.nature for each in self.detectors}
         self._builtin_only = not more
         self._cached: dict[bytes, tuple[Detection, ...]] = {}  # by the hash of the text, which is not kept itself
-        # A text that is written is scanned when it comes in and when it is indexed: the newest is kept, however large.
-        self._newest: tuple[bytes, tuple[Detection, ...]] = (b"", ())
+        # A text that is written is scanned when it comes in and when it is indexed, and compared with the one before:
+        # of those with many detections, two are kept.
+        self._crowded: dict[bytes, tuple[Detection, ...]] = {}
+        self._extensible: set[bytes] = set()  # texts in which nothing can be continued from far away
 
     def scan(self, text: str) -> tuple[Detection, ...]:
         """In order of place, without overlaps."""
-        if self.is_clean(text):
+        if len(text) < LONG_TEXT and self.is_clean(text):
             return ()
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        key = _hash(text).digest()
+        found = self._find_kept(key)
+        return self._keep(key, self.scan_uncached(text)) if found is None else found
+
+    def scan_appended(self, before: str, after: str) -> tuple[Detection, ...]:
+        """`scan(after)`. If it only adds to a long text that was scanned, just its end is scanned."""
+        return self._scan_both(before, after)[1]
+
+    def find_change(self, before: str, after: str) -> tuple[int, tuple[Detection, ...]]:
+        """What is found in a text, and from which place on that is something else than in the text before."""
+        old, new = self._scan_both(before, after)
+        return find_difference(self.scan(before) if old is None else old, new, len(after)), new
+
+    def _scan_both(self, before: str, after: str) -> tuple[tuple[Detection, ...] | None, tuple[Detection, ...]]:
+        """What is found in two texts; None if the first was not scanned before, and need not be."""
+        if len(before) < LONG_TEXT or not self._builtin_only or not after.startswith(before):
+            return None, self.scan(after)
+        digest = _hash(before)
+        old_key = digest.digest()
+        digest.update(after[len(before) :].encode("utf-8", "surrogatepass"))
+        new_key = digest.digest()
+        old, new = self._find_kept(old_key), self._find_kept(new_key)
+        if new is None:
+            joined = None
+            if old is not None and self._is_extensible(old_key, before):
+                joined = self._scan_end(old, before, after)
+            if joined is not None:
+                self._extensible.discard(old_key)
+                self._extensible.add(new_key)
+            new = self._keep(new_key, self.scan_uncached(after) if joined is None else joined)
+        return old, new
+
+    def _scan_end(self, known: Sequence[Detection], before: str, after: str) -> tuple[Detection, ...] | None:
+        seam = find_seam(before)
+        if seam is None:
+            return None
+        end = normalize_width(after[seam.first :])
+        if continues_far(end, len(before) - seam.first):
+            return None
+        return join_detections(known, self.scan_uncached(end), seam)
+
+    def _is_extensible(self, key: bytes, text: str) -> bool:
+        if key not in self._extensible:
+            if holds_far_reaching(normalize_width(text)):
+                return False
+            if len(self._extensible) >= _CACHED_TEXTS:
+                self._extensible = set()
+            self._extensible.add(key)
+        return True
+
+    def _find_kept(self, key: bytes) -> tuple[Detection, ...] | None:
         found = self._cached.get(key)
-        if found is not None:
+        return self._crowded.get(key) if found is None else found
+
+    def _keep(self, key: bytes, found: tuple[Detection, ...]) -> tuple[Detection, ...]:
+        if len(found) > _CACHED_DETECTIONS:
+            self._crowded = {**dict(list(self._crowded.items())[-1:]), key: found}
             return found
-        newest, found = self._newest
-        if newest != key:
-            found = self.scan_uncached(text)
-            self._newest = key, found
-            if len(self._cached) >= _CACHED_TEXTS:
-                self._cached = {}
-            if len(found) <= _CACHED_DETECTIONS:
-                self._cached[key] = found
+        if len(self._cached) >= _CACHED_TEXTS:
+            self._cached = {}
+        self._cached[key] = found
         return found
 
     def is_clean(self, text: str) -> bool:
@@ -110,6 +165,10 @@ class Scanner:
             if word in small:
                 likely.add(number)
         return sorted(likely)
+
+
+def _hash(text: str) -> Any:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass"))
 
 
 def _run(one: Detector, text: str) -> Iterator[Detection]:

@@ -47,7 +47,7 @@ def screen_edit(policy: ActivePolicy, name: str, before: str, after: str) -> str
 
 def _find_new(policy: ActivePolicy, before: str, after: str) -> list[Detection]:
     """What was found after an edit, less what was found before it, by kind and text."""
-    found = [one for one in policy.scanner.scan(after) if policy.rules.writes[one.nature] != "allow"]
+    found = [one for one in policy.scanner.scan_appended(before, after) if policy.rules.writes[one.nature] != "allow"]
     if not found:
         return []
     known = Counter((one.kind, before[one.start : one.end].strip()) for one in policy.scanner.scan(before))

@@ -39,6 +39,14 @@ def has_seed_words(text: str) -> bool:
     return False
 
 
+def breaks_rows(text: str) -> bool:
+    """Whether no row of such words goes through this text: it has another word."""
+    words = _load_words()
+    return any(
+        not (part in words or part[:-1] in words or part[0].isdecimal()) for part in text.lower().split(maxsplit=1000)
+    )
+
+
 def find_seed_phrases(text: str) -> Iterator[tuple[int, int]]:
     if has_seed_words(text):
         for row in _list_rows(text):

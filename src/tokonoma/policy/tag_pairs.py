@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import takewhile
 
 from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.policy.name_patterns import can_match_both, covers_name, is_literal
 from tokonoma.policy.rules import DEFAULT_TAGS, PolicyRules, list_readable
 
 _OTHER = "another"  # stands for all names and tags that no policy mentions
 _ANYBODY = "any other caller"
-_WILD = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +37,15 @@ def pair_callers(old: PolicyRules, new: PolicyRules) -> list[TagPair]:
 def _list_tags(rules: PolicyRules, name: str) -> Iterator[tuple[str, ...]]:
     """Every set of tags that a caller whose name matches this pattern may hold."""
     for other, tags in rules.callers:
-        if _can_match_both(name, other):
+        if can_match_both(name, other):
             yield tags
-        if other in (name, "*") or (_is_literal(name) and fnmatchcase(name, other)):
+        if covers_name(other, name):
             return
     yield DEFAULT_TAGS
 
 
 def _is_matched(rules: PolicyRules, name: str) -> bool:
-    return _is_literal(name) and any(fnmatchcase(name, other) for other, _ in rules.callers)
-
-
-def _is_literal(pattern: str) -> bool:
-    return _WILD.isdisjoint(pattern)
-
-
-def _can_match_both(one: str, other: str) -> bool:
-    if _is_literal(one) or _is_literal(other):
-        return fnmatchcase(one, other) or fnmatchcase(other, one)
-    first, second = ("".join(takewhile(lambda letter: letter not in _WILD, each)) for each in (one, other))
-    return first.startswith(second) or second.startswith(first)
+    return is_literal(name) and any(fnmatchcase(name, other) for other, _ in rules.callers)
 
 
 def list_tag_pairs(old: PolicyRules, new: PolicyRules) -> list[TagPair]:

@@ -5,14 +5,23 @@ both. Then it is in force and the old one is leaving: records that may be milder
 open than the policy in force allows, and a caller sees only what both policies let it see.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Classification, Document
-from tokonoma.core.policy import AccessEffect, Decision, DocumentScan, Layer, PolicyView
+from tokonoma.core.module import ToolInfo
+from tokonoma.core.policy import (
+    TOOL_VERDICTS,
+    AccessEffect,
+    Decision,
+    DocumentScan,
+    Layer,
+    PolicyView,
+    ToolVerdict,
+)
 from tokonoma.policy.active import ActivePolicy
 from tokonoma.policy.rules import PolicyRules, strictest
 
@@ -28,6 +37,7 @@ class TransitionPolicy(ActivePolicy):
     def __init__(self, rules: PolicyRules, number: int, salt: bytes, other: ActivePolicy, *, coming: bool) -> None:
         super().__init__(rules, number, salt)
         self._mine, self._other, self._coming = ActivePolicy(rules, number, salt), other, coming
+        self.judges_tools = self._mine.judges_tools or other.judges_tools
 
     @cached_property
     def scanner(self) -> "Scanner":
@@ -40,6 +50,10 @@ class TransitionPolicy(ActivePolicy):
         mine, other = super().view_for(who), self._other.view_for(who)
         readable: list[Classification] = [each for each in mine.classifications if each in other.classifications]
         return PolicyView(mine.tags, tuple(readable), other)
+
+    def judge_tool(self, who: Principal, tool: ToolInfo, account: Callable[[], str] | None) -> ToolVerdict:
+        verdicts = (self._mine.judge_tool(who, tool, account), self._other.judge_tool(who, tool, account))
+        return max(verdicts, key=TOOL_VERDICTS.index)
 
     def hidden_at(self, view: PolicyView, module: str, namespace: str | None, path: str | None) -> frozenset[str]:
         other = self._other.hidden_at(view.other_view or view, module, namespace, path)

@@ -7,6 +7,7 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.core.module import Migration
 from tokonoma.core.policy import PolicyVersion
+from tokonoma.policy.approvals import TABLE as APPROVAL_TABLE
 from tokonoma.policy.proposals import TABLE as PROPOSAL_TABLE
 from tokonoma.policy.rules import DEFAULT_RULES, DEFAULT_TEXT
 
@@ -46,6 +47,7 @@ TABLES = (
     PROPOSAL_TABLE,
     # The `masks_key` that the records were scanned with. Another one, after an update of the program: they are again.
     Migration("004_scan", ("create table policy_scan (id integer not null primary key, masks text not null)",)),
+    APPROVAL_TABLE,
 )
 
 _HEAD = """select number, salt, coming, leaving, (select masks from policy_scan where id = 1)

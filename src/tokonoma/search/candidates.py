@@ -25,13 +25,29 @@ _EACH = {
 _FETCH = """select d.id, d.at, d.place, d.thread, d.space, d.module, t.data
 from {each} join terms t on t.document = d.id where {filter}"""
 _HEADERS = "select d.id, d.address, d.module, d.space, d.title from {each} where {filter}"
+_MARKS = """select d.id, d.address, d.valid_from, d.valid_until from {each} where {filter}
+and (d.valid_from is not null or d.valid_until is not null or exists (
+    select 1 from successor s where s.older = d.address))"""
+_MASKED = "select d.id from {each} where d.masked <> '' and {filter}"
+_LIKE = """select d.id, d.address, d.space, d.author, d.masked <> '', t.data,
+exists (select 1 from successor s where s.older = d.address)
+from {each} join terms t on t.document = d.id where {filter}"""
+# The order of the joins is fixed on SQLite: it would look at all documents of the filter.
+_EACH_OR_ADDRESS = {
+    "sqlite": """(select o.id as value from ({texts}) a cross join document o on o.address = a.value
+    union select value from json_each(:ids)) j cross join document d on d.id = j.value""",
+    "postgresql": """(select o.id as value from ({texts}) a join document o on o.address = a.value
+    union select value from unnest(cast(:ids as bigint[])) x (value)) j join document d on d.id = j.value""",
+}
 _DRIVEN = {
     "sqlite": "({driver}) x cross join document d on d.id = x.id",
     "postgresql": "({driver}) x join document d on d.id = x.id",
 }
 # Without statistics about the data SQLite takes an index of the filter, and sorts all that it lets through.
 _BY_TIME = {"sqlite": "document d indexed by document_at", "postgresql": "document d"}
-_NEWEST = "select distinct d.id, d.at from {source} where {filter} order by d.at desc, d.id desc limit :most"
+_NEWEST = """select distinct d.id, d.at from {source}
+where d.at <= :after_at and (d.at < :after_at or d.id < :after_id) and {filter}
+order by d.at desc, d.id desc limit :most"""
 _DATED = """select d.id, f.text, f.number from {each} join fact f on f.document = d.id
 where f.key in ({keys}) and {filter}"""
 _SAVED_BETWEEN = """select d.id from {source} where d.at >= :begin and d.at < :end and {filter}
@@ -73,6 +89,18 @@ class SearchCandidate(NamedTuple):
         return (self.thread_name, self.namespace, self.module) if self.thread_name else None
 
 
+class LikeCandidate(NamedTuple):
+    """A record that may be like another."""
+
+    id: int
+    address: str
+    namespace: str
+    author: str
+    is_masked: bool  # something in it is hidden from some callers
+    data: bytes
+    is_replaced: bool  # by a record that the caller may not be allowed to see
+
+
 class CandidatePool:
     """The documents inside one filter, in one snapshot of the database."""
 
@@ -110,15 +138,31 @@ class CandidatePool:
         """Address, module, namespace and title."""
         return {number: header for number, *header in self._query_each(_HEADERS, ids)}
 
+    def list_masked(self, ids: Collection[int]) -> set[int]:
+        """Those of them in which something is hidden from some callers."""
+        return {row[0] for row in self._query_each(_MASKED, ids)}
+
+    def fetch_like(self, ids: Collection[int], addresses: Collection[str]) -> list[LikeCandidate]:
+        """Those with one of these ids or at one of these addresses."""
+        sql = self._fill_template(_LIKE.replace("{each}", _EACH_OR_ADDRESS[self._kind]))
+        texts, listed = orjson.dumps(sorted(addresses)).decode(), self._encode_ids(ids)
+        return [*map(LikeCandidate._make, self.rows.rows(sql, texts=texts, ids=listed, **self.filter.params))]
+
+    def fetch_marks(self, ids: Collection[int]) -> Sequence[Row]:
+        """Address, begin and end of those that hold for a time only, or that another record replaces."""
+        return self._query_each(_MARKS, ids)
+
     def fetch_dates(self, ids: Collection[int]) -> Sequence[Row]:
         """What the facts of these documents say of their time, as a text or as a number."""
         return self._query_each(_DATED, ids)
 
-    def find_newest(self, most: int) -> list[tuple[int, int]]:
-        """Ids and times, newest first."""
+    def find_newest(self, most: int, after: tuple[int, int] | None = None) -> list[tuple[int, int]]:
+        """Ids and times, newest first; `after`: only those that follow this time and id."""
         source = self._driver_source(self._driver) if self._driver else _BY_TIME[self._kind]
         sql = self._fill_template(_NEWEST).replace("{source}", source)
-        return [(number, at) for number, at in self.rows.rows(sql, most=most, **self.filter.params)]
+        at, last = after or (2**62, 0)
+        found = self.rows.rows(sql, most=most, after_at=at, after_id=last, **self.filter.params)
+        return [(number, at) for number, at in found]
 
     def find_between(self, begin: int, end: int, most: int) -> list[int]:
         """Documents of that time, by their facts or by when they were saved."""

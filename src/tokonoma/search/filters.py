@@ -3,14 +3,10 @@
 Every limit and every condition becomes a `FilterPart`. Joined by `and` they are the filter; one by one they explain why
 a record was not found; and a part that lists few records drives the search, instead of being checked on proposals.
 
-A condition is about a fact: `fact(document, key, text, number)`. Each value has two cells, so that no two different
-values look the same: a text has no number, a number has no text; a boolean is the text `true` or `false` with the
-number 1 or 0; an integer that a float cannot hold keeps its digits as text.
+A condition is about a fact: see facts.py.
 """
 # ruff: noqa: S608 - SQL is built from our own texts and names of parameters; what callers send is a parameter
 
-import hashlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,13 +17,9 @@ from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import is_inside
 from tokonoma.core.query import AllOf, Condition, NoneOf, Predicate, Scalar, SearchFilter, SearchScope
+from tokonoma.search.facts import EXACT, INDEXED_LENGTH, to_cells, to_indexed_key
 from tokonoma.search.text.tokenize import PRIVATE
 
-INDEXED_LENGTH = 128  # characters of a text that are indexed: PostgreSQL has no room for more than 2.7 KB in an index
-MAX_FACTS = 1000  # of a record
-_LONG_KEY = 200
-_EXACT = 2**53
-_MOST = 1.7e308
 _HEAD = f"substr(f.text, 1, {INDEXED_LENGTH})"
 _NO_DOCUMENTS = "select id from document where 1 = 0"
 
@@ -52,7 +44,7 @@ class IndexFilter:
     modules: frozenset[str] | None = None  # None: any
     namespaces: tuple[str, ...] = ()  # trees, all of which a record must lie in
     classifications: frozenset[str] | None = None
-    narrow: bool = False  # the SQL asks for more than the three above: facts, times
+    narrow: bool = False  # the SQL asks for more than the three above: facts, times, a thread
     parts: tuple[FilterPart, ...] = ()
 
 
@@ -75,6 +67,15 @@ def compile_filter(where: SearchFilter, scope: SearchScope, at: int | None = Non
         if end is not None:
             params[f"f_{name}"] = end
             parts.append(_build_column_part(name, f"at {sign} :f_{name}"))
+    if where.valid_at is not None:
+        params["f_valid"] = where.valid_at
+        since, until = ("coalesce(d.valid_from, :f_valid) <= :f_valid", "coalesce(d.valid_until, :f_valid) >= :f_valid")
+        parts.append(FilterPart("valid_at", f"{since} and {until}"))
+    if where.thread is not None:
+        params["f_thread"] = where.thread
+        # The index of threads leaves out records without one: said twice, so that it is used.
+        listed = "select id from document where thread <> '' and thread = :f_thread"
+        parts.append(FilterPart("thread", "d.thread = :f_thread", listed))
     parts.append(FilterPart("expiry", "(d.expires_at is null or d.expires_at > :f_now)"))
     return IndexFilter(
         sql=" and ".join(part.sql for part in parts),
@@ -82,7 +83,8 @@ def compile_filter(where: SearchFilter, scope: SearchScope, at: int | None = Non
         modules=frozenset(where.modules) if where.modules else None,
         namespaces=trees,
         classifications=frozenset(scope.classifications) if restricted else None,
-        narrow=bool(where.conditions) or where.since is not None or where.until is not None,
+        narrow=bool(where.conditions)
+        or any(each is not None for each in (where.since, where.until, where.valid_at, where.thread)),
         parts=tuple(parts),
     )
 
@@ -147,8 +149,11 @@ def _compile_fact_condition(condition: Condition, name: str, params: dict[str, A
     if condition.operator == "exists":  # also if others are nested under it
         if condition.values not in ((True,), (False,)):
             raise _condition_error(condition, "true or false")
-        params |= {f"{name}_low": f"{key}.", f"{name}_high": f"{key}/"}  # "/" follows "."
-        test = f"({test} or (f.key >= :{name}_low and f.key < :{name}_high))"
+        ranges = [test]
+        for mark, start in (("", key), ("_own", PRIVATE + key)) if private else (("", key),):
+            params |= {f"{name}_low{mark}": f"{start}.", f"{name}_high{mark}": f"{start}/"}  # "/" follows "."
+            ranges.append(f"(f.key >= :{name}_low{mark} and f.key < :{name}_high{mark})")
+        test = f"({' or '.join(ranges)})"
     else:
         tests = _build_tests(condition, name, params)
         if not tests:
@@ -170,7 +175,9 @@ def _build_equality(value: Scalar, name: str, params: dict[str, Any]) -> str:
     if text is None:
         return f"f.number = :{name}_number and f.text is null"
     params[f"{name}_text"] = text
-    return f"f.number = :{name}_number and f.text = :{name}_text"
+    # A large number that was stored by an earlier version of this program has no digits.
+    older = "" if isinstance(value, bool) else " or f.text is null"
+    return f"f.number = :{name}_number and (f.text = :{name}_text{older})"
 
 
 def _build_contains(value: Scalar, name: str, params: dict[str, Any]) -> str:
@@ -221,9 +228,25 @@ def _build_between(condition: Condition, name: str, params: dict[str, Any]) -> s
             params |= {f"{name}_{end}": value, f"{name}_{end}_head": value[:INDEXED_LENGTH]}
             tests += [f"f.text {sign} :{name}_{end}", f"{_HEAD} {sign} :{name}_{end}_head"]
         elif value is not None:
-            params[f"{name}_{end}"] = to_cells(value)[1]
-            tests.append(f"f.number {sign} :{name}_{end}")
+            tests.append(_compare_number(value, sign, f"{name}_{end}", params))
     return " and ".join(tests)
+
+
+def _compare_number(value: float, sign: str, name: str, params: dict[str, Any]) -> str:
+    """`sign` is >= or <=. Large integers that have the same float are compared by their digits."""
+    params[name] = number = to_cells(value)[1]
+    test = f"f.number {sign} :{name}"
+    if abs(value) < EXACT:
+        return test
+    digits = str(int(value))
+    params |= {f"{name}_length": len(digits), f"{name}_digits": digits}
+    # Of two integers of one sign the longer one is farther from zero. A number without digits is what its float is.
+    turned = {">=": "<=", "<=": ">="}[sign] if value < 0 else sign
+    exact = f"(length(f.text), f.text) {turned} (:{name}_length, :{name}_digits)"
+    assert number is not None
+    is_inside = int(number) >= value if sign == ">=" else int(number) <= value
+    plain = "f.text is null" if is_inside else "1 = 0"
+    return f"{test} and (f.number <> :{name} or {exact} or {plain})"
 
 
 _BUILDERS: Mapping[str, Callable[[Any, str, dict[str, Any]], str]] = {
@@ -257,22 +280,3 @@ def _condition_error(condition: Condition, wanted: str) -> Invalid:
         key=condition.key[:80],
         given=[repr(each)[:80] for each in condition.values],
     )
-
-
-def to_cells(value: Scalar) -> tuple[str | None, float | None]:
-    if isinstance(value, bool):
-        return ("true", 1.0) if value else ("false", 0.0)
-    if isinstance(value, str):
-        return value, None
-    if isinstance(value, int) and abs(value) > _EXACT:
-        return str(value), float(max(min(value, int(_MOST)), -int(_MOST)))
-    if not math.isfinite(value):
-        raise Invalid("A number must be finite.", reason="number")
-    return None, float(value) + 0.0  # no negative zero
-
-
-def to_indexed_key(key: str) -> str:
-    """The key itself, unless it is too long for an index."""
-    if len(key) <= _LONG_KEY:
-        return key
-    return f"{key[:120]}#{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -5,10 +5,9 @@ or ranked too low. A record that the caller may not see is said to be not indexe
 """
 # ruff: noqa: S608 - SQL is built from our own texts and names of parameters; what callers send is a parameter
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from heapq import nlargest
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +15,16 @@ from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Missing, Unavailable
 from tokonoma.core.query import Hit, Hits, Mode, Query, SearchFilter, SearchScope
-from tokonoma.search.candidates import CandidatePool, blend_with_neighbours, weigh_neighbours
+from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import compile_filter
 from tokonoma.search.fusion import (
     FusedScore,
     MatchEvidence,
-    QueryWeighting,
-    calibrate,
     detect_language,
-    fuse_scores,
     score_single,
 )
+from tokonoma.search.hybrid import rank_fused
+from tokonoma.search.judge import HitJudge, HitMarks, JudgedHits
 from tokonoma.search.text.search import TextSearch, prepare_text_query, search_text
 from tokonoma.search.text.term_index import TermFrequencies, TermIndex, read_corpus
 from tokonoma.search.tuning import TUNING
@@ -37,6 +35,7 @@ from tokonoma.store.dialect import DatabaseKind
 if TYPE_CHECKING:
     from tokonoma.search.dates import DateBoost
 
+_ALWAYS = (None, None)
 _STATES = {"waiting": "not yet embedded: its vector is still in the queue", "none": "not embedded: it has no vector"}
 
 
@@ -70,21 +69,32 @@ def find(
 ) -> Hits:
     at = now()
     pool = CandidatePool(context.kind, rows, compile_filter(where, scope, at))
+    last = None
     if query.pivot is not None:
         ranking = _rank_by_vector(context, pool, query, _find_pivot(context, pool, query.pivot, scope, at), at)
     elif not query.text.strip():
-        newest = [MatchEvidence(number, saved) for number, saved in pool.find_newest(query.limit)]
-        ranking = _rank_single(newest, query.mode, query, at)
+        newest = [MatchEvidence(number, saved) for number, saved in pool.find_newest(query.limit + 1, query.after)]
+        ranking = _rank_single(newest[: query.limit], query.mode, query, at)
+        last = (newest[-2].at, newest[-2].id) if len(newest) > query.limit else None
     elif query.mode == "vector":
         ranking = _rank_by_vector(context, pool, query, vector, at)
     else:
         ranking = _rank_by_both(context, pool, query, vector, at, private=scope.private)
-    waiting = context.vectors.count_waiting(rows) if context.vectors is not None and query.mode != "text" else 0
-    hits = _build_hits(pool, query, ranking)
+    waiting = 0
+    if context.vectors is not None and query.mode != "text":
+        # A search that does not wait says exactly how many of the records that it looks at have no vector yet.
+        waiting = context.vectors.count_waiting(rows, None if query.wait_for_embedding else pool.filter)
+    words = ranking.text_search
+    coverages, candidates = (words.list_coverages(), words.candidates) if words is not None else ({}, {})
+    judge = HitJudge(pool, context.vectors, vector, coverages, candidates, scope, at)
+    names_time = partial(_names_time, query, at)
+    judged = judge.judge(query, ranking.items, hybrid=ranking.mode == "hybrid", names_time=names_time)
+    ranking = replace(ranking, items=judged.items)
+    hits = _build_hits(pool, query, ranking, judged)
     why_not = None
     if query.expect is not None and all(hit.address != query.expect for hit in hits):
         why_not = explain_missing(context.vectors, pool, query, scope, ranking)
-    return Hits(hits, ranking.mode, why_not, waiting)
+    return Hits(hits, ranking.mode, why_not, waiting, last)
 
 
 def _find_pivot(context: SearchContext, pool: CandidatePool, pivot: str, scope: SearchScope, at: int) -> int:
@@ -110,7 +120,9 @@ def _rank_by_vector(
     most = max(TUNING.fused_hits, 2 * query.limit)
     near = _drop_below_minimum(context.vectors.find_nearest(pool.rows, vector, pool.filter, query.metric, most), query)
     times = {each.id: each.at for each in pool.fetch(list(near))}
-    found = [MatchEvidence(number, times[number], None, *near[number]) for number in near if number in times]
+    if query.half_life is not None:
+        times |= _read_dates(pool, times)
+    found = [MatchEvidence(number, times[number], None, *near[number][:4]) for number in near if number in times]
     return _rank_single(found, "vector", query, at)
 
 
@@ -123,7 +135,8 @@ def _rank_by_both(
         proposed += vectors.propose(pool.rows, vector, pool.filter, max(TUNING.vector_hits, 2 * query.limit))
     boost = _build_date_boost(pool, query, at)
     proposed += boost.propose() if boost is not None else ()
-    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies, private)
+    rest = boost.rest if boost is not None else None
+    text_query = prepare_text_query(pool, query.text, read_corpus(pool.rows), context.frequencies, private, rest)
     search = search_text(
         context.term_index,
         pool,
@@ -133,47 +146,22 @@ def _rank_by_both(
         others=proposed,
         batched=vector is not None,
     )
+    if query.half_life is not None:  # age counts from when something happened
+        search.candidates |= {
+            number: search.candidates[number]._replace(at=moment)
+            for number, moment in _read_dates(pool, search.candidates).items()
+        }
     if vectors is None or vector is None:
-        factors = boost.compute_factors(search.candidates, search.scores) if boost is not None else {}
+        effects = boost.compute_effects(search.candidates, search.scores) if boost is not None else {}
         found = (
-            MatchEvidence(number, search.candidates[number].at, each.level, date_factor=factors.get(number, 1.0))
+            MatchEvidence(
+                number, search.candidates[number].at, each.level, date_factor=effects[number].factor if effects else 1.0
+            )
             for number, each in search.scores.items()
         )
         return _rank_single(found, "text", query, at, search)
-    best = sorted(search.scores.values(), key=lambda each: -each.score)[: max(TUNING.fused_hits, 2 * query.limit)]
-    kept = {each.key for each in best}.union(proposed)
-    hits = [each.key for each in best[: TUNING.blended_hits]]
-    around = weigh_neighbours(hits, search.positions) if query.neighbours else {}
-    compared = search.candidates.keys() & kept.union(*around.values())
-    near = _drop_below_minimum(vectors.compare(pool.rows, vector, list(compared), query.metric).items(), query)
-    levels = {number: calibrate(match.similarity) for number, match in near.items()}
-    # How sure text is shows in the scores without threads: a good thread lifts many at once.
-    text_levels = sorted((each.level_without_thread(text_query.weighted) for each in best), reverse=True)
-    nearest = nlargest(TUNING.nearest_compared, (match.similarity for match in near.values()))
-    weighting = QueryWeighting(detect_language(query.text), text_levels, nearest)
-    titles = Counter(_title_key(match) for match in near.values() if match.title is not None)
-    factors = boost.compute_factors(search.candidates, kept & search.candidates.keys()) if boost is not None else {}
-    fused: list[FusedScore] = []
-    for number, candidate in search.candidates.items():
-        if number in kept:
-            text, match = search.scores.get(number), near.get(number)
-            level = levels.get(number)
-            if number in around:
-                level = blend_with_neighbours(level or 0.0, around[number], levels)
-            evidence = MatchEvidence(
-                number,
-                candidate.at,
-                text and text.level,
-                *(match or (None, "", None)),
-                vector_level=level,
-                same_title_count=1 if match is None or match.title is None else titles[_title_key(match)],
-                date_factor=factors.get(number, 1.0),
-            )
-            turn = query.neighbours and candidate.thread is not None
-            weights = weighting.choose_weights(evidence.language, text.coverage if text else 0.0, turn=turn)
-            fused.append(fuse_scores(evidence, weights, at, query.half_life))
-    ranked = sorted((each for each in fused if each.score > 0), key=attrgetter("sort_key"))
-    return Ranking(ranked, "hybrid", search, weighting.query_language)
+    language = detect_language(query.text)
+    return Ranking(rank_fused(vectors, query, search, vector, proposed, boost, at), "hybrid", search, language)
 
 
 def _rank_single(
@@ -186,11 +174,31 @@ def _rank_single(
 def _build_date_boost(pool: CandidatePool, query: Query, at: int) -> "DateBoost | None":
     if not query.boost_dates:
         return None
-    # Imported late: to compile its patterns takes longer than many a search.
-    from tokonoma.search.dates import DateBoost, find_spans
+    # Imported late: most queries name no time.
+    from tokonoma.search.dates import DateBoost
+    from tokonoma.search.times import read_times
 
-    spans = find_spans(query.text, at)
-    return DateBoost(pool, spans) if spans else None
+    named = read_times(query.text, at)
+    return DateBoost(pool, named, at) if named.spans else None
+
+
+def _read_dates(pool: CandidatePool, ids: Collection[int]) -> dict[int, int]:
+    """When that which these documents say happened, where they tell."""
+    dates = pool.fetch_dates(ids)
+    if not dates:
+        return {}
+    from tokonoma.search.dates import parse_moment
+
+    moments = ((number, parse_moment(text, value)) for number, text, value in dates)
+    return {number: moment for number, moment in moments if moment is not None}
+
+
+def _names_time(query: Query, at: int) -> bool:
+    if not query.boost_dates or not query.text.strip():
+        return False
+    from tokonoma.search.times import find_spans
+
+    return bool(find_spans(query.text, at))
 
 
 def _drop_below_minimum(near: Iterable[tuple[int, VectorMatch]], query: Query) -> dict[int, VectorMatch]:
@@ -198,21 +206,24 @@ def _drop_below_minimum(near: Iterable[tuple[int, VectorMatch]], query: Query) -
     return {number: match for number, match in near if least is None or match.similarity >= least}
 
 
-def _title_key(match: VectorMatch) -> float:
-    """Equal titles have equal vectors, and up to the last digits equal similarities."""
-    return round(match.title or 0.0, 5)
-
-
-def _build_hits(pool: CandidatePool, query: Query, ranking: Ranking) -> list[Hit]:
-    chosen = ranking.items[: query.limit]
-    headers = pool.fetch_headers([each.evidence.id for each in chosen])
+def _build_hits(pool: CandidatePool, query: Query, ranking: Ranking, judged: JudgedHits) -> list[Hit]:
+    least = query.min_score
+    chosen = [each for each in ranking.items[: query.limit] if least is None or each.score >= least]
+    newer = {each.evidence.id: judged.successors.get(each.evidence.id) for each in chosen}
+    headers = pool.fetch_headers({*newer, *(number for number in newer.values() if number is not None)})
+    marks = judged.marks or HitMarks()
     return [
         Hit(
             *headers[each.evidence.id],
             score=each.score,
             text_score=each.evidence.text,
             similarity=each.evidence.similarity,
-            score_parts=explain_hit(each, ranking) if query.explain else {},
+            score_parts=explain_hit(each, ranking) | judged.explain(each.evidence.id) if query.explain else {},
+            at=each.evidence.at,
+            superseded_by=marks.last.get(each.evidence.id)
+            or (None if (number := newer[each.evidence.id]) is None else headers[number][0]),
+            valid_from=marks.outdated.get(each.evidence.id, _ALWAYS)[0],
+            valid_until=marks.outdated.get(each.evidence.id, _ALWAYS)[1],
         )
         for each in chosen
     ]
@@ -224,17 +235,23 @@ def explain_hit(hit: FusedScore, ranking: Ranking) -> dict[str, Any]:
     search, found = ranking.text_search, hit.evidence
     if found.date_factor < 1.0:
         parts["time"] = round(found.date_factor, 6)
+    if share := round(found.date_share, 6):
+        parts["time_share"] = share
     if search is not None and found.text is not None:
         parts["text"] = search.explain(found.id)
     if found.similarity is not None:
         language = found.language or "unknown"
-        parts["vector"] = {"similarity": found.similarity, "share": hit.vector_level, "language": language}
+        parts["vector"] = {"similarity": found.similarity, "share": found.vector_level, "language": language}
         if found.title is not None:
             parts["vector"] |= {"title": found.title, "namesakes": found.same_title_count}
     if ranking.language is not None:
         parts["language"] = ranking.language
-    if hit.weights is not None:
-        parts["weights"] = hit.weights._asdict()
+    if hit.signs is not None and hit.weights is not None:
+        parts["signs"] = {
+            name: {"value": round(value, 4), "weight": round(weight, 4)}
+            for name, value, weight in zip(hit.signs._fields, hit.signs, hit.weights, strict=True)
+            if value and weight
+        }
     return parts
 
 
@@ -265,6 +282,8 @@ def _explain_rank(query: Query, ranking: Ranking, number: int) -> str:
     last = f"; the last of {min(query.limit, len(items))} hits has {items[: query.limit][-1].score}" if items else ""
     for place, each in enumerate(items):
         if each.evidence.id == number:
+            if query.min_score is not None and place < query.limit:
+                return f"below the minimum score: it has {each.score}"
             return f"ranked too low: rank {place + 1} with a score of {each.score}{last}"
     if search is None:
         return f"ranked too low: not among the first {len(items)}{last}"

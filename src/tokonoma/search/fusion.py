@@ -1,38 +1,77 @@
-"""One score out of several, on one scale from 0 to 1, and how much text and vectors count for it. Pure.
+"""One score out of everything that speaks for a record, on one scale from 0 to 1. Pure.
 
-Text and vectors are brought to a scale on which a value means the same for both, and combined like two witnesses: what
-one does not know, the other may still prove,
+Each sign (`Signs`) is a number that is larger for an answer than for another record: how near it is by its vector, by
+the parts of its words one by one, what words it holds, how much of the query. They are added up, each with its weight,
 
-    score = 1 − (1 − words · text) · (1 − vectors · vector) · (1 − titles · title)
+    score = 1 / (1 + e^(−(Σ weight · sign − middle) / softness))
 
-where `title` is how near the title alone is, divided by the number of candidates that share it. So a vector can raise
-what text has found, and never lower it. Ranks are not used: fusion by ranks counts the tenth of a hopeless list as much
-as the tenth of a good one, and so loses against one search alone.
+so that what one sign does not know, others may still prove, and none decides alone. Ranks are not used: the tenth of a
+hopeless list is not worth as much as the tenth of a good one.
 
-Between two languages texts share only names; there vectors decide. Within one language text is more reliable wherever
-it is sure, and vectors decide among what text leaves equal or did not find. How sure text is shows in its own scores:
-in the best one, and in how far the fifth falls behind it. How sure vectors are shows in how far the nearest stands out
-from the twentieth.
+There are three sets of weights: for records in the language of the query, for those in another one, which share only
+names with it, and for turns of a conversation, which say little by themselves, and much by what stands around them. The
+numbers are fitted together, on sets of notes, passages, manuals and conversations (bench/fit_ranking.py), so that their
+sums can be compared: docs/adr/0063-one-sum-of-signs.md.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp
+from operator import mul
 from typing import Literal, NamedTuple
 
-from tokonoma.search.tuning import TUNING, EvidenceWeight
+from tokonoma.search.tuning import TUNING, Signs
 
 _KNOWN = ("ja", "en")
 _JAPANESE = re.compile(r"[ぁ-ゖァ-ヺー々一-鿿㐀-䶿]")
 _LATIN = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]")
 _READ = 2_000  # letters from the beginning of a text
 _DAY = 86_400_000
+_WHOLE = 1 - 1e-9  # a sum of shares may miss 1 by its last digit
 _DIGITS = 6  # scores are rounded: equal ones are equal on every machine, and their order depends on age
 
 
-class FusionWeights(NamedTuple):
-    words: float
-    vectors: float
-    titles: float = 0.0
+class CosineRange(NamedTuple):
+    """Which cosines a model gives to texts of one pair of languages."""
+
+    unrelated: float = TUNING.unrelated
+    same: float = TUNING.same
+    unrelated_titles: float = TUNING.unrelated_titles
+
+    def place(self, cosine: float) -> float:
+        """0 for unrelated texts, 1 for texts that say the same; not bounded."""
+        return (cosine - self.unrelated) / max(self.same - self.unrelated, 1e-9)
+
+    def calibrate(self, cosine: float) -> float:
+        return min(max(self.place(cosine), 0.0), 1.0)
+
+    def calibrate_title(self, cosine: float) -> float:
+        return _scale(cosine, self.unrelated_titles, self.same)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScale:
+    """The ranges of one model. `unrelated`: the cosine of unrelated texts by pair of languages, `""` for any pair;
+    empty: those of the built-in model, which are the same for each pair."""
+
+    unrelated: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def get_range(self, language: str, other: str) -> CosineRange:
+        unrelated = self.unrelated.get(name_pair(language, other), self.unrelated.get(""))
+        if unrelated is None:
+            return _FITTED_RANGE
+        # As far from there to 1 as with the built-in model.
+        share = (TUNING.same - TUNING.unrelated) / (1.0 - TUNING.unrelated)
+        return CosineRange(unrelated, unrelated + share * (1.0 - unrelated), unrelated)
+
+
+_FITTED_RANGE = CosineRange()
+FITTED_SCALE = ModelScale()
+
+
+def name_pair(language: str, other: str) -> str:
+    return " ".join(sorted((language, other)))
 
 
 class MatchEvidence(NamedTuple):
@@ -44,32 +83,44 @@ class MatchEvidence(NamedTuple):
     similarity: float | None = None  # by the metric asked for; None: not embedded, or not asked
     language: str = ""  # of the piece that is as similar as that
     title: float | None = None  # the similarity of the title by itself, if it has one
-    vector_level: float | None = None  # the similarity on the scale of text, if neighbours have raised it
+    monolingual: bool = True  # nothing in it is known to be in another language
+    coverage: float = 0.0  # the share of the query that it holds
+    holds_content: bool = False  # it holds all of it but grammar
+    vector_level: float | None = None  # the similarity between 0 and 1, on the scale of its model
+    title_level: float = 0.0  # the same of the title
     same_title_count: int = 1  # of what is compared, how many have this very title
     date_factor: float = 1.0  # what is left of its score if its time is not the one that the query names
+    date_share: float = 0.0  # what it is worth that its time is the one, whatever it says
+    subwords: float | None = None  # how well it holds the parts of the query's words; None: not known
+
+    @property
+    def covers(self) -> bool:
+        """Whether it holds the whole query, all in one language. A page of Japanese with a listing in English, which
+        is nearest to an English query, is no English record."""
+        return (self.coverage > _WHOLE or self.holds_content) and self.monolingual
 
 
 class FusedScore(NamedTuple):
     evidence: MatchEvidence
     score: float
-    vector_level: float | None  # the similarity on the scale of text
     decay: float
-    weights: FusionWeights | None = None  # by which text and vectors were combined
+    signs: Signs | None = None  # of which the score is the sum,
+    weights: Signs | None = None  # by these
+    crosses: bool = False  # it is in another language than the query
 
     @property
-    def sort_key(self) -> tuple[float, int, int]:
-        """Best first; of equals the newest, then the one put last."""
-        return (-self.score, -self.evidence.at, -self.evidence.id)
+    def sort_key(self) -> tuple[float, bool, int, int]:
+        """Best first; of equals those in the query's language, then the newest, then the one put last."""
+        return (-self.score, self.crosses, -self.evidence.at, -self.evidence.id)
 
 
-def calibrate(similarity: float) -> float:
-    """0 for the cosine of unrelated texts, 1 for that of texts that say the same."""
-    return _scale(similarity, TUNING.unrelated, TUNING.same)
+def sum_signs(signs: Signs, weights: Signs) -> float:
+    return sum(map(mul, signs, weights))
 
 
-def combine_scores(text: float, vector: float, weights: FusionWeights, title: float = 0.0) -> float:
-    doubt = (1.0 - weights.words * text) * (1.0 - weights.vectors * vector) * (1.0 - weights.titles * title)
-    return 1.0 - doubt
+def weigh_signs(signs: Signs, weights: Signs) -> float:
+    """Between 0 and 1."""
+    return 1.0 / (1.0 + exp((TUNING.middle - sum_signs(signs, weights)) / TUNING.softness))
 
 
 def compute_decay(at: int, now: int, half_life: float | None) -> float:
@@ -77,17 +128,20 @@ def compute_decay(at: int, now: int, half_life: float | None) -> float:
     return 1.0 if half_life is None else 0.5 ** (max(now - at, 0) / _DAY / half_life)
 
 
-def fuse_scores(
-    evidence: MatchEvidence, weights: FusionWeights, now: int, half_life: float | None = None
+def fuse_signs(
+    evidence: MatchEvidence,
+    signs: Signs,
+    weights: Signs,
+    now: int,
+    half_life: float | None = None,
+    *,
+    crosses: bool = False,
 ) -> FusedScore:
     """The score where both text and vectors were searched."""
-    vector = evidence.vector_level
-    if vector is None and evidence.similarity is not None:
-        vector = calibrate(evidence.similarity)
     decay = compute_decay(evidence.at, now, half_life)
-    title = 0.0 if evidence.title is None else _scale(evidence.title, TUNING.unrelated_titles, TUNING.same)
-    score = combine_scores(evidence.text or 0.0, vector or 0.0, weights, title / evidence.same_title_count)
-    return FusedScore(evidence, round(score * decay * evidence.date_factor, _DIGITS), vector, decay, weights)
+    raised = 1.0 - (1.0 - weigh_signs(signs, weights)) * (1.0 - evidence.date_share)
+    score = round(raised * decay * evidence.date_factor, _DIGITS)
+    return FusedScore(evidence, score, decay, signs, weights, crosses)
 
 
 def score_single(evidence: MatchEvidence, now: int, half_life: float | None = None) -> FusedScore:
@@ -95,7 +149,7 @@ def score_single(evidence: MatchEvidence, now: int, half_life: float | None = No
     raw = evidence.similarity if evidence.similarity is not None else evidence.text
     decay = compute_decay(evidence.at, now, half_life)
     score = (1.0 if raw is None else raw) * decay * evidence.date_factor
-    return FusedScore(evidence, round(score, _DIGITS), None, decay)
+    return FusedScore(evidence, round(score, _DIGITS), decay)
 
 
 def detect_language(text: str) -> Literal["ja", "en", "other"]:
@@ -111,36 +165,27 @@ def is_cross_language(query_language: str, language: str) -> bool:
     return query_language != language and query_language in _KNOWN and language in _KNOWN
 
 
-class QueryWeighting:
-    """For one query. `levels`: text scores of its candidates, between 0 and 1, best first; `nearest`: similarities of
-    the `nearest_compared` nearest by vectors, best first."""
-
-    def __init__(self, query_language: str, levels: Sequence[float], nearest: Sequence[float] = ()) -> None:
-        self.query_language = query_language
-        text_sure = _scale(levels[0] if levels else 0.0, TUNING.text_weak, TUNING.text_sure)
-        # How far the nearest stands out: 0 if all are about equally near, 1 if one is plainly meant.
-        vectors_sure = _scale(nearest[0] - nearest[-1] if nearest else 0.0, 0.0, TUNING.outstanding)
-        raised = 1.0 + TUNING.vector_raise * vectors_sure * (1.0 - (1.0 - TUNING.raise_when_sure) * text_sure)
-        vectors, titles = (
-            round(min(raised * _weigh_within_language(weight, text_sure, levels), TUNING.max_weight), 4)
-            for weight in (TUNING.vectors_within, TUNING.titles_within)
-        )
-        self._within = FusionWeights(1.0, vectors, titles)
-        self._turn = FusionWeights(1.0, min(vectors, TUNING.turn_vectors), titles)
-
-    def choose_weights(self, language: str, coverage: float, *, turn: bool = False) -> FusionWeights:
-        """For a record in this language that holds such a share of the query. Within a language text keeps its full
-        weight; between languages it does so where all terms match, as names do. `turn`: it is one of a thread."""
-        if not is_cross_language(self.query_language, language):
-            return self._turn if turn else self._within
-        words = TUNING.cross_language_text + (1.0 - TUNING.cross_language_text) * coverage
-        return FusionWeights(round(words, 4), TUNING.cross_language_vectors)
+def choose_weights(length: float, *, crosses: bool, turn: bool) -> Signs:
+    """`length`: as in `Signs`. `crosses`: the record is in another language than the query. `turn`: it is one of a
+    thread."""
+    if crosses:
+        return TUNING.across_signs
+    if turn:
+        return TUNING.turn_signs
+    longer = length - TUNING.usual_length
+    pairs = zip(TUNING.within_signs, TUNING.within_longer, strict=True)
+    weights = Signs(*(max(own + longer * more, 0.0) for own, more in pairs))
+    return weights._replace(length=TUNING.within_signs.length)  # the only one that counts against a record
 
 
-def _weigh_within_language(weight: EvidenceWeight, sure: float, levels: Sequence[float]) -> float:
-    fifth = levels[TUNING.compared_rank] if len(levels) > TUNING.compared_rank else 0.0
-    ratio = fifth / levels[0] if sure else 1.0
-    return (1.0 - sure) * weight.lost + sure * max(weight.undecided * ratio**weight.steepness, weight.least)
+def put_own_language_first(found: Sequence[FusedScore]) -> list[FusedScore]:
+    """What holds the whole query in its own language is never below what was found across languages alone."""
+    alone = (each.score for each in found if each.crosses and each.evidence.coverage <= _WHOLE)
+    least = max(alone, default=0.0)
+    return [
+        each._replace(score=least) if each.score < least and each.evidence.covers and not each.crosses else each
+        for each in found
+    ]
 
 
 def _scale(similarity: float, low: float, high: float) -> float:

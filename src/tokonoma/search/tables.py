@@ -3,6 +3,7 @@
 document          a row for every record: where it lies, its class, its times, its place in a thread, its author
 terms             the terms of a record's text, packed: scores are computed from them
 fact              what records can be filtered by
+successor         which record replaces which
 words             which records hold a term: FTS5 without content on SQLite, arrays of hashes under GIN on PostgreSQL.
                   It only proposes; the database never counts or ranks terms
 corpus            how many records, how long they are together, how often that changed
@@ -16,7 +17,7 @@ None of them is called `vector`: a table of PostgreSQL is a type too, and pgvect
 """
 
 from tokonoma.core.module import Migration
-from tokonoma.search.filters import INDEXED_LENGTH
+from tokonoma.search.facts import INDEXED_LENGTH
 
 _DOCUMENT = (
     """create table document (
@@ -109,6 +110,22 @@ TABLES = (
     Migration("005_author", ("alter table document add column author {text} not null default ''",)),
     # The kinds of detections that its terms, facts and vectors do not hold.
     Migration("006_masked", ("alter table document add column masked {text} not null default ''",)),
+    # What was changed in a span of time, newest first.
+    Migration("007_changed", ("create index document_changed on document (changed_at, id)",)),
+    # From when until when it holds, and which records it replaces: they may be gone, or come later.
+    Migration(
+        "008_validity",
+        (
+            "alter table document add column valid_from {big}",
+            "alter table document add column valid_until {big}",
+            """create table successor (
+                older {text} not null,
+                newer {big} not null references document (id) on delete cascade,
+                primary key (older, newer)
+            )""",
+            "create index successor_newer on successor (newer)",
+        ),
+    ),
 )
 
 _MODEL = """create table embedding_model (
@@ -172,5 +189,9 @@ VECTOR_TABLES = (
     Migration(
         "003_one_model", ("create unique index embedding_model_active on embedding_model (current) where current = 1",)
     ),
+    # Which cosines the model gives to unrelated texts: vectors/scale.py.
+    Migration("004_scale", ("alter table embedding_model add column scale {text} not null default ''",)),
+    # The parts of words in the embedded text, by which it is compared with a query one by one. Null: not known.
+    Migration("005_subwords", ("alter table embedding add column subwords {blob}",)),
 )
 """Beside those of the index, which they refer to."""

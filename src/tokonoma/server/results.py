@@ -12,9 +12,11 @@ from tokonoma.core.clock import format_time, now
 from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes, Missing, NumberedCode, Refusal, find_error_code
 from tokonoma.core.module import ToolInfo
+from tokonoma.gateway import GATEWAY_TOOLS
 from tokonoma.server.mcp.interface import ToolResult
 
 _MAX_AUTHORS = 10  # by name; of others only the number
+_MAX_CORRECTIONS = 20
 
 
 def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
@@ -31,6 +33,10 @@ def _add_meta(call: Call, result: ToolResult) -> ToolResult:
     """Add where the text comes from, and what is left of a rate limit, if one is set: as HTTP headers too."""
     meta: dict[str, Any] = {"tokonoma/content": _describe_content(call)}
     result.meta = meta
+    if call.corrections:  # for programs there, and as a text here, because few models are shown `_meta`
+        meta["tokonoma/corrected"] = call.corrections[:_MAX_CORRECTIONS]
+        text = f"Corrected: {'; '.join(call.corrections[:_MAX_CORRECTIONS])}."
+        result.content = [*result.content, {"type": "text", "text": text}]
     quota = call.quota
     if quota is not None:
         values = {"limit": quota.limit, "remaining": quota.remaining, "reset": quota.reset}
@@ -59,9 +65,9 @@ def _describe_content(call: Call) -> dict[str, Any]:
         }
         for (origin, module), ids in marks.items()
     ]
-    mark = {
-        "origin": _find_origin(call.tool_info), "module": call.tool_info.module, **_list_authors(call.authors)
-    }  # fmt: skip
+    # A meta-tool speaks for the server, unless it returns the text of records itself.
+    origin = "stored" if call.tool_info.module == GATEWAY and call.authors else _find_origin(call.tool_info)
+    mark = {"origin": origin, "module": call.tool_info.module, **_list_authors(call.authors)}
     return {**mark, "steps": steps} if steps else mark
 
 
@@ -76,7 +82,8 @@ def _find_origin(tool: ToolInfo) -> str:
     """`outside`: another service; `stored`: people, agents or files; `server`: this server itself."""
     if tool.outside:
         return "outside"
-    return "server" if tool.module == GATEWAY else "stored"
+    is_own = tool.module == GATEWAY and tool.name in (*GATEWAY_TOOLS, "remember")
+    return "server" if is_own else "stored"
 
 
 def describe_error(find_codes: Callable[[str], ErrorCodes], call: Call, error: BaseException) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def serve(
                 signalled = writer.deadline is not None and time.monotonic() >= writer.deadline - cancel_grace
                 return signalled or writer.is_closed or time.monotonic() >= most
 
+            session.end()
             answered = session.drain(grace, is_over)
             if not answered:
                 signalled = writer.deadline is not None

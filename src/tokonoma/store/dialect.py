@@ -77,6 +77,13 @@ _TOKENS = {
         "select value from json_each(:numbers)",
         "select cast(value as bigint) as value from json_array_elements_text(cast(%(numbers)s as json))",
     ),
+    # The same for the texts of the parameter `texts`.
+    "texts": (
+        "select value from json_each(:texts)",
+        "select value from json_array_elements_text(cast(%(texts)s as json))",
+    ),
+    # After a column: compare and sort it by code point, as `text` does for a column that was declared with it.
+    "by_code_point": ("", 'collate "C"'),
 }
 
 SQLITE = Dialect(

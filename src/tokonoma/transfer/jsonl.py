@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from tokonoma.core.clock import format_time, parse_time
+from tokonoma.core.clock import format_time, normalize_date, parse_time
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import normalize_namespace
 from tokonoma.core.printable import escape_json
@@ -17,7 +17,8 @@ from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, Relation
 
 FORMAT = 1
 TYPE = "tokonoma"
-_OPTIONAL = frozenset({"title", "metadata", "thread", "reason", "author"})
+_DATES = ("date", "valid_from", "valid_until")
+_OPTIONAL = frozenset({"title", "metadata", "thread", "reason", "author", "supersedes", *_DATES})
 
 FieldParser = Callable[[Any], Any]
 
@@ -133,12 +134,22 @@ def _parse_moment(value: Any) -> int:
     return parse_time(_parse_text(value))
 
 
+def _parse_date(value: Any) -> str:
+    return normalize_date(_parse_text(value))
+
+
+def _parse_ids(value: Any) -> list[str]:
+    return [_parse_text(each) for each in _require(list)(value)]
+
+
 # In the order in which they are written.
 _MEMO: Mapping[str, FieldParser] = {
     **dict.fromkeys(("memo_id", "namespace", "title", "content"), _parse_text),
     "metadata": _require(dict),
     "thread": _parse_text,
     **dict.fromkeys(("created_at", "updated_at", "expires_at", "deleted_at"), _parse_moment),
+    **dict.fromkeys(_DATES, _parse_date),
+    "supersedes": _parse_ids,
     "version": _parse_int,
     "boundary": _parse_text,
     "author": _parse_text,

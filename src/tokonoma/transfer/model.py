@@ -1,17 +1,30 @@
 """The records that every format is read into and written from: memos, relations, and remarks about the source."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tokonoma.core.clock import normalize_date
 from tokonoma.core.namespaces import normalize_namespace
 
 Metadata = dict[str, Any]
 
 _ID_NAMESPACE = uuid.UUID("5f0c6f5e-3a0b-5d5c-9d0e-746f6b6f6e6f")
 _PART_BITS = 0xFFFF  # the last bits of an id: the number of a part, if a text was too long for one memo
+
+
+# Where other programs say when something happened; when it was stored, they say elsewhere.
+DATE_KEYS = ("date", "happened_at", "occurred_at", "event_date")
+
+
+def as_date(value: Any) -> str:
+    """A day or a time as memos have it; empty if it is none."""
+    try:
+        return normalize_date(value.strip()) if isinstance(value, str) else ""
+    except ValueError:
+        return ""
 
 
 class SourceError(Exception):
@@ -35,6 +48,10 @@ class MemoRecord:
     version: int | None = None
     boundary: str = "internal"
     author: str = ""  # who wrote it, by an own export
+    date: str = ""  # when it happened: a day or a time
+    valid_from: str = ""
+    valid_until: str = ""
+    supersedes: Sequence[str] = field(default_factory=list[str])
     place: str = ""  # where it stands in the source: a file, a line
 
 
@@ -83,6 +100,7 @@ class ImportSource:
         origin = f"{self.format}:{self.name}" if self.name else self.format
         metadata = {**metadata, "imported_from": origin, "imported_id": original}
         others.setdefault("namespace", self.namespace)
+        others.setdefault("date", next(filter(None, (as_date(metadata.get(key)) for key in DATE_KEYS)), ""))
         return MemoRecord(memo_id=self.make_memo_id(original), content=content, metadata=metadata, **others)
 
     def nest_namespace(self, path: str) -> str:

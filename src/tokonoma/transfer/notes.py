@@ -14,7 +14,16 @@ from tokonoma.transfer import wiki
 from tokonoma.transfer.files import NoteFolder, as_time, first_time, read_note, scan_folder
 from tokonoma.transfer.fit import fit_memo, fit_relation
 from tokonoma.transfer.markdown_file import FrontMatterError, parse_front_matter, split_front_matter
-from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
+from tokonoma.transfer.model import (
+    ImportSource,
+    MemoRecord,
+    Metadata,
+    RelationRecord,
+    Remark,
+    SourceError,
+    SourceItem,
+    as_date,
+)
 
 _ATTACHMENT = re.compile(
     r".\.(?:png|jpe?g|gif|bmp|svg|webp|avif|heic|pdf|mp3|m4a|wav|ogg|flac|3gp|mp4|mov|mkv|webm|ogv|canvas|base|csv|tsv"
@@ -124,6 +133,7 @@ def _build_memo(source: ImportSource, note: _Note, metadata: Metadata) -> MemoRe
         title=_note_title(note),
         created_at=min(created, updated) if created is not None else updated,
         updated_at=updated,
+        date=as_date(note.front.get("date")) or as_date(_note_title(note)),  # a daily note is called by its day
         place=note.path,
     )
 

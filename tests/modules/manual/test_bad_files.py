@@ -9,6 +9,8 @@ from talk import Lines
 from tokonoma.app import App
 from tokonoma.files.text import MAX_SEARCHED, MAX_SECTIONS
 
+pytestmark = pytest.mark.migrated
+
 BAD = {
     "deep lists": "[" * 50_000,
     "deep maps": "{a: " * 20_000,
@@ -66,7 +68,8 @@ def test_a_section_that_is_too_long_is_said_not_to_be_searched_to_its_end(app, m
     (manuals / "m").mkdir(parents=True)
     (manuals / "m" / "a.md").write_text("early " + "x" * MAX_SEARCHED + " late")
     talk = Lines(app)
-    found = talk.call("manual", "find", query="early")["summary"]
+    # A file of this size is indexed by the job, and this caller waits for it.
+    found = talk.call("manual", "find", query="early", budget={"time_ms": 120_000})["summary"]
     assert (found["candidates"], found["cutoff_reason"], found["unscanned_sections_count"]) == (1, "hard_limit", 1)
     assert found["warnings"][0].startswith("m/a.md: too long")
 

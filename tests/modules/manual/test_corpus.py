@@ -4,8 +4,12 @@ import gc
 import weakref
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus, build_search_texts
+from tokonoma.modules.manual.corpus import IndexedSection, ManualCorpus
+from tokonoma.modules.manual.edges import find_word_edges
+from tokonoma.modules.manual.joined_text import build_search_texts
 from tokonoma.modules.manual.terms import make_term
 
 
@@ -43,7 +47,12 @@ def test_spellings_that_readers_take_for_one_are_found(written, asked):
 @pytest.mark.parametrize(
     ("asked", "found", "not_found"),
     [
-        ("imaged", ["Imaged", "image-d", "unimagedThings"], ["the image does", "an image. Data"]),
+        ("imaged", ["Imaged", "image-d"], ["the image does", "an image. Data", "unimagedThings"]),
+        (
+            "respond",
+            ["respond", "responding", "autoRespond, auto", "lateAutoRespond, late auto"],
+            ["it corresponds", "a correspondent"],
+        ),
         (
             "service desk",
             ["ServiceDesk", "service-desks", "myServiceDeskName"],
@@ -89,7 +98,7 @@ def test_a_corpus_is_freed_as_soon_as_nothing_uses_it():
 
 
 def test_results_of_earlier_searches_are_kept_up_to_a_size(monkeypatch):
-    monkeypatch.setattr("tokonoma.modules.manual.corpus._MAX_CACHED", 1_000)
+    monkeypatch.setattr("tokonoma.modules.manual.search_results._MAX_CACHED", 1_000)
     corpus = corpus_of(*["one two three"] * 100)
     for number in range(300):
         assert not corpus.find_exact(make_term(f"missing{number}"))
@@ -97,3 +106,19 @@ def test_results_of_earlier_searches_are_kept_up_to_a_size(monkeypatch):
     kept = corpus._results._found
     assert kept
     assert sum(map(len, kept.values())) + 50 * len(kept) <= 1_000
+
+
+@given(
+    st.lists(st.text("ab1 .-_・ー猫しΩÆ\n", max_size=30), min_size=1, max_size=6),
+    st.text("ab1 .-猫し", min_size=1, max_size=6),
+)
+def test_an_exact_search_finds_what_a_plain_scan_finds(texts, asked):
+    wanted, edges = make_term(asked), find_word_edges(make_term(asked).folded)
+    needle = wanted.folded
+
+    def scan(text: str) -> bool:
+        starts = [at for at in range(len(text)) if needle and text.startswith(needle, at)]
+        return any(edges is None or edges(text, at, at + len(needle)) for at in starts)
+
+    expected = {place for place, text in enumerate(texts) if scan(build_search_texts("", text)[0])}
+    assert corpus_of(*texts).find_exact(wanted) == expected

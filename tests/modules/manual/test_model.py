@@ -2,7 +2,7 @@
 
 import pytest
 
-from tokonoma.modules.manual.model import load_shipped_glossary, parse_glossary, parse_settings
+from tokonoma.modules.manual.owner_files import load_shipped_glossary, parse_glossary, parse_settings
 
 
 def test_the_shipped_glossary_reads():

@@ -6,7 +6,7 @@ from modules.manual.test_corpus import corpus_of
 from tokonoma.modules.manual import corpus
 from tokonoma.modules.manual.sounds import Readings, english_consonants, is_installed, katakana_consonants, similarity
 from tokonoma.modules.manual.terms import make_term
-from tokonoma.modules.manual.variants import expand_term
+from tokonoma.modules.manual.variants import Variants, expand_term
 
 read = pytest.mark.skipif(not is_installed(), reason="Sudachi's dictionary has 200 MB: pip install 'tokonoma[sudachi]'")
 
@@ -67,7 +67,9 @@ def test_words_that_only_sound_alike_are_not_one():
 @read
 def test_a_reading_is_a_name_of_its_word():
     assert "ミツモリ" in Readings("").find_spellings("見積")
-    assert "ミツモリ" in {each.folded for each in expand_term(make_term("見積"), [], corpus_of("みつもりを取る"))}
+    assert "ミツモリ" in {
+        each.folded for each in expand_term(make_term("見積"), Variants(), corpus_of("みつもりを取る"))
+    }
 
 
 @read
@@ -79,4 +81,4 @@ def test_what_is_no_word_has_no_other_spelling(asked):
 def test_without_it_nothing_is_read(monkeypatch):
     monkeypatch.setattr(corpus, "is_installed", lambda: False)
     assert corpus_of("みつもりを取る").readings is None
-    assert [each.folded for each in expand_term(make_term("見積"), [], corpus_of("みつもりを取る"))] == []
+    assert [each.folded for each in expand_term(make_term("見積"), Variants(), corpus_of("みつもりを取る"))] == []

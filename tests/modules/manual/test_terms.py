@@ -1,15 +1,12 @@
-"""What a query asks for, what a section refers to, and where a term is in a JSON file."""
+"""What a query asks for, and what a section refers to."""
 
 import pytest
 
 from tokonoma.modules.manual.terms import (
     SectionReference,
     article_name,
-    find_pointer,
     find_references,
-    make_term,
     parse_query,
-    resolve_link,
 )
 
 
@@ -54,20 +51,4 @@ def test_references_of_a_section():
         SectionReference("name", "別表1"),
         SectionReference("name", "支払い"),
     ]
-    assert resolve_link("a/b/c.md", "../fees.md") == "a/fees.md"
-    assert resolve_link("c.md", "../../out.md") == ""
     assert article_name("第十二条 解約") == article_name("第12条") == "第12条"
-
-
-@pytest.mark.parametrize(
-    ("text", "asked", "place"),
-    [
-        ('{"a": [{"名": "x"}, {"b/c": "返品は可"}]}', "返品", "/a/1/b~1c"),
-        ('{"返品": 1}', "返品", "/返品"),
-        ('"返品"', "返品", ""),
-        ('{"a": "x"}', "返品", None),
-        ("{", "返品", None),
-    ],
-)
-def test_a_pointer_leads_to_the_first_place(text, asked, place):
-    assert find_pointer(text, [make_term(asked)]) == place

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokonoma.core.errors import Invalid
+from tokonoma.modules.memory.filters import build_conditions
 from tokonoma.modules.memory.model import (
     MAX_METADATA_BYTES,
-    build_conditions,
     build_facts,
     encode_metadata,
     merge_metadata,

@@ -6,7 +6,9 @@ from contextlib import suppress
 import pytest
 
 from tokonoma.core.errors import Denied
-from tokonoma.modules.vault.artifacts import find_source_lines, parse_flowchart, strip_source_lines
+from tokonoma.modules.vault.citations import Citation, find_citations, strip_citations
+from tokonoma.modules.vault.diagrams import parse_chart
+from tokonoma.modules.vault.flowcharts import parse_flowchart
 from tokonoma.modules.vault.outlines import parse_outline
 
 
@@ -30,8 +32,14 @@ def test_an_artifact_of_too_many_parts_is_refused(unit):
 
 
 def test_citations():
-    assert find_source_lines("text source_lines: 10-20, 33 and [L5-L7]") == ((5, 7), (10, 20), (33, 33))
-    assert strip_source_lines("title <!-- source_lines: 3 --> (L4)") == "title"
+    found = find_citations("text source_lines: 10-20, 33 and [L5-L7]")
+    assert found == (Citation(10, 20), Citation(33, 33), Citation(5, 7))
+    assert find_citations("出典行: setup.md:3-4@3F9AC1、b/c.md:7") == (
+        Citation(3, 4, "setup.md", "3f9ac1"),
+        Citation(7, 7, "b/c.md"),
+    )
+    assert strip_citations("title <!-- source_lines: 3 --> (L4)") == "title"
+    assert strip_citations("a (source_lines: b.md:3-9@abcdef) c") == "a  c"
 
 
 @pytest.mark.parametrize("unit", ["-- ", "-. x", "A & ", "[L1, ", "source lines: 1, ", "( ", "<!--"])
@@ -40,6 +48,11 @@ def test_one_long_line_takes_time_in_proportion(unit):
     before = time.thread_time()
     with suppress(Denied):  # too many links
         parse_flowchart(f"graph TD\n{line}")
-    find_source_lines(line)
-    strip_source_lines(line)
+    find_citations(line)
+    strip_citations(line)
+    for kind in ("sequenceDiagram", "stateDiagram-v2", "classDiagram", "erDiagram", "pie"):
+        with suppress(Denied):
+            parse_chart(f"{kind}\n{line}")
+    with suppress(Denied):
+        parse_outline(line)
     assert time.thread_time() - before < 3

@@ -68,6 +68,39 @@ def test_the_index_that_gives_up_is_not_the_last_word(meaning: VectorFixture, mo
     assert set(found) == set(few)
 
 
+def test_a_document_is_as_near_as_its_nearest_piece_though_the_index_knows_another(
+    meaning: VectorFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = like_texts(60, 32)
+    (long,) = meaning.add_all([vectors[:2]])
+    meaning.add(vectors[2:])
+    meaning.settle()
+    query = vectors_postgres._query_nearest
+    missed = lambda *args, **more: [  # noqa: E731
+        row for row in query(*args, **more) if row[0] != long or row[3] < 0.9999
+    ]
+    monkeypatch.setattr(vectors_postgres, "_query_nearest", missed)
+    found = dict(VectorFixture(meaning.database).near(vectors[0], 60))
+    assert found[long] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_texts_from_one_template_are_searched_more_widely(
+    postgres_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them are about as near, and the index, here with little effort, meets only some of the nearest."""
+    meaning = VectorFixture(postgres_database, 200)
+    rows = np.ones(200) + 0.05 * np.random.default_rng(3).standard_normal((1_530, 200))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    ids = meaning.add(vectors[30:])
+    meaning.settle()
+    meaning.run("analyze embedding")
+    hasty = "select set_config('hnsw.ef_search', '40', true), set_config('enable_seqscan', 'off', true)"
+    monkeypatch.setattr(vectors_postgres, "_TUNE_ITERATIVE", hasty)
+    fresh = VectorFixture(meaning.database, 200)
+    right = [recall(fresh.ids(asked), exact(ids, vectors[30:], asked, 10)) for asked in vectors[:30]]
+    assert np.mean(right) >= 0.99
+
+
 @pytest.mark.parametrize("dimension", [2_000, 2_500, 4_100])
 def test_wide_vectors(postgres_database: Database, dimension: int) -> None:
     """Beyond 2 000 dimensions in half precision, beyond 4 000 without an index; similarities are always exact."""

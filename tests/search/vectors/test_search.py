@@ -15,6 +15,8 @@ from tokonoma.search.filters import IndexFilter, compile_filter
 from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.database import Database
 
+pytestmark = pytest.mark.migrated
+
 EVERYWHERE = SearchScope("/", CLASSIFICATIONS)
 
 
@@ -158,7 +160,7 @@ def test_recall_beside_exact(meaning: VectorFixture) -> None:
     assert np.mean(found) >= 0.99
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=15)
 @given(st.data())
 def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: VectorFixture, data: st.DataObject) -> None:
     """One who follows every change finds what one who reads everything anew finds, and what is true."""

@@ -5,21 +5,28 @@ import re
 from collections.abc import Iterable
 
 from tokonoma.core.module import Module
+from tokonoma.core.providers import PROVIDER_MODULES, SERVICE_NAMES
 
 RESERVED = frozenset({
     # The rooms of the server, and the names under which migrations of its tables are recorded.
-    "app", "auth", "catalogue", "cli", "config", "core", "embed", "files", "gateway", "jobs", "journal", "modules",
-    "pipeline", "policy", "rate", "search", "server", "store", "telemetry", "transfer", "vectors",
+    "app", "auth", "catalogue", "cli", "config", "core", "embed", "files", "gateway", "jobs", "journal", "keyring",
+    "modules", "pipeline", "policy", "rate", "search", "server", "services", "store", "sync", "telemetry", "transfer",
+    "vectors",
     # Rooms to come.
-    "accounts", "approvals", "connectors", "keyring", "oauth", "people", "services", "sessions", "upstream", "web",
-    # Words with a meaning where modules are named, and the three meta-tools.
-    "all", "batch", "call", "get_module_schema", "none", "tokonoma",
+    "accounts", "approvals", "connectors", "oauth", "people", "sessions", "upstream", "web",
+    # Words with a meaning where modules are named, and the meta-tools.
+    "all", "batch", "call", "get_module_schema", "namespaces", "none", "recent", "remember", "tokonoma",
 })  # fmt: skip
 
 SERVER_TABLES = frozenset(
     [
+        "account",
+        "account_default",
+        "account_secret",
         "active_context",
         "api_key",
+        "approval",
+        "approval_lock",
         "batch_key",
         "claim",
         "claim_entity",
@@ -36,6 +43,8 @@ SERVER_TABLES = frozenset(
         "embedding_model",
         "embedding_queue",
         "fact",
+        "file_ledger",
+        "file_lines",
         "http_access",
         "item",
         "item_alias",
@@ -49,30 +58,54 @@ SERVER_TABLES = frozenset(
         "item_tag",
         "job_lease",
         "journal",
+        "keyring_key",
+        "keyring_lock",
         "manual_file",
+        "manual_past",
         "manual_run",
         "manual_section",
         "manual_stamp",
         "manual_state",
         "manual_trace",
         "memo",
+        "memo_count",
         "memo_relation",
+        "memo_version",
         "migration",
+        "oauth_client",
+        "oauth_code",
+        "oauth_grant",
+        "oauth_refresh",
+        "person",
         "policy_head",
         "policy_proposal",
         "policy_relabel",
         "policy_scan",
         "policy_version",
+        "profile",
         "progress",
         "rate",
+        "remember_lock",
+        "sign_in",
+        "signing_key",
+        "successor",
+        "sync_base",
+        "sync_conflict",
+        "sync_mark",
+        "sync_record",
         "terms",
+        "upstream",
+        "upstream_account",
+        "upstream_tool",
         "vault_change",
         "vault_class",
         "vault_file",
         "vault_gain",
-        "vault_ledger",
         "vault_part",
+        "vault_prefix",
         "vault_trail",
+        "web_session",
+        "web_ticket",
         "words",
     ]
 )
@@ -88,7 +121,7 @@ _DEFINED = re.compile(
 
 def find_name_problem(name: str) -> str:
     """Why no plugin can have this name; empty if one can."""
-    if name in RESERVED:
+    if name in RESERVED or name in SERVICE_NAMES or name in PROVIDER_MODULES:
         return "the server reserves that name"
     taken = sorted(table for table in SERVER_TABLES if _owns(name, table))
     return f"the server has a table {taken[0]!r}, which would belong to that name" if taken else ""

@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 from tokonoma.app import App
 from tokonoma.app.search import build_model_config, build_provider_access
 from tokonoma.app.store import find_heads_file
-from tokonoma.auth import api_keys
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
 from tokonoma.cli.backup import find_file_roots, load_known_tables
 from tokonoma.cli.doctor.files import check_backups, check_files
+from tokonoma.cli.doctor.keys import check_keyring, check_keys
 from tokonoma.cli.doctor.machine import Finding, run_check
+from tokonoma.cli.doctor.oauth import check_oauth
 from tokonoma.cli.doctor.policy import check_policy
+from tokonoma.cli.doctor.servers import check_servers
 from tokonoma.cli.output import pluralize
 from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
@@ -71,6 +73,9 @@ def check_database(app: App) -> Iterator[Finding]:
         yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
         yield from run_check("clock", lambda: check_clock(database))
         yield from run_check("keys", lambda: check_keys(database))
+        yield from run_check("keyring", lambda: check_keyring(app, database))
+        yield from run_check("oauth", lambda: check_oauth(app, database))
+        yield from run_check("servers", lambda: check_servers(app, database))
         yield from run_check("records", lambda: [*check_records(database), *check_policy(database)])
         yield from run_check("vectors", lambda: check_vectors(database, app.settings))
         roots, days = find_file_roots(app), app.settings.get_int("trash_days")
@@ -135,22 +140,6 @@ def check_heads(database: Database, path: Path) -> Iterator[Finding]:
         yield Finding("heads", "warn", says, "Check the disk. The file is written anew as calls come in.")
     elif noted.entries:
         yield Finding("heads", "ok", f"the database has every call that {path.name} names")
-
-
-def check_keys(database: Database) -> Iterator[Finding]:
-    with database.reading() as rows:
-        if not _has_table(database, rows, "api_key"):
-            return
-        listed = api_keys.list_keys(rows)
-    expired = [key.name for key in listed if key.state == "expired"]
-    active = sum(key.state == "active" for key in listed)
-    if expired:
-        remedy = "; ".join(f"tokonoma keys revoke {name!r}" for name in expired[:3])
-        yield Finding(
-            "keys", "warn", f"{active} active; expired: {', '.join(expired)}.", f"Create new ones, then: {remedy}"
-        )
-    else:
-        yield Finding("keys", "ok", f"{active} active" if listed else "none: HTTP accepts local callers without a key")
 
 
 def check_records(database: Database) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from tokonoma.core import clock
 from tokonoma.core.desk import Rows
 from tokonoma.files.folder import FileStamp, RootFolder, open_root
 from tokonoma.files.tree import has_staged, hash_file, list_tree
+from tokonoma.files.versions import STEM_SUFFIX, list_damaged
 from tokonoma.store.database import Database
 from tokonoma.store.file_archive import FileRoots, read_files
 
@@ -18,6 +19,7 @@ _DAY_MS = 86_400_000
 _RESTORE = "Restore a backup: `tokonoma restore FILE`."
 _VAULT_FILES = "select path, size, mtime, ctime, inode, version from vault_file"
 _MANUAL_FILES = "select manual || '/' || path, size, mtime, ctime, inode, hash from manual_stamp"
+_PREFIXES = "select version, stem, size from vault_prefix"
 # Older ones may have been purged.
 _VERSIONS = "select distinct before from vault_change where before <> '' and state <> 'undone' and at > :since"
 
@@ -42,6 +44,7 @@ def check_files(database: Database, roots: FileRoots, trash_days: int) -> Iterat
         }
         since = clock.now() - trash_days * _DAY_MS
         versions = {row[0] for row in rows.rows(_VERSIONS, since=since)} if "vault_change" in tables else set[str]()
+        prefixes = {row[0]: (row[1], row[2]) for row in rows.rows(_PREFIXES)} if "vault_prefix" in tables else {}
     report = _FileReport()
     for root, files in known.items():
         if not Path(roots[root]).is_dir():
@@ -53,7 +56,7 @@ def check_files(database: Database, roots: FileRoots, trash_days: int) -> Iterat
                 yield Finding("files", "fail", says, "Repeat it: `tokonoma restore FILE`.")
             _compare_files(folder, root, files, report)
             if root == "vault":
-                yield from _check_versions(folder, versions)
+                yield from _check_versions(folder, versions, prefixes)
     yield from _to_findings(report)
 
 
@@ -72,10 +75,15 @@ def _compare_files(folder: RootFolder, root: str, known: KnownFiles, report: _Fi
             report.same += 1
 
 
-def _check_versions(folder: RootFolder, needed: set[str]) -> Iterator[Finding]:
-    kept = [parts for parts in list_tree(folder).files if parts[:2] == (".system", "versions")]
-    damaged = [parts[-1] for parts in kept if (hash_file(folder, parts) or (None, ""))[1] != parts[-1]]
-    lost = sorted(needed - {parts[-1] for parts in kept})
+def _check_versions(folder: RootFolder, needed: set[str], prefixes: Mapping[str, tuple[str, int]]) -> Iterator[Finding]:
+    found = [parts for parts in list_tree(folder).files if parts[:2] == (".system", "versions")]
+    whole = [parts for parts in found if not parts[-1].endswith(STEM_SUFFIX)]
+    stems = {parts[-1] for parts in found if parts[-1].endswith(STEM_SUFFIX)}
+    shared = {version: prefix for version, prefix in prefixes.items() if prefix[0] in stems}
+    damaged = [parts[-1] for parts in whole if (hash_file(folder, parts) or (None, ""))[1] != parts[-1]]
+    damaged += list_damaged(folder, shared)
+    kept = {parts[-1] for parts in whole} | shared.keys()
+    lost = sorted(needed - kept)
     if damaged:
         says = f"{pluralize(len(damaged), 'earlier version')} of files changed on the disk: {_list_names(damaged)}."
         yield Finding("versions", "fail", says, f"Check the disk. {_RESTORE}")

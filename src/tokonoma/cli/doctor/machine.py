@@ -90,7 +90,7 @@ def check_home(folder: Path, database: Path | None) -> Iterator[Finding]:
     if sys.platform == "win32":
         yield Finding("home", "ok", f"{folder} (permissions are not checked on this system)")
         return
-    files = [folder, *(folder / name for name in ("tokonoma.toml", "plugins.json", "backups"))]
+    files = [folder, *(folder / name for name in ("tokonoma.toml", "plugins.json", "backups", "keyring.key"))]
     files += sorted((folder / "backups").glob("*.backup"))
     if database is not None:
         files += [database.with_name(database.name + end) for end in ("", "-wal", "-shm")]
@@ -183,7 +183,7 @@ def check_port(host: str, number: int) -> Iterator[Finding]:
         yield Finding("port", "ok", "any that is free")
     elif not _is_taken(host, number):
         yield Finding("port", "ok", f"{host}:{number} is free for `tokonoma serve`")
-    elif _is_tokonoma(host, number):
+    elif is_tokonoma(host, number):
         yield Finding("port", "ok", f"{host}:{number} is used by a running tokonoma")
     else:
         remedy = "Choose another with --port, TOKONOMA_PORT or `port` in tokonoma.toml."
@@ -200,7 +200,7 @@ def _is_taken(host: str, number: int) -> bool:
     return True
 
 
-def _is_tokonoma(host: str, number: int) -> bool:
+def is_tokonoma(host: str, number: int) -> bool:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(host, host).strip("[]")  # noqa: S104 - not bound
     unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing secret is sent
     unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE

@@ -3,7 +3,7 @@ other trackers."""
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -87,29 +87,42 @@ def import_items(app: App, source: Path, kind: str, dry_run: bool, seal: bool, a
         raise Missing(f"There is no file or folder {source}.")
     found, reader = find_reader(source, kind)
     pages, remarks = _read_source(reader, source)
-    options = {"dry_run": dry_run, "seal": seal, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
+    counts, more = store_items(app, pages, {"dry_run": dry_run, "seal": seal})
+    remarks += more
+    if not dry_run:
+        app.database.update_statistics()
+    if as_json:
+        details = {"source": str(source), "format": found, "dry_run": dry_run, **counts}
+        print_json({**details, "remarks": [asdict(each) for each in remarks]})
+    else:
+        verb = "Would import" if dry_run else "Imported"
+        print_line(f"{verb} from {source}: {_format_outcomes(counts)}")
+        _print_remarks("Remarks", remarks)
+    sys.exit(1 if any(each.lost for each in remarks) else 0)
+
+
+def store_items(app: App, pages: list[Page], options: Mapping[str, bool]) -> tuple[dict[str, int], list[Remark]]:
+    """The outcomes of items and, when all of them are stored, of their links; and what there is to say about them."""
+    params = {**options, "beyond": max((item.get("id", 0) for _, item in pages), default=0)}
     results: list[dict[str, Any]] = []
-    with report_interrupt(lambda: f"Imported until then: {_format_outcomes(results)}. Run it again to continue."):
+    remarks: list[Remark] = []
+
+    def tell() -> str:
+        return _format_outcomes(_count_outcomes(results))
+
+    with report_interrupt(lambda: f"Imported until then: {tell()}. Run it again to continue."):
         for start in range(0, len(pages), _BATCH):
             batch = [item for _, item in pages[start : start + _BATCH]]
-            results += call_owner_tool(app, MODULE_NAME, "import", {"items": batch, **options})["items"]
+            results += call_owner_tool(app, MODULE_NAME, "import", {"items": batch, **params})["items"]
     for (inside, _), result in zip(pages, results, strict=True):
         if "why" in result:
             remarks.append(Remark(inside, result["why"], lost=result["outcome"] in ("conflict", "skipped")))
         if "note" in result:
             remarks.append(Remark(inside, result["note"], lost=False))
-    if not dry_run:
-        with report_interrupt(lambda: f"Imported without all links: {_format_outcomes(results)}. Run it again."):
+    if not options["dry_run"]:
+        with report_interrupt(lambda: f"Imported without all links: {tell()}. Run it again."):
             remarks += _import_links(app, pages, results)
-        app.database.update_statistics()
-    if as_json:
-        details = {"source": str(source), "format": found, "dry_run": dry_run, **_count_outcomes(results)}
-        print_json({**details, "remarks": [asdict(each) for each in remarks]})
-    else:
-        verb = "Would import" if dry_run else "Imported"
-        print_line(f"{verb} from {source}: {_format_outcomes(results)}")
-        _print_remarks("Remarks", remarks)
-    sys.exit(1 if any(each.lost for each in remarks) else 0)
+    return _count_outcomes(results), remarks
 
 
 def _count_outcomes(results: Sequence[dict[str, Any]]) -> dict[str, int]:
@@ -117,8 +130,8 @@ def _count_outcomes(results: Sequence[dict[str, Any]]) -> dict[str, int]:
     return {name: counts[name] for name in _OUTCOMES}
 
 
-def _format_outcomes(results: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in _count_outcomes(results).items())
+def _format_outcomes(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def _read_source(reader: TrackerReader, source: Path) -> tuple[list[Page], list[Remark]]:

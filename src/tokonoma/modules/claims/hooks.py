@@ -19,6 +19,7 @@ from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 _PURGE_BATCH = 500  # claims per transaction: other writers wait for it
 _DAY = 86_400_000
 _PURGEABLE = "(forgotten_at <= :before or (forgotten_at is null and expires_at <= :before)) and {visible}"
+_INDEXED = f"{ALIVE} and superseded_by is null"
 _CHANGEABLE = ("utility", "confidence", "anchor_at", "updated_at", "superseded_by", "revision")
 
 
@@ -45,7 +46,11 @@ def _read_claim(rows: Rows, address: str) -> Claim | None:
 
 def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
     """For a reindex: the claims that are alive and not superseded, in order of address."""
-    return _list_documents(rows, f"{ALIVE} and superseded_by is null", after, limit, now=now())
+    return _list_documents(rows, _INDEXED, after, limit, now=now())
+
+
+def count_documents(rows: Rows) -> int:
+    return rows.rows(f"select count(*) from claim where {_INDEXED}", now=now())[0][0]  # noqa: S608 - our own
 
 
 def list_unindexed(rows: Rows, after: str | None, limit: int) -> list[Document]:

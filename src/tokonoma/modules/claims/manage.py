@@ -178,7 +178,7 @@ def forget(
             wanted = [require_claim(tx, claim_id, expected_version, lock=True)]
         else:
             wanted = _find_matching(tx, parse_scope(scope) if scope else "", provenance or {})
-        ids: list[Opaque] = [_forget_claim(tx, desk, claim) for claim in wanted[:_FORGET_LIMIT]]
+        ids: list[Opaque] = [forget_claim(tx, desk, claim) for claim in wanted[:_FORGET_LIMIT]]
     return {"forgotten": len(ids), "ids": ids, "has_more": len(wanted) > _FORGET_LIMIT}
 
 
@@ -187,7 +187,7 @@ def forget_address(desk: Desk, address: str) -> ClaimForgetResponse:
     return forget(desk, claim_id=parse_address(address)[1])
 
 
-def _forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
+def forget_claim(tx: Tx, desk: Desk, claim: Claim) -> Opaque:
     """Delete its text; that it existed, and the caller that forgot it, stay recorded. Returns its id."""
     changed = replace(claim, revision=claim.revision + 1)
     tx.run(

@@ -205,6 +205,7 @@ def to_document(claim: Claim) -> Document:
         at=claim.created_at,
         expires_at=claim.expires_at,
         aside=(claim.provenance_json,),
+        changed_at=claim.updated_at,
     )
 
 

@@ -142,7 +142,7 @@ def _extend_ranking(desk: Desk, query: _ClaimQuery, ranked: _ClaimRanking, until
     ranked.depth = min(ranked.depth * _GROWTH, _MAX_RANKED) if ranked.order else ranked.depth
     hits: list[ClaimHit] = []
     last: set[str] = set()
-    for classifications, layers in _group_readable(desk.policy, query.scopes, query.tags).items():
+    for classifications, layers in group_readable(desk.policy, query.scopes, query.tags).items():
         conditions = (Condition("scope", "in", tuple(layers)),) if len(layers) < len(LAYERS) else ()
         where = SearchFilter((model.MODULE_NAME,), conditions=conditions, classifications=classifications, until=until)
         found = desk.find(Query(query.text, limit=ranked.depth, neighbours=False), where).items
@@ -158,7 +158,7 @@ def _extend_ranking(desk: Desk, query: _ClaimQuery, ranked: _ClaimRanking, until
     return {hit.claim.id: hit.claim for hit in new}
 
 
-def _group_readable(
+def group_readable(
     policy: DeskPolicy, scopes: Sequence[Layer], tags: Sequence[str]
 ) -> dict[tuple[Classification, ...], list[Layer]]:
     """Scopes by the classes that may be read in them. An invariant may treat one scope differently."""

@@ -114,7 +114,7 @@ def _import_claim(rows: Rows, desk: Desk, screened: ScreenedImport, tx: Tx | Non
         return {"outcome": "skipped", "why": screened.refusal}
     given = cast("PortableClaim", screened.fields)
     try:
-        new = _build_claim(desk, given)
+        new = build_claim(desk, given)
         new = replace(new, declared="secret", classification="secret") if screened.sealed else new
     except Invalid as error:
         return {"outcome": "skipped", "why": error.message}
@@ -124,7 +124,7 @@ def _import_claim(rows: Rows, desk: Desk, screened: ScreenedImport, tx: Tx | Non
     stored = _load_claim(rows, new.id) or _find_same_content(rows, new, desk.now())
     if stored is None:
         if tx is not None:
-            _write_claim(tx, new, given)
+            write_claim(tx, new, given)
         outcome: ClaimImportOutcome = {"outcome": "saved", "claim_id": new.id}
         if screened.note:
             outcome["why"] = screened.note
@@ -134,7 +134,7 @@ def _import_claim(rows: Rows, desk: Desk, screened: ScreenedImport, tx: Tx | Non
     return _merge_claim(rows, desk, stored, new, given, tx)
 
 
-def _build_claim(desk: Desk, given: PortableClaim) -> Claim:
+def build_claim(desk: Desk, given: PortableClaim) -> Claim:
     """The claim as it would be stored; Invalid says what is wrong with it."""
     digest, expires = check_text(given["text"], None), given.get("expires_at")
     try:
@@ -154,7 +154,7 @@ def _build_claim(desk: Desk, given: PortableClaim) -> Claim:
     )  # fmt: skip
 
 
-def _write_claim(tx: Tx, new: Claim, given: PortableClaim) -> Classification:
+def write_claim(tx: Tx, new: Claim, given: PortableClaim) -> Classification:
     """Insert it with all parts but its relations; returns its classification by the policy in force here."""
     insert_claim(tx, new)
     if new.superseded_by is None:
@@ -163,7 +163,7 @@ def _write_claim(tx: Tx, new: Claim, given: PortableClaim) -> Classification:
         label = tx.classify(new.declared, new.namespace, new.text)
         tx.run("update claim set label = :label where id = :id and {visible}", label=label, id=new.id)
     parts: dict[str, Sequence[Part]] = {name: given[name] for name in (*LISTS, "entities")}
-    _write_parts(tx, replace(new, classification=label), parts)
+    write_parts(tx, replace(new, classification=label), parts)
     return label
 
 
@@ -172,19 +172,15 @@ def _merge_claim(
 ) -> ClaimImportOutcome:
     """Add what the stored claim lacks. The feedback and the history of another id are not its own."""
     known, same = to_portable(rows, desk, [stored])[0], stored.id == new.id
-    missing: dict[str, list[Part]] = {}
-    for name in ("evidences", "entities", "events", "feedback") if same else ("evidences", "entities"):
-        key = LISTS[name][2] if name in LISTS else ("id",)
-        there = {tuple(part[each] for each in key) for part in cast("list[Part]", known[name])}
-        given_parts = cast("list[Part]", given[name])
-        missing[name] = [part for part in given_parts if tuple(part.get(each) for each in key) not in there]
+    names = ("evidences", "entities", "events", "feedback") if same else ("evidences", "entities")
+    missing = find_missing_parts(known, given, names)
     newer = same and new.revision > stored.revision
     result: ClaimImportOutcome = {"outcome": "unchanged", "claim_id": stored.id}
     if newer or any(missing.values()):
         result["outcome"] = "changed"
         if tx is not None:
-            claim = _update_claim(tx, stored, new) if newer else stored
-            _write_parts(tx, claim, missing)
+            claim = update_claim(tx, stored, new) if newer else stored
+            write_parts(tx, claim, missing)
     elif same and any(getattr(new, name) != getattr(stored, name) for name in _FIELDS):
         result |= {"outcome": "kept", "why": f"The stored version {stored.revision} is newer than {new.revision}."}
     if not same:
@@ -192,7 +188,18 @@ def _merge_claim(
     return result
 
 
-def _update_claim(tx: Tx, stored: Claim, new: Claim) -> Claim:
+def find_missing_parts(known: PortableClaim, given: PortableClaim, names: Sequence[str]) -> dict[str, list[Part]]:
+    """What the stored claim lacks of these lists."""
+    missing: dict[str, list[Part]] = {}
+    for name in names:
+        key = LISTS[name][2] if name in LISTS else ("id",)
+        there = {tuple(part[each] for each in key) for part in cast("list[Part]", known[name])}
+        given_parts = cast("list[Part]", given[name])
+        missing[name] = [part for part in given_parts if tuple(part.get(each) for each in key) not in there]
+    return missing
+
+
+def update_claim(tx: Tx, stored: Claim, new: Claim) -> Claim:
     changed = replace(stored, **{name: getattr(new, name) for name in _FIELDS})
     assignments = ", ".join(f"{name} = :{name}" for name in _FIELDS)
     tx.run(
@@ -207,7 +214,7 @@ def _update_claim(tx: Tx, stored: Claim, new: Claim) -> Claim:
     return changed
 
 
-def _write_parts(tx: Tx, claim: Claim, parts: Mapping[str, Sequence[Part]]) -> None:
+def write_parts(tx: Tx, claim: Claim, parts: Mapping[str, Sequence[Part]]) -> None:
     entities = cast("Sequence[ClaimEntity]", parts.get("entities", ()))
     texts = (json.dumps(each, ensure_ascii=False) for each in (claim.provenance, *entities, *parts["evidences"]))
     strict = tx.classify(claim.classification, claim.namespace, *texts)

@@ -50,9 +50,10 @@ def upsert(
     relations: Annotated[list[ClaimRelation] | None, Field(max_length=_MAX_PARTS)] = None,
     content_hash: Annotated[str | None, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="checked if given")] = None,
 ) -> ClaimUpsertResponse:
-    """Store a claim. The same text in the same scope and class is the same claim: its id is returned, and the new
-    source is added to its evidence. A claim that was superseded is recalled again if the source is new; else
-    superseded_by names its successor. Secrets are refused; personal data makes its class stricter."""
+    """Store one fact or preference with its source. The same text in the same scope and class is the same claim: its
+    id is returned, and the new source is added to its evidence. A claim that was superseded is recalled again if the
+    source is new; else superseded_by names its successor. Secrets are refused; personal data makes its class
+    stricter."""
     policy = desk.policy
     layer, declared = model.parse_scope(scope), model.parse_class(boundary_class)
     digest = check_text(text, content_hash)

@@ -100,10 +100,9 @@ def _update_found(desk: Desk, query: str, fields: dict[str, Any], dry_run: bool)
         return {"updated": 0, "items": [_describe(number, found[id], False) for number, id in enumerate(ids)]}
     with desk.write() as tx:
         rows.lock_items(tx, ids)
-        current = rows.fetch_items(tx, ids, COLUMNS)
-        found = [current[id] for id in ids if id in current]
-        matching = [item for item in found if any(each.matches(item) for each in alternatives)]
-        planned = [plan_update(tx, item, fields, problems) for item in matching]
+        current, shown = rows.fetch_items(tx, ids, COLUMNS), rows.fetch_items(tx, ids, COLUMNS, desk.call.record_masks)
+        found = [id for id in ids if id in shown and any(each.matches(shown[id]) for each in alternatives)]
+        planned = [plan_update(tx, item, fields, problems) for item in map(current.__getitem__, found)]
         problems.raise_if_any()
         return _apply_all(tx, desk, planned)
 

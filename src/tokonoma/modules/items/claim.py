@@ -22,7 +22,7 @@ _NOT_STARTED = ("Open", "Ready")
 def claim_item(
     desk: Desk,
     type: str | None = None,
-    id: Annotated[int | None, Field(description="default: the first ready item that nobody holds")] = None,
+    id: Annotated[int | None, Field(description="default: the first ready item that is unclaimed")] = None,
     tag: str | None = None,
     assignee: Annotated[str | None, Field(description="default: the caller")] = None,
     minutes: Annotated[
@@ -37,9 +37,12 @@ def claim_item(
     problems.raise_if_any()
     if release and id is None:
         raise Invalid("Name the item to release by its type and id.", field="id")
+    now = desk.now()
+    free = ItemQuery(desk, OPEN, type=type, tag=tag)
+    free.add(NOT_BLOCKED)
+    free.add(UNCLAIMED, now=now)
     with desk.write() as tx:
-        now = desk.now()
-        found = _find_next(tx, type, tag, now) if id is None else id
+        found = _find_next(tx, free) if id is None else id
         old = rows.require_item(tx, (id and type) or MODULE_NAME, found, lock=True)
         _check_holder(old, who, now)
         new = _release(old) if release else _claim(old, who, None if minutes is None else now + minutes * _MINUTE)
@@ -56,16 +59,13 @@ def _save(tx: Tx, desk: Desk, old: Item, new: Item, word: str) -> Item:
     return item
 
 
-def _find_next(tx: Tx, type: str | None, tag: str | None, now: int) -> int:
+def _find_next(tx: Tx, query: ItemQuery) -> int:
     """The number of the most urgent item that is free, locked. Those that another call is about to take are skipped."""
-    query = ItemQuery(OPEN, type=type, tag=tag)
-    query.add(NOT_BLOCKED)
-    query.add(UNCLAIMED, now=now)
     sql = f"""select item.id from item where {" and ".join(query.parts)} and {{visible:item}}
         order by {ItemOrder("priority").sql} limit 1 {{for_update_free}}"""  # noqa: S608 - names of ours
     row = tx.row(sql, **query.params)
     if row is None:
-        raise Missing("No item is ready and unclaimed. get_ready_items lists who holds the others.", type=type, tag=tag)
+        raise Missing("No item is ready and unclaimed. get_ready_items lists who holds the others.")
     return row[0]
 
 

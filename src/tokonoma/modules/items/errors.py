@@ -24,6 +24,7 @@ CODES: ErrorCodes = {
     "invalid.constraint": NumberedCode(1004, "ConstraintViolationError"),
     "conflict": NumberedCode(1004, "ConstraintViolationError"),
     "denied": NumberedCode(1005, "PermissionDeniedError"),
+    "denied.approval": NumberedCode(1005, "APPROVAL_REQUIRED"),
     "unavailable": NumberedCode(1003, "DatabaseError"),
     "unready": NumberedCode(1003, "DatabaseError"),
     "unready.policy": NumberedCode(1005, "POLICY_MISSING"),

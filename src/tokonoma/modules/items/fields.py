@@ -23,7 +23,7 @@ Status = Annotated[str | None, Field(json_schema_extra={"enum": list(model.STATU
 Priority = Annotated[str | None, Field(json_schema_extra={"enum": list(model.PRIORITIES)})]
 Time = Annotated[str | None, Field(description="RFC 3339 time or date; empty: none")]
 DueTime = Annotated[str | None, Field(description="when it is due")]
-Assignee = Annotated[str | None, Field(description="any name; empty: nobody")]
+Assignee = Annotated[str | None, Field(description="any name; empty: none")]
 Comment = Annotated[str | None, Field(description="to add")]
 Related = Annotated[
     list[str] | None,

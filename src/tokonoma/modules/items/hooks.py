@@ -40,6 +40,10 @@ def list_documents(rows: Rows, after: str | None, limit: int) -> list[Document]:
     return [to_document(to_item(row)) for row in found]
 
 
+def count_documents(rows: Rows) -> int:
+    return rows.rows("select count(*) from item where state >= 0")[0][0]
+
+
 def list_unindexed(rows: Rows, after: str | None, limit: int) -> list[Document]:
     """What the index does not hold: the trash, then every version of the current state."""
     name = parse_address(after)[1] if after else ""

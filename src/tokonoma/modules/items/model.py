@@ -260,4 +260,6 @@ def to_document(item: Item) -> Document:
 
 def to_record(item: Item) -> Record:
     text = build_text(item)
-    return Record(item.uri, MODULE_NAME, item.namespace, item.classification, item.title, text, item.revision)
+    return Record(
+        item.uri, MODULE_NAME, item.namespace, item.classification, item.title, text, item.revision, kind=item.type
+    )

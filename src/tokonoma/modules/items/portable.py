@@ -5,7 +5,7 @@ from typing import NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, Rows
+from tokonoma.core.desk import Classification, Desk, Rows
 from tokonoma.core.namespaces import format_namespace
 from tokonoma.modules.items import model
 from tokonoma.modules.items.model import Item, StoredComment
@@ -54,6 +54,7 @@ class PortableItem(TypedDict):
     created_by: NotRequired[str]
     updated_by: NotRequired[str]
     revision: NotRequired[int]
+    boundary: NotRequired[Classification]
     edited: NotRequired[bool]  # changed by hand since it was exported
     foreign: NotRequired[bool]  # of another tracker: it has no revision
 
@@ -63,11 +64,14 @@ class ItemExportPage(TypedDict):
     next: NotRequired[int]
 
 
-def export_items(desk: Desk, after: int = 0, type: str = "") -> ItemExportPage:
-    """Export a page of items in the order of their numbers."""
+def export_items(desk: Desk, after: int = 0, type: str = "", classes: bool = False) -> ItemExportPage:
+    """Export a page of items in the order of their numbers; with `classes` also the class of each."""
     rows = desk.rows(_ITEMS, after=after, type=type, most=_PAGE + 1)
     items = [model.to_item(row) for row in rows[:_PAGE]]
     page: ItemExportPage = {"items": to_portable(desk, desk, items)}
+    if classes:
+        for item, portable in zip(items, page["items"], strict=True):
+            portable["boundary"] = item.classification
     if len(rows) > _PAGE:
         page["next"] = items[-1].id
     return page

@@ -45,7 +45,7 @@ def get_items(
         check_status(f"statuses[{number}]", status, problems)
     in_state = model.TRASH if state == "trash" else None if statuses or includeClosedStatuses else model.OPEN
     urgency = None if priority is None else check_priority("priority", priority, problems)
-    query = ItemQuery(in_state, type=type, priority=urgency, category=category, tag=tag)
+    query = ItemQuery(desk, in_state, type=type, priority=urgency, category=category, tag=tag)
     query.add_in("status", list(dict.fromkeys(statuses or ())))
     low = check_time("start_date", start_date, problems) if start_date else None
     high = _check_last(end_date, "end_date", problems)
@@ -69,7 +69,7 @@ def get_ready_items(
 ) -> ItemPage:
     """List the open items that no open item blocks, most urgent first, then by due date (end_date)."""
     problems = ItemProblems()
-    query = ItemQuery(model.OPEN, type=type, category=category, tag=tag, assignee=assignee or None)
+    query = ItemQuery(desk, model.OPEN, type=type, category=category, tag=tag, assignee=assignee or None)
     query.add(NOT_BLOCKED)
     if assignee == "":
         query.add(UNCLAIMED, now=desk.now())

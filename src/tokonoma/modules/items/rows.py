@@ -7,6 +7,7 @@ from typing import Any
 
 from tokonoma.core.desk import Desk, Rows, Tx
 from tokonoma.core.errors import Missing
+from tokonoma.core.masks import NO_MASKS, RecordMasks
 from tokonoma.modules.items.exact import build_grams
 from tokonoma.modules.items.hints import build_hints
 from tokonoma.modules.items.mentions import link_mentions, link_waiting
@@ -53,9 +54,12 @@ def require_item(rows: Rows, type: str, id: int, *, lock: bool = False, least: i
     return item
 
 
-def fetch_items(rows: Rows, ids: Iterable[int], columns: str = SUMMARY_COLUMNS) -> dict[int, Item]:
-    """The living ones of these by number."""
+def fetch_items(
+    rows: Rows, ids: Iterable[int], columns: str = SUMMARY_COLUMNS, masks: RecordMasks = NO_MASKS
+) -> dict[int, Item]:
+    """The living ones of these by number. With `masks`: as their caller sees them, also in a transaction."""
     found = rows.rows(_LIVING.format(columns=columns), numbers=json.dumps(sorted(ids)))
+    found = masks.mask_rows(found, MODULE_NAME)
     return {item.id: item for item in map(to_item, found)}
 
 

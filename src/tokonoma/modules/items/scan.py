@@ -10,6 +10,7 @@ from tokonoma.core.query import AllOf
 from tokonoma.modules.items.alternatives import QueryAlternative
 from tokonoma.modules.items.conditions import compile_predicate
 from tokonoma.modules.items.exact import GramFilter
+from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.modules.items.pages import ItemOrder
 from tokonoma.modules.items.rows import fetch_items
 from tokonoma.modules.items.tables import COLUMNS, SUMMARY_COLUMNS
@@ -42,9 +43,10 @@ def _read_pages(
 ) -> Iterator[list[Row]]:
     """The keys of the order, of which the number is the last, and the filters of the items that hold the conditions."""
     params: dict[str, Any] = {}
-    wanted = [
+    # Where texts may be masked for this caller, the database must not compare them: all items are read and compared.
+    wanted = ["1 = 1"] if desk.call.record_masks.covers(MODULE_NAME) else [
         compile_predicate(AllOf(each.predicates), f"a{number}", params) for number, each in enumerate(alternatives)
-    ]
+    ]  # fmt: skip
     sql = f"""select {", ".join(order.keys)}, g.grams from item left join item_gram g on g.item_id = item.id
         where item.state >= 0 and ({" or ".join(wanted)}) and {{visible:item}}%AFTER%
         order by {order.sql} limit :most"""

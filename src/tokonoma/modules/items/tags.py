@@ -12,16 +12,12 @@ from tokonoma.core.ids import Opaque
 from tokonoma.modules.items import rows
 from tokonoma.modules.items.errors import ItemProblems, check_tags
 from tokonoma.modules.items.model import MODULE_NAME, Item, PageCursor, fold_tag, to_item, unique_tags
-from tokonoma.modules.items.pages import ItemOrder, ItemPage, ItemQuery, Limit
+from tokonoma.modules.items.pages import SELECT_TAGS, ItemOrder, ItemPage, ItemQuery, Limit, require_tag
 from tokonoma.modules.items.tables import COLUMNS
 
 _MAX_RENAMED = 5000  # items of one call, which is one transaction
 _TAGS = """select t.folded, min(t.tag), count(distinct i.id) from item_tag t join item i on i.id = t.item_id
 where t.folded > :last and i.state >= 0 and {visible:i} group by t.folded order by t.folded limit :most"""
-_ALL_TAGS = """select t.tag, i.id from item_tag t join item i on i.id = t.item_id where i.state >= 0 and {visible:i}"""
-_TAGGED = """select item.id from item where {visible:item}
-and exists (select 1 from item_tag t where t.item_id = item.id and t.folded in (:folded, :written))
-order by item.id limit :most {for_update}"""
 _ITEMS = f"select {COLUMNS} from item where id in ({{numbers}}) and {{visible}}"  # noqa: S608 - our own columns
 
 
@@ -49,7 +45,7 @@ def search_items_by_tag(
     cursor: PageCursor = None,
 ) -> ItemPage:
     """List the items with a tag, open or closed."""
-    query = ItemQuery(tag=tag)
+    query = ItemQuery(desk, tag=tag)
     query.add_in("type", types or ())
     return query.fetch_page(desk, ItemOrder(), limit, cursor)
 
@@ -76,7 +72,9 @@ def list_masked_tags(desk: Desk) -> list[Row]:
     many items have it. The database must not group or sort them."""
     tagged: dict[str, set[int]] = {}
     written: dict[str, str] = {}
-    for tag, item_id in desk.rows(_ALL_TAGS):
+    for tag, item_id, state in desk.rows(SELECT_TAGS):
+        if state < 0:
+            continue
         folded = fold_tag(tag)
         tagged.setdefault(folded, set()).add(item_id)
         written[folded] = min(tag, written.get(folded, tag))
@@ -92,9 +90,10 @@ def rename_tag(
     problems = ItemProblems()
     new = check_tags("to", [to] if to.strip() else [], problems)
     problems.raise_if_any()
+    folded, (has_tag, params) = fold_tag(tag), require_tag(desk, tag)
+    tagged = f"select id from item where {has_tag} and {{visible}} order by id limit :most {{for_update}}"  # noqa: S608
     with desk.write() as tx:
-        folded = fold_tag(tag)
-        ids = [id for (id,) in tx.rows(_TAGGED, folded=folded, written=tag, most=_MAX_RENAMED + 1)]
+        ids = [id for (id,) in tx.rows(tagged, most=_MAX_RENAMED + 1, **params)]
         if not ids:
             raise Missing(f"No item has the tag {tag[:80]!r}.", tag=tag[:80])
         if len(ids) > _MAX_RENAMED:

@@ -71,7 +71,7 @@ def import_links(desk: Desk, items: list[ItemLinks], accepted: list[str], only_a
             row = tx.row(_ID, uid=each["uid"])
             if row is None:
                 continue
-            links = [(link, _resolve_link(tx, link, row[0])) for link in each["links"]]
+            links = [(link, resolve_link(tx, link, row[0])) for link in each["links"]]
             result["lost"] += [{"uid": each["uid"], "to": link["to"]} for link, other in links if other is None]
             wanted = {(other, link.get("kind", "related")) for link, other in links if isinstance(other, int)}
             linked = {(other, kind) for other, kind in tx.rows(_OTHERS, id=row[0])}
@@ -119,11 +119,11 @@ def _import_item(
         return {"outcome": "skipped", "why": screened.refusal}
     outcome |= {"note": screened.note} if screened.note else {}
     try:
-        item = _build_item(desk, given, old)
+        item = build_item(desk, given, old)
         item = item._replace(classification="secret") if screened.sealed else item
     except Invalid as error:
         return {"outcome": "skipped", "why": error.message.removesuffix(" Nothing was changed.")}
-    return outcome if tx is None else _write_item(tx, desk, given, item, {**outcome, "uid": item.uid}, beyond)
+    return outcome if tx is None else write_item(tx, desk, given, item, {**outcome, "uid": item.uid}, beyond)
 
 
 def _read_local_state(rows: Rows, id: int) -> LocalState:
@@ -134,7 +134,7 @@ def _read_local_state(rows: Rows, id: int) -> LocalState:
     return LocalState(at, changed)
 
 
-def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
+def build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     """The item as it would be stored; Invalid says what is wrong with it."""
     problems, who, fields = ItemProblems(), desk.principal, cast("dict[str, Any]", given)
     content = fill_content(given)
@@ -157,6 +157,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
         revision=max(1, given.get("revision", 1)),
     )
     if old is None:
+        item = item._replace(classification=given.get("boundary", item.classification))
         return item._replace(namespace=resolve_namespace(given.get("namespace"), who))
     if given.get("foreign"):
         item = item._replace(revision=old.revision + 1)
@@ -166,7 +167,7 @@ def _build_item(desk: Desk, given: PortableItem, old: Item | None) -> Item:
     return item._replace(**{name: getattr(old, name) for name in same})
 
 
-def _write_item(
+def write_item(
     tx: Tx, desk: Desk, given: PortableItem, item: Item, outcome: ImportOutcome, beyond: int
 ) -> ImportOutcome:
     taken = tx.row("select uid from item where id = :id and {visible}", id=item.id) if item.id else None
@@ -179,7 +180,7 @@ def _write_item(
     return {**outcome, "address": item.address}
 
 
-def _resolve_link(tx: Tx, link: PortableLink, itself: int) -> int | str | None:
+def resolve_link(tx: Tx, link: PortableLink, itself: int) -> int | str | None:
     """The number of another item, or the address of another module's record; None if it leads nowhere."""
     if link.get("kind", "related") not in model.LINK_KINDS:
         return None

@@ -54,7 +54,8 @@ def create_item(
     tags: Tags = None,
     assignee: Assignee = None,
 ) -> ItemDetail:
-    """Create an item, by default Open and MEDIUM. docs-12 and [[a title]] in its texts become links."""
+    """Create an item, for what has a status (issue, decision, docs); by default Open and MEDIUM. docs-12 and [[a
+    title]] in its texts become links."""
     given = select_given(
         title=title, description=description, content=content, status=status, priority=priority, category=category,
         start_date=start_date, end_date=end_date, version=version, tags=tags,

@@ -5,25 +5,33 @@ A section is named by its position in `ManualCorpus.sections`.
 
 import json
 import re
-import threading
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import pairwise
 
-from tokonoma.core.normalize import normalize, normalize_loose
-from tokonoma.modules.manual.model import ManualFileKey, SectionKey
-from tokonoma.modules.manual.sounds import Readings, is_installed, iter_sounds
+from tokonoma.core.normalize import normalize
+from tokonoma.core.paths import name_key
+from tokonoma.files.pages import PageIndex
+from tokonoma.files.text import MAX_SEARCHED
+from tokonoma.modules.manual.edges import (
+    WordEdges,
+    ends_joined_word,
+    find_form_edges,
+    find_word_edges,
+    is_before_kanji,
+    starts_number,
+)
+from tokonoma.modules.manual.joined_text import JoinedText
+from tokonoma.modules.manual.matches import can_be_loose, compile_spaced
+from tokonoma.modules.manual.model import ManualFileKey, SectionKey, is_json
+from tokonoma.modules.manual.numerals import has_number
+from tokonoma.modules.manual.search_results import SearchResults
+from tokonoma.modules.manual.sounds import Readings, english_consonants, is_installed, iter_sounds
 from tokonoma.modules.manual.terms import QueryTerm, SectionReference, article_name
 
-_GAP = "\x00"  # between two sections: no term contains it
-_MAX_CACHED = 100_000  # positions and letters in the results of earlier searches: less than 10 MB
-_ENTRY_SIZE = 50  # what an empty result counts
-_WHOLE_WORD_CHARS = 4  # up to this length a Latin term matches whole words only
-_MIN_TIGHT_CHARS = 5  # of a term that is searched without its spaces
+_PLAIN = re.compile("[0-9a-z]+(?: [0-9a-z]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,7 @@ class IndexedSection:
     anchor: str
     parent: int | None
     size: int
+    hash: str = ""
 
     @property
     def key(self) -> SectionKey:
@@ -49,24 +58,10 @@ class IndexedSection:
     def file(self) -> ManualFileKey:
         return self.manual, self.path
 
-
-def build_search_texts(title: str, own: str) -> tuple[str, str]:
-    """The two forms of a section's own text: normalized; and loose without spaces, which makes データ ベース equal to
-    データベース and ServiceAccount to service account."""
-    text = own if title in own else f"{title}\n{own}"
-    tight = normalize_loose(text).replace(" ", "").replace(_GAP, "")
-    return " ".join(normalize(text).replace(_GAP, " ").split()), tight
-
-
-class _JoinedText(NamedTuple):
-    """The texts of all sections in one string, and where each starts."""
-
-    whole: str
-    starts: Sequence[int]
-
-    @classmethod
-    def join(cls, texts: Sequence[str]) -> "_JoinedText":
-        return cls(_GAP.join(texts) + _GAP, [0, *accumulate(len(text) + 1 for text in texts)])
+    @property
+    def json_path(self) -> str:
+        """The JSON Pointer of a section of a JSON file; empty if it is the whole file, or several members."""
+        return self.anchor if is_json(self.path) else ""
 
 
 class ManualCorpus:
@@ -81,14 +76,20 @@ class ManualCorpus:
         folded: Sequence[str],
         tight: Sequence[str],
         refers: Sequence[str] = (),
+        names: Sequence[str] = (),
     ) -> None:
         self.sections = sections
         self.titles = [" ".join(normalize(section.title).split()) for section in sections]
-        self._folded, self._tight = _JoinedText.join(folded), _JoinedText.join(tight)
-        self._titles = _JoinedText.join(self.titles)
+        self._folded, self._tight = JoinedText.join(folded), JoinedText.join(tight)
+        # A term contains no line end, so that no match reaches from one name into the next.
+        named = zip(self.titles, names or [""] * len(sections), strict=True)
+        self._titles = JoinedText.join([f"{title}\n{normalize(each)}" if each else title for title, each in named])
         self._refers = refers
         self._span = 0, len(sections)
-        self._results = _SearchResults()  # of all parts
+        self._manual: str | None = None  # that it is limited to
+        self._results = SearchResults()  # of all parts
+        # By span: the last list of words and the sections with them. The lists of two manuals are asked for in turn.
+        self._words_found: dict[tuple[int, int], tuple[tuple[str, ...], Mapping[int, list[str]]]] = {}
         self._parts: dict[str, ManualCorpus] = {}
 
     def __len__(self) -> int:
@@ -96,16 +97,24 @@ class ManualCorpus:
 
     def limit_to(self, manual: str | None) -> "ManualCorpus":
         """The same sections at the same positions, but only those of one manual are searched."""
-        if manual is None:
+        if manual is None or manual == self._manual:
             return self
         part = self._parts.get(manual)
         if part is None:
             own = [position for position, section in enumerate(self.sections) if section.manual == manual]
-            _ = self.positions, self.files, self.by_heading  # computed once for all parts
+            _ = (
+                self.positions,
+                self.files,
+                self.file_keys,
+                self.by_heading,
+                self.pages,
+                self.cut,
+            )  # computed once for all parts
             part = copy(self)
             for name in ("by_sound", "katakana_words", "readings"):
                 part.__dict__.pop(name, None)
             part._span = (own[0], own[-1] + 1) if own else (0, 0)  # sections are in order of their manuals
+            part._manual = manual
             part._parts = {}  # not those of the whole, which hold this part
             self._parts[manual] = part
         return part
@@ -119,11 +128,29 @@ class ManualCorpus:
         return {section.key: position for position, section in enumerate(self.sections)}
 
     @cached_property
+    def cut(self) -> frozenset[int]:
+        """The sections that are too long to be searched to their end."""
+        folded, tight = ([end - start for start, end in pairwise(text.starts)] for text in (self._folded, self._tight))
+        sizes = enumerate(zip(folded, tight, (section.size for section in self.sections), strict=True))
+        return frozenset(position for position, each in sizes if max(each) > MAX_SEARCHED)
+
+    @cached_property
     def files(self) -> Mapping[ManualFileKey, list[int]]:
         files: dict[ManualFileKey, list[int]] = {}
         for position, section in enumerate(self.sections):
             files.setdefault(section.file, []).append(position)
         return files
+
+    @cached_property
+    def file_keys(self) -> Sequence[ManualFileKey]:
+        """The file of each section."""
+        return [section.file for section in self.sections]
+
+    @cached_property
+    def pages(self) -> Mapping[str, PageIndex]:
+        """The files of each manual, for links."""
+        manuals = dict.fromkeys(manual for manual, _ in self.files)
+        return {name: PageIndex([path for manual, path in self.files if manual == name]) for name in manuals}
 
     @cached_property
     def by_heading(self) -> Mapping[tuple[str, str], list[int]]:
@@ -158,27 +185,49 @@ class ManualCorpus:
     def references(self, position: int) -> list[SectionReference]:
         return [SectionReference(*each) for each in json.loads(self._refers[position])] if self._refers else []
 
+    def has_word(self, word: str) -> bool:
+        """Whether these sections contain a Latin word of three letters or more."""
+        return any(word in self.by_sound.get(sound, ()) for sound in english_consonants(word)[:1])
+
+    def may_refer(self, position: int, name: str) -> bool:
+        """Whether a name, without case, is in the references of a section."""
+        return bool(self._refers) and name in name_key(self._refers[position])
+
     def find_exact(self, term: QueryTerm) -> frozenset[int]:
         """Sections whose normalized text contains the term."""
-        return self._look_up(("exact", term.folded), lambda: self._find_sections(self._folded, term.folded))
+        part, needle, edges = self._part_of(term), term.folded, _choose_edges(term)
+        key = "exact form" if term.kind == "form" else "exact"
+        return part._look_up((key, needle), lambda: part._search_exact(needle, edges))
 
     def find_loose(self, term: QueryTerm) -> frozenset[int]:
         """Sections that contain the term when spaces, dots and hyphens are ignored."""
-        needle = term.loose.replace(" ", "")
-        if len(needle) < _MIN_TIGHT_CHARS and needle.isascii():
+        part, needle = self._part_of(term), term.loose.replace(" ", "")
+        if not can_be_loose(needle):
             return frozenset()
-        return self._look_up(("loose", needle), lambda: self._search_loose(needle, term))
+        if term.kind == "form" and " " not in term.folded:  # no part of a longer word
+            if needle.isascii() or has_number(needle):
+                return frozenset()
+            return part._look_up(
+                ("loose form", needle), lambda: part._find_sections(self._tight, needle, is_before_kanji)
+            )
+        return part._look_up(("loose", needle), lambda: part._search_loose(needle, term))
 
     def find_in_headings(self, term: QueryTerm) -> frozenset[int]:
-        return self._look_up(("headings", term.folded), lambda: self._find_sections(self._titles, term.folded))
+        part, needle, edges = self._part_of(term), term.folded, _choose_edges(term)
+        key = "headings form" if term.kind == "form" else "headings"
+        return part._look_up((key, needle), lambda: part._find_sections(self._titles, needle, edges))
 
     def find_words(self, words: Sequence[str]) -> Mapping[int, list[str]]:
         """Sections that contain any of these words, and which."""
+        known, wanted = self._words_found.get(self._span), tuple(words)
+        if known is not None and known[0] == wanted:
+            return known[1]
         found: dict[int, list[str]] = {}
         for word in words:
             folded = " ".join(normalize(word).split())
             for position in self.find_exact(QueryTerm(word, folded, folded)):
                 found.setdefault(position, []).append(folded)
+        self._words_found[self._span] = wanted, found
         return found
 
     def find_following(self, name: str, choices: Sequence[str]) -> list[str]:
@@ -187,42 +236,43 @@ class ManualCorpus:
         text, starts = self._folded
         return sorted(set(pattern.findall(text, starts[self._span[0]], starts[self._span[1]])))
 
+    def _part_of(self, term: QueryTerm) -> "ManualCorpus":
+        """What is searched for a term: these sections, or those of the only manual in which it is a name."""
+        return self.limit_to(term.manual)
+
     def _searched_text(self) -> str:
         text, starts = self._folded
         return text[starts[self._span[0]] : starts[self._span[1]]]
 
+    def _search_exact(self, needle: str, stands_alone: WordEdges | None) -> frozenset[int]:
+        if not _PLAIN.fullmatch(needle):
+            return self._find_sections(self._folded, needle, stands_alone)
+        # Letters and digits are in the tight text, too, without the spaces between; and that is searched anyway.
+        found = self._search_tight(needle.replace(" ", ""))
+        return frozenset(each for each in found if self._folded.holds(needle, each, stands_alone))
+
+    def _search_tight(self, needle: str) -> frozenset[int]:
+        return self._look_up(("tight", needle), lambda: self._find_sections(self._tight, needle))
+
     def _search_loose(self, needle: str, term: QueryTerm) -> frozenset[int]:
-        found = self._find_sections(self._tight, needle, whole_words=False)
+        is_number = needle[0].isdigit()
+        found = self._find_sections(self._tight, needle, starts_number) if is_number else self._search_tight(needle)
         if not needle.isascii():
             return found
         exact = self.find_exact(term)
-        # The letters with little between them, from the start of a word to the end of one: `containerd` is not in
-        # `a container does`.
-        letters = r"[\W_]{0,2}".join(map(re.escape, needle))
-        spaced = re.compile(rf"(?<![a-z0-9]){letters}(?:e?s)?(?![a-z0-9])")
+        if found <= exact:
+            return found
+        spaced = compile_spaced(needle)
         return frozenset(
             position
             for position in found
-            if position in exact or needle in (folded := self.folded_text(position)) or spaced.search(folded)
+            if position in exact
+            or spaced.search(folded := self.folded_text(position))
+            or ends_joined_word(folded, needle, self.has_word)
         )
 
-    def _find_sections(self, text: _JoinedText, needle: str, whole_words: bool = True) -> frozenset[int]:
-        """The searched sections that contain the needle; in each, the first match is enough."""
-        if not needle:
-            return frozenset()
-        edges = _word_edges(needle) if whole_words else None
-        haystack, starts = text
-        end = starts[self._span[1]]
-        found: list[int] = []
-        at = haystack.find(needle, starts[self._span[0]], end)
-        while at >= 0:
-            if edges is None or _stands_alone(haystack, at, at + len(needle), edges):
-                section = bisect_right(starts, at) - 1
-                found.append(section)
-                at = haystack.find(needle, starts[section + 1], end)
-            else:
-                at = haystack.find(needle, at + 1, end)
-        return frozenset(found)
+    def _find_sections(self, text: JoinedText, needle: str, stands_alone: WordEdges | None = None) -> frozenset[int]:
+        return frozenset(text.find_sections(needle, *self._span, stands_alone))
 
     def _look_up(self, key: tuple[str, str], search: Callable[[], frozenset[int]]) -> frozenset[int]:
         """The sections never change, so results are cached."""
@@ -233,49 +283,5 @@ class ManualCorpus:
         return found
 
 
-_ResultKey = tuple[int, int, str, str]
-"""first and last section, kind of search, text"""
-
-
-class _SearchResults:
-    """The results of earlier searches. All are dropped when they get too large together: a frequent term is in every
-    section, so their number says nothing of their size."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._found: dict[_ResultKey, frozenset[int]] = {}
-        self._size = 0
-
-    def get(self, key: _ResultKey) -> frozenset[int] | None:
-        return self._found.get(key)
-
-    def put(self, key: _ResultKey, found: frozenset[int]) -> None:
-        size = len(found) + len(key[3]) + _ENTRY_SIZE
-        with self._lock:
-            if self._size + size > _MAX_CACHED:
-                self._found.clear()
-                self._size = 0
-            if key not in self._found:
-                self._found[key] = found
-                self._size += size
-
-
-def _word_edges(needle: str) -> tuple[bool, bool] | None:
-    """Whether the term must start, and end, at the edge of a word. `cri` is not in `script`."""
-    if not (needle[0].isascii() or needle[-1].isascii()):
-        return None
-    starts = needle[0].isascii() and needle[0].isalnum()
-    return starts, starts and len(needle) <= _WHOLE_WORD_CHARS and needle[-1].isalnum()
-
-
-def _stands_alone(text: str, start: int, end: int, edges: tuple[bool, bool]) -> bool:
-    must_start, must_end = edges
-    if must_start and start and _is_word_character(text[start - 1]):
-        return False
-    if not must_end or end >= len(text) or not _is_word_character(text[end]):
-        return True
-    return text[end] == "s" and (end + 1 >= len(text) or not _is_word_character(text[end + 1]))  # a plural
-
-
-def _is_word_character(character: str) -> bool:
-    return character.isascii() and character.isalnum()
+def _choose_edges(term: QueryTerm) -> WordEdges | None:
+    return find_form_edges(term.folded) if term.kind == "form" else find_word_edges(term.folded)

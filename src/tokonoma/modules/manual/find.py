@@ -10,20 +10,19 @@ from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
 from tokonoma.core.query import Condition, Query, SearchFilter
-from tokonoma.modules.manual import judge, model, stages
-from tokonoma.modules.manual.hits import ManualHit, SearchTrace, build_hit, load_trace, new_trace_id, save_trace
-from tokonoma.modules.manual.hooks import open_source_file
-from tokonoma.modules.manual.judge import ManualJudgement
+from tokonoma.modules.manual import account, judge, model, stages
 from tokonoma.modules.manual.model import ManualBudget
+from tokonoma.modules.manual.response import build_response
 from tokonoma.modules.manual.stages import ManualSearch
-from tokonoma.modules.manual.sync import GLOSSARY_FILE, load_library
+from tokonoma.modules.manual.sync import GLOSSARY_FILE, ManualLibrary, load_library
 from tokonoma.modules.manual.tables import NAME
-from tokonoma.modules.manual.terms import Intent, QueryTerm, find_pointer, parse_query
+from tokonoma.modules.manual.terms import Intent, QueryTerm, parse_query
+from tokonoma.modules.manual.traces import SearchTrace, load_trace
 from tokonoma.modules.manual.variants import expand_term
 
 _MAX_TERM = 2000  # characters
 _FEW_WORDS = 5  # up to this number of words, each is also expanded by its sound
-_MAX_SEMANTIC, _MIN_SEMANTIC = 100, 30  # hits of the shared index: fewer, the more sections contain the term by name
+_MAX_SEMANTIC, _MIN_SEMANTIC = 50, 30  # hits of the shared index: fewer, the more sections contain the term by name
 
 
 def find(
@@ -45,25 +44,57 @@ def find(
         raise Invalid(f"A term of must_include has at most {_MAX_TERM} characters.", field="must_include")
     resumed = load_trace(desk, only_unscanned_from_trace_id) if only_unscanned_from_trace_id else None
     manual = manual_id if manual_id is not None else resumed.manual if resumed else None
-    library = load_library(desk)
-    positions = library.positions(manual)
-    if resumed is not None:
-        known = library.corpus.positions
-        positions = [known[key] for key, _ in resumed.unscanned if key in known]
+    manual = None if manual is None else model.require_manual_id(manual)
     limits = budget or {}
+    wait = limits.get("time_ms")
+    library = load_library(desk, wait=None if wait is None else wait / 2000)  # half of it
+    positions = account.list_searched(library, manual)
+    if resumed is not None:
+        positions = _list_remaining(library, positions, resumed)
     parsed = parse_query(query, intent, must_include or ())
     corpus, thresholds = library.corpus.limit_to(manual), judge.load_thresholds(desk)
     search = ManualSearch(library, corpus, parsed, manual, thresholds, frozenset(positions))
+    search.resumed, search.max_candidates = resumed is not None, limits.get("max_candidates", search.max_candidates)
+    if resumed is not None and not positions:
+        search.warnings.append("nothing is left that can be searched; manual_hits lists the rest with its reasons")
     deadline = started + limits.get("time_ms", 60_000) / 1000
-    _run_stages(desk, search, max_stage, resumed is not None, deadline)
-    return _to_response(desk, search, limits.get("max_candidates", 200))
+    # Each round gets one stage further, however little time it has: it would never end otherwise.
+    _run_stages(desk, search, max_stage, 0 if resumed is None else resumed.stage + 1, deadline)
+    result = build_response(desk, search)
+    _log_operation(search, result["summary"], started)
+    return result
 
 
-def _run_stages(desk: Desk, search: ManualSearch, max_stage: int, resumed: bool, deadline: float) -> None:
+def _list_remaining(library: ManualLibrary, positions: Sequence[int], trace: SearchTrace) -> list[int]:
+    """Without what is too long to be searched: that stays as it is. Files that were not indexed are searched whole."""
+    keys = [key for key, reason in trace.unscanned if reason not in ("hard_limit", "indexing")]
+    whole = [path for path, _, _ in trace.left_out]
+    whole += [f"{key[0]}/{key[1]}" for key, reason in trace.unscanned if reason == "indexing"]
+    return account.list_remaining(library, positions, keys, whole)
+
+
+def _log_operation(search: ManualSearch, summary: model.ManualFindSummary, started: float) -> None:
+    """Figures only: neither the query nor anything of the texts."""
+    log(
+        "info",
+        "manual_find",
+        manual=search.manual,
+        scanned=summary["scanned_nodes"],
+        candidates=summary["candidates"],
+        named=len(search.named.intersection(search.found)),
+        unscanned=summary["unscanned_sections_count"],
+        stage=summary["max_stage_applied"],
+        cutoff=search.cutoff,
+        status=summary["integration_status"],
+        ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _run_stages(desk: Desk, search: ManualSearch, max_stage: int, least: int, deadline: float) -> None:
     def run(stage: int, act: Callable[[ManualSearch], None]) -> bool:
         """False if the time is over. A stage that fails gives a warning; the results of the others stay."""
         desk.check()
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline and stage > least:
             _cut_off(search, "time_budget")
             return False
         try:
@@ -91,20 +122,14 @@ def _run_stages(desk: Desk, search: ManualSearch, max_stage: int, resumed: bool,
         if max_stage < 4:
             _cut_off(search, "stage_cap")
         else:
-            run(4, lambda search: _widen(search, resumed))
+            run(4, _widen)
 
 
-def _widen(search: ManualSearch, resumed: bool) -> None:
-    """Search for any word, and in other manuals too, unless the caller said exactly where to search."""
-    search.widened = True
-    if search.manual is not None and not resumed:
-        everywhere = frozenset(search.library.positions(None))
-        search.scope_expanded = everywhere != search.allowed
-        search.allowed, search.corpus = everywhere, search.library.corpus
-        if search.scope_expanded:
-            stages.add_exact(search)
-            stages.add_loose(search)
+def _widen(search: ManualSearch) -> None:
+    """Search for any word, and for the topic in other manuals, unless the caller said exactly where to search."""
     stages.widen(search)
+    if search.manual is not None and not search.resumed:
+        stages.widen_scope(search)
 
 
 def _cut_off(search: ManualSearch, reason: model.CutoffReason) -> None:
@@ -115,139 +140,46 @@ def _cut_off(search: ManualSearch, reason: model.CutoffReason) -> None:
 
 
 def _report_problems(search: ManualSearch) -> None:
-    """Files that are too large to be read, or to be searched to the end, are always reported."""
-    for (manual, path), problem in search.library.problems.items():
-        if search.manual in (None, manual):
-            search.warnings.append(f"{manual}/{path}: {problem}")
-            if problem.startswith(("larger", "too long")):
-                search.unscanned[manual, path, 1] = "hard_limit"
+    """Files that are not indexed yet or too large to be read, and sections that are too long to be searched to the end,
+    are always reported."""
+    for manual, path in search.library.list_pending(search.manual):
+        search.unscanned[manual, path, 1] = "indexing"
+        search.cutoff = "indexing"
+    for (manual, path), note in search.library.notes.items():
+        if search.manual in (None, manual) and note.problem:
+            search.warnings.append(f"{manual}/{path}: {note.problem}")
+            if note.reason == "too_large":
                 search.cutoff = search.cutoff or "hard_limit"
-            if problem.startswith("larger"):
-                position = search.corpus.positions.get((manual, path, 1))
-                if position is not None:
-                    search.allowed -= {position}
+    for position in search.corpus.cut.intersection(search.library.positions(search.manual)):
+        search.unscanned[search.corpus.sections[position].key] = "hard_limit"
+        search.cutoff = search.cutoff or "hard_limit"
     for manual, glossary in search.library.on_disk.glossaries.items():
         if glossary.problem and search.manual in (None, manual):
             search.warnings.append(f"{manual}/{GLOSSARY_FILE} was not read: {glossary.problem}")
 
 
 def _find_variants(search: ManualSearch) -> dict[str, Sequence[QueryTerm]]:
-    query, known = search.query, (search.library.glossary(search.manual)[1], search.library.definitions)
+    query, library = search.query, search.library
+    glossary, defined = library.glossary(search.manual)[1], library.list_definitions(search.manual)
     by_sound = len(query.words) <= _FEW_WORDS
     variants: dict[str, Sequence[QueryTerm]] = {}
     for term in (query.phrase, *query.words, *query.required):
         if term.written not in variants:
-            variants[term.written] = expand_term(term, known, search.corpus, by_sound=by_sound)
+            variants[term.written] = expand_term(term, glossary, search.corpus, defined, by_sound=by_sound)
     return variants
 
 
 def _search_index(desk: Desk, search: ManualSearch) -> None:
     """Add the first hits of the shared index: by words and, if there are vectors, by meaning."""
     conditions = (Condition("manual_id", "is", (search.manual,)),) if search.manual is not None else ()
-    limit = max(_MIN_SEMANTIC, _MAX_SEMANTIC - 2 * len(search.named))
+    limit = max(_MIN_SEMANTIC, _MAX_SEMANTIC - len(search.named))
     # Every section is searched by its words anyway, so this does not wait for the vectors of new sections.
     query = Query(search.query.text[:2000], limit=limit, neighbours=False, wait_for_embedding=False)
-    hits = desk.find(query, SearchFilter((NAME,), None, conditions)).items
-    best = max((hit.score for hit in hits), default=0.0)
-    for hit in hits:
+    hits = desk.find(query, SearchFilter((NAME,), None, conditions))
+    search.pending_vectors = hits.pending_vectors
+    best = max((hit.score for hit in hits.items), default=0.0)
+    for hit in hits.items:
         manual, path, line = model.parse_section_name(parse_address(hit.address)[1])
         position = search.corpus.positions.get((manual, path, line or 1))
         if position is not None and best > 0:
             search.add([position], "semantic", hit.score / best)
-
-
-def _to_response(desk: Desk, search: ManualSearch, max_candidates: int) -> model.ManualFindResult:
-    ranked = search.rank()
-    for position in ranked[max_candidates:]:
-        search.unscanned[search.corpus.sections[position].key] = "candidate_cap"
-        search.cutoff = search.cutoff or "candidate_cap"
-        del search.found[position]
-    judgement = judge.judge_candidates(search)
-    trace = _build_trace(desk, search, ranked[:max_candidates], judgement)
-    result: model.ManualFindResult = {
-        "trace_id": trace.id,
-        "summary": _to_summary(desk, search, judgement),
-        "next_actions": judge.build_next_actions(search, judgement, trace.id),
-    }
-    size_in, size_out = len(search.query.text), sum(len(str(part)) for part in result.values())
-    save_trace(
-        desk,
-        trace,
-        cutoff=int(search.cutoff is not None),
-        candidates=len(search.found),
-        widened=int(search.widened),
-        tokens_in=-(-size_in // 4),
-        tokens_out=-(-size_out // 4),
-    )
-    return result
-
-
-def _to_summary(desk: Desk, search: ManualSearch, judgement: ManualJudgement) -> model.ManualFindSummary:
-    corpus = search.corpus
-    unscanned = (corpus.positions[key] for key in search.unscanned if key in corpus.positions)
-    scanned = search.allowed.difference(unscanned)
-    summary: model.ManualFindSummary = {
-        "scanned_files": len({corpus.sections[position].file for position in scanned}),
-        "scanned_nodes": len(scanned),
-        "candidates": len(search.found),
-        "warnings": search.warnings[:5],
-        "max_stage_applied": search.max_stage_applied,
-        "scope_expanded": search.scope_expanded,
-        "unscanned_sections_count": len(search.unscanned),
-        "integrated_nodes": len(judgement.integrated),
-        "signal_coverage": {str(signal): share for signal, share in judgement.coverage.items()},
-        "file_bias_ratio": judgement.bias,
-        "conflict_count": len(judgement.conflicts),
-        "gap_count": len(judgement.gaps),
-        "sufficiency_score": judgement.sufficiency,
-        "integration_status": judgement.status,
-    }
-    if search.cutoff is not None:
-        summary["cutoff_reason"] = search.cutoff
-    if desk.principal.kind == "owner":  # others must not learn that there is more
-        whole, visible = search.library.corpus.limit_to(search.manual), search.library.positions(search.manual)
-        summary["hidden_by_policy"] = whole.count_searched() - len(visible)
-    return summary
-
-
-def _build_trace(desk: Desk, search: ManualSearch, ranked: Sequence[int], judgement: ManualJudgement) -> SearchTrace:
-    sections = search.corpus.sections
-
-    def to_hit(position: int) -> ManualHit:
-        hit = build_hit(sections[position].key, sections[position].title)
-        signals, score = [*search.signals(position)], round(search.score(position), 2)
-        return {**hit, "signals": signals, "score": score}
-
-    candidates = [to_hit(position) for position in ranked]
-    for hit in candidates:
-        _add_json_pointer(desk, search, hit.get("ref"))
-    conflicts: list[ManualHit] = []
-    for conflict in judgement.conflicts:
-        first = sections[conflict.first]
-        reason = f"{conflict.about}: {conflict.reason} ({first.path}:{first.line})"
-        conflicts.append({**to_hit(conflict.second), "reason": reason})
-    return SearchTrace(
-        new_trace_id(),
-        search.query.text,
-        search.manual,
-        candidates,
-        sorted(search.unscanned.items()),
-        conflicts,
-        [{"title": missing, "reason": why} for missing, why in judgement.gaps],
-        [to_hit(position) for position in judgement.integrated[:50]],
-    )
-
-
-def _add_json_pointer(desk: Desk, search: ManualSearch, ref: model.ManualRef | None) -> None:
-    """A JSON file has no headings, so its hit says where in the file the term is."""
-    if ref is None or not ref["path"].lower().endswith(".json"):
-        return
-    query = search.query
-    try:
-        file = open_source_file(desk.server.locations()["manuals"], ref["manual_id"], ref["path"])
-    except Refusal:  # deleted since it was indexed
-        return
-    names = [query.phrase, *query.required, *search.variants_of(query.phrase), *query.words]
-    pointer = find_pointer("".join(file.lines), names)
-    if pointer is not None:
-        ref["json_path"] = pointer

@@ -1,80 +1,43 @@
-"""manual_hits: the lists behind a trace, page by page.
+"""manual_hits: the lists behind a trace, page by page, with the lines that match."""
 
-A trace is what a search found and what it could not search. It is stored for half an hour, so that any process can
-continue from it; what is read under a trace feeds the thresholds.
-"""
-
-import json
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.desk import Desk, note_down, parse_address
-from tokonoma.core.errors import Missing
-from tokonoma.core.recent import RecentResults
-from tokonoma.modules.manual.hooks import open_source_file
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Refusal
+from tokonoma.modules.manual.account import list_still_left_out
+from tokonoma.modules.manual.evidence import Evidence, SearchedTerms, find_evidence
+from tokonoma.modules.manual.json_text import decode_escapes
 from tokonoma.modules.manual.model import (
     MAX_HITS,
-    CutoffReason,
-    ManualRef,
     SectionKey,
     cite_manuals,
-    parse_section_name,
 )
+from tokonoma.modules.manual.refs import ManualReader
 from tokonoma.modules.manual.stages import Signal
-from tokonoma.modules.manual.sync import load_library
+from tokonoma.modules.manual.traces import FoundSection, ManualHit, SearchTrace, build_hit, load_trace, section_key
 
-_MAX_TRACES = 100
-_TRACE_MS = 30 * 60_000
-_recent = RecentResults()
-_SELECT_TRACE = "select data from manual_trace where id = :id and principal = :principal and at >= :old"
-_INSERT_TRACE = "insert into manual_trace values (:id, :principal, :at, :data)"
-_PRUNE_TRACES = """delete from manual_trace where at < :old or (principal = :principal and at <
-    (select at from manual_trace where principal = :principal order by at desc limit 1 offset :most))"""
-_INSERT_RUN = """insert into manual_run
-values (:id, :at, :cutoff, :candidates, :widened, 0, 0, :tokens_in, :tokens_out)"""
-_UPDATE_RUN = "update manual_run set used = :used, hit = :hit where id = :id"
 # Up to this number of hits, each shows every signal that found it. A longer list shows only the strongest, because an
 # agent pays for every character.
 _FEW = 20
+_NO_EVIDENCE = Evidence(())
 
 HitKind = Literal["candidates", "unscanned", "conflicts", "gaps", "integrated_top"]
 Grouping = Literal["section", "file"]
 
 
-class ManualHit(TypedDict):
-    """One section; or, grouped, one file with its sections: first line, heading, score."""
-
-    ref: NotRequired[ManualRef]
-    title: NotRequired[str]
-    signals: NotRequired[list[str]]
-    score: NotRequired[float]
-    reason: NotRequired[str]
-    sections: NotRequired[list[tuple[int, str, float]]]
+class ReadParams(TypedDict):
+    trace_id: str
 
 
 class ManualHits(TypedDict):
     items: list[ManualHit]
     total: int
-
-
-@dataclass(slots=True)
-class SearchTrace:
-    """The lists that manual_hits pages through. `used` are the sections that were read under this trace."""
-
-    id: str
-    query: str
-    manual: str | None
-    candidates: list[ManualHit]
-    unscanned: list[tuple[SectionKey, CutoffReason]]
-    conflicts: list[ManualHit]
-    gaps: list[ManualHit]
-    integrated_top: list[ManualHit]
-    used: list[SectionKey] = field(default_factory=list[SectionKey])
+    gone: NotRequired[Annotated[int, Field(description="hits of the search that are not there any more")]]
+    read_with: NotRequired[Annotated[ReadParams, Field(description="pass this to manual_read")]]
 
 
 def list_hits(
@@ -84,48 +47,91 @@ def list_hits(
     offset: Annotated[int, Field(ge=0)] = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 50,
     signals: Annotated[list[Signal] | None, Field(description="only hits found by one of these")] = None,
-    by: Annotated[Grouping, Field(description="file: [line, title, score] grouped by file, half as long")] = "section",
+    by: Annotated[Grouping, Field(description="file: grouped by file, half as long")] = "section",
+    evidence: Annotated[bool, Field(description="false: without lines")] = True,
+    context: Annotated[int, Field(ge=0, le=2, description="lines before and after each")] = 0,
 ) -> ManualHits:
-    """List the sections that a manual_find found, best first, without their text; or the sections that it did not
-    search, the contradictions, the gaps. From a score of 0.6 on, a section contains the topic by name."""
-    trace = load_trace(desk, trace_id)
-    unscanned = [build_hit(key, "") | {"reason": reason} for key, reason in trace.unscanned]
-    listed = _visible_hits(desk, unscanned if kind == "unscanned" else getattr(trace, kind))
+    """List the sections that a manual_find found, best first, with the lines that match; or the sections and files that
+    it did not search, with the reason, the contradictions, the gaps. From a score of 0.6 on, a section contains the
+    topic by name."""
+    trace, reader = load_trace(desk, trace_id), ManualReader(desk)
+    saved: Sequence[ManualHit] = getattr(trace, kind)
+    if kind == "unscanned":
+        saved = [build_hit(key, "") | {"reason": reason} for key, reason in trace.unscanned]
+    listed = _locate_hits(reader, saved)
+    gone = len(saved) - len(listed)
+    if kind == "unscanned":
+        listed += _list_left_out(reader, trace)
     if signals:
         wanted = set(signals)
         listed = [item for item in listed if wanted.intersection(item.get("signals", ()))]
     page = listed[offset : offset + limit]
     cite_manuals(desk)
-    if by == "file":
-        return {"items": _group_by_file(page), "total": len(listed)}
+    if evidence and kind != "unscanned":
+        _add_evidence(reader, page, trace.terms, context)
     if len(page) > _FEW:
         for item in page:
             if "signals" in item:
                 item["signals"] = item["signals"][:1]
-    return {"items": page, "total": len(listed)}
+    items = _group_by_file(page) if by == "file" else page
+    answer: ManualHits = {"items": items, "total": len(listed), "read_with": {"trace_id": trace_id}}
+    if gone and kind != "unscanned":
+        answer["gone"] = gone
+    return answer
 
 
-def build_hit(key: SectionKey, title: str) -> ManualHit:
-    # Without `target`: all of them are manuals, and a list of hundreds need not say so hundreds of times.
-    manual, path, line = key
-    return {"title": title, "ref": {"manual_id": manual, "path": path, "start_line": line}}
+def _list_left_out(reader: ManualReader, trace: SearchTrace) -> list[ManualHit]:
+    """The files that could not be searched, by their path below the manuals."""
+    listed: list[ManualHit] = []
+    for each in list_still_left_out(reader.desk, reader.library, trace.left_out):
+        hit: ManualHit = {"title": each.path, "reason": each.reason}
+        listed.append(hit if each.files == 1 else {**hit, "files": each.files})
+    return listed
 
 
-def _section_key(item: ManualHit) -> SectionKey | None:
-    """None for a gap, which is nowhere."""
-    ref = item.get("ref")
-    return (ref["manual_id"], ref["path"], ref.get("start_line", 1)) if ref else None
+def _locate_hits(reader: ManualReader, listed: Sequence[ManualHit]) -> list[ManualHit]:
+    """The hits where they are now: files and policies may have changed since the search. What was not searched has no
+    hash, and is listed if a section is still there."""
+    corpus = reader.library.corpus
+    found: list[ManualHit] = []
+    for each in listed:
+        key = section_key(each)
+        if key is None or "ref" not in each:
+            found.append(each)
+            continue
+        position = corpus.positions.get(key)
+        indexed = corpus.sections[position].hash if position is not None else ""
+        state, section = reader.find_section(key, each["ref"].get("hash", indexed))
+        if section is None:
+            continue
+        known = each["ref"].get("json_path", "") if state == "same" else ""
+        each |= build_hit(section.key, each.get("title", ""), section.hash, section.json_path or known)
+        if state == "changed":
+            each["title"], each["changed"] = section.title, True
+        found.append(each)
+    return found
 
 
-def _visible_hits(desk: Desk, listed: Sequence[ManualHit]) -> list[ManualHit]:
-    """Files and policies may have changed since the search: only what may be seen now is listed."""
-    library = load_library(desk)
+def _add_evidence(reader: ManualReader, page: Iterable[ManualHit], terms: SearchedTerms, context: int) -> None:
+    for each in page:
+        key = section_key(each)
+        if key is None:
+            continue
+        reader.desk.check()
+        shown = _find_evidence(reader, key, terms, context)
+        each["lines"] = [*shown.lines]
+        if shown.more:
+            each["more"] = shown.more
 
-    def is_visible(key: SectionKey) -> bool:
-        position = library.corpus.positions.get(key)
-        return position is not None and position in library.visible.get(key[0], {}).get(key[1], ())
 
-    return [each for each in listed if (key := _section_key(each)) is None or is_visible(key)]
+def _find_evidence(reader: ManualReader, key: SectionKey, terms: SearchedTerms, context: int) -> Evidence:
+    section = reader.library.corpus.sections[reader.library.corpus.positions[key]]
+    try:
+        file = reader.open_file(section.manual, section.path)
+    except Refusal:  # it changed a moment ago
+        return _NO_EVIDENCE
+    lines = file.lines[section.line - 1 : section.own_end]
+    return find_evidence(lines, section.line, terms, context, decode_escapes if file.is_json else str)
 
 
 def _group_by_file(page: Iterable[ManualHit]) -> list[ManualHit]:
@@ -137,82 +143,12 @@ def _group_by_file(page: Iterable[ManualHit]) -> list[ManualHit]:
             items.append(each)
             continue
         ref = each["ref"]
-        line, file = ref.pop("start_line", 1), (ref["manual_id"], ref["path"])
+        file = ref["manual_id"], ref["path"]
         if file not in files:
-            files[file] = {"ref": ref, "sections": []}
+            files[file] = {"ref": {"manual_id": file[0], "path": file[1]}, "sections": []}
             items.append(files[file])
-        files[file].setdefault("sections", []).append((line, each.get("title", ""), each.get("score", 0.0)))
+        place: tuple[int, str] = ref.get("start_line", 1), each.get("title", "")
+        section = *place, each.get("score", 0.0), ref.get("hash", "")
+        shown: FoundSection = (*section, each["lines"], each.get("more", 0)) if "lines" in each else section
+        files[file].setdefault("sections", []).append(shown)
     return items
-
-
-def new_trace_id() -> str:
-    """Short, because agents read it in every result and send it in every call. Only its owner can use it."""
-    return f"tr_{secrets.token_hex(8)}"
-
-
-def save_trace(desk: Desk, trace: SearchTrace, **figures: int) -> None:
-    """Save what manual_hits lists, and the figures for the thresholds: no query and no text. The trace of a caller that
-    may only read stays in this process."""
-    at, principal, data = desk.now(), desk.principal.name, _to_json(trace)
-    if not desk.may_write:
-        _recent.put(principal, trace.id, data, at + _TRACE_MS)
-        return
-
-    def save() -> None:
-        with desk.write_derived() as tx:
-            tx.run(_INSERT_TRACE, id=trace.id, principal=principal, at=at, data=data)
-            tx.run(_PRUNE_TRACES, principal=principal, old=at - _TRACE_MS, most=_MAX_TRACES - 1)
-            tx.run(_INSERT_RUN, id=trace.id, at=at, **figures)
-
-    note_down(save)
-
-
-def load_trace(desk: Desk, trace_id: str) -> SearchTrace:
-    """Missing for a trace that is unknown, too old, or of another caller."""
-    who, at = desk.principal.name, desk.now()
-    kept = _recent.get(who, trace_id, at)
-    row = (kept,) if kept else desk.row(_SELECT_TRACE, id=trace_id, principal=who, old=at - _TRACE_MS)
-    if row is None:
-        problem = f"There is no trace {trace_id!r}; traces expire after 30 minutes. Search again without it."
-        raise Missing(problem, trace_id=trace_id)
-    return _from_json(trace_id, json.loads(row[0]))
-
-
-def record_use(desk: Desk, trace_id: str, key: SectionKey) -> None:
-    """Save that a section was read because of this trace, if the caller may write."""
-    trace = load_trace(desk, trace_id)
-    if key in trace.used or not desk.may_write:
-        return
-    trace.used.append(key)
-    hit = set(map(_section_key, trace.candidates)).intersection(trace.used)
-
-    def save() -> None:
-        with desk.write_derived() as tx:
-            tx.run("update manual_trace set data = :data where id = :id", data=_to_json(trace), id=trace_id)
-            tx.run(_UPDATE_RUN, used=len(trace.used), hit=len(hit), id=trace_id)
-
-    note_down(save)
-
-
-def on_record_used(desk: Desk, address: str, trace_id: str) -> None:
-    """A section was copied, or read by another module, because of a search here."""
-    manual, path, line = parse_section_name(parse_address(address)[1])
-    file = open_source_file(desk.server.locations()["manuals"], manual, path)
-    record_use(desk, trace_id, (manual, path, file.section_at(line or 1).line))
-
-
-def _to_json(trace: SearchTrace) -> str:
-    # Thousands of unscanned sections share a file and a reason, so they are stored in groups.
-    groups: dict[tuple[str, str, CutoffReason], list[int]] = {}
-    for (manual, path, line), reason in trace.unscanned:
-        groups.setdefault((manual, path, reason), []).append(line)
-    data = {each.name: getattr(trace, each.name) for each in fields(trace) if each.name != "id"}
-    data["unscanned"] = [[*group, lines] for group, lines in groups.items()]
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def _from_json(trace_id: str, data: Mapping[str, Any]) -> SearchTrace:
-    unscanned = [((manual, path, line), reason) for manual, path, reason, lines in data["unscanned"] for line in lines]
-    used = [(manual, path, line) for manual, path, line in data["used"]]
-    restored: dict[str, Any] = {**data, "unscanned": unscanned, "used": used}
-    return SearchTrace(trace_id, **restored)

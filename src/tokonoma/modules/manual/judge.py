@@ -1,35 +1,27 @@
 """Stage 3.5: what the candidates say together: contradictions, gaps, bias, whether they are enough, and what is next.
 
-The thresholds of this judgement move a little every day by the results of past searches, and are reset if that made the
-results worse.
+What counts is what was found by name: there are always sections of a similar meaning. The thresholds of this judgement
+move a little every day by the results of past searches, and are reset if that made the results worse.
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tokonoma.core.desk import Desk, note_down
-from tokonoma.modules.manual.corpus import ManualCorpus
+from tokonoma.modules.manual.account import has_relevant
+from tokonoma.modules.manual.conflicts import SectionConflict, find_conflicts
 from tokonoma.modules.manual.model import MAX_HITS, ManualNextAction, Status, Thresholds
 from tokonoma.modules.manual.stages import SIGNALS, ManualSearch, Signal
 
-_NEAR = 60  # characters after a term in which its number is searched
-_NUMBER = re.compile(
-    r"(\d+(?:[.,]\d+)*) ?(日|か月|ヶ月|カ月|月|年|時間|分|秒|円|万円|%|パーセント|人|名|回|件|個|歳|km|m|gb|mb|kb|ms|"
-    r"days?|months?|years?|hours?|minutes?|seconds?|dollars?|usd|yen|percent|times|people)"
-)
-_NEGATIVE = re.compile(
-    r"できません|できない|ません|しない|不可|禁止|対象外|無効|ない(?:。|もの|こと)"
-    r"|\b(?:not|never|cannot|can't|must not|no longer|disabled)\b"
-)
-_POSITIVE = re.compile(
-    r"できます|できる|可能|する(?:。|もの|こと)|対象(?!外)|有効|\b(?:can|may|must|is|are|enabled|always)\b"
-)
 _MAX_CONFLICTS, _MAX_GAPS = 50, 100
 _BIAS_MIN_CANDIDATES = 5  # from which on bias counts
+_READY = 0.7  # the sufficiency of a result that is ready
+_WAIT_MS = 60_000  # that a search is given which waits for files to be indexed
+_MAX_CAP = 1000  # of budget.max_candidates
+_MAX_NARROWED = 3  # manuals that are proposed one by one
 
 DAY_MS = 24 * 3600 * 1000
 WINDOW = 100  # searches
@@ -45,21 +37,11 @@ class PastRun:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionConflict:
-    """Two sections that say different things about the same term."""
-
-    first: int
-    second: int
-    about: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ManualJudgement:
     conflicts: Sequence[SectionConflict]
     gaps: Sequence[tuple[str, str]]
     coverage: Mapping[Signal, float]
-    bias: float  # the share of the file with the most candidates
+    bias: float  # the share of the file with the most candidates that are named
     sufficiency: float
     status: Status
     integrated: Sequence[int]  # the best candidate of each heading of each file
@@ -67,35 +49,44 @@ class ManualJudgement:
 
 def judge_candidates(search: ManualSearch) -> ManualJudgement:
     corpus, found, ranked = search.corpus, search.found, search.rank()
+    named = [position for position in ranked if position in search.named]
     gaps = [*_find_gaps(search), *search.gaps]
-    conflicts = _find_conflicts(search, ranked)
-    bias = _file_bias(search)
     coverage: dict[Signal, float] = {
         signal: round(sum(signal in found[position] for position in ranked) / max(1, len(ranked)), 3)
         for signal in SIGNALS
     }
-    sufficiency = 0.0
-    if ranked:
-        sure = sum(bool(found[position].keys() & {"heading", "normalized", "synonym"}) for position in ranked[:20])
-        sufficiency = 0.4 * min(1.0, len(ranked) / max(1, search.thresholds.low)) + 0.6 * sure / min(20, len(ranked))
-        sufficiency -= 0.1 * min(3, len(gaps)) + (0.15 if conflicts else 0.0)
-        sufficiency -= 0.1 if bias >= search.thresholds.bias and len(ranked) >= _BIAS_MIN_CANDIDATES else 0.0
-        sufficiency = round(min(1.0, max(0.0, sufficiency)), 3)
-    status: Status = "blocked" if not ranked else "ready" if sufficiency >= 0.7 and not conflicts else "needs_followup"
+    sufficiency = _rate(search, named, gaps)
+    is_ready = bool(named) and sufficiency >= _READY and not has_unsearched(search)
+    status: Status = "blocked" if not ranked else "ready" if is_ready else "needs_followup"
     # Sections of one file with the same heading repeat one another.
     integrated: dict[tuple[str, str, str], int] = {}
     for position in ranked:
         integrated.setdefault((*corpus.sections[position].file, corpus.titles[position]), position)
-    best = list(integrated.values())
+    conflicts = find_conflicts(corpus, named, _topic_names(search), search.query.phrase.written)[:_MAX_CONFLICTS]
+    bias, best = _file_bias(search), list(integrated.values())
     return ManualJudgement(conflicts, gaps[:_MAX_GAPS], coverage, bias, sufficiency, status, best)
 
 
+def has_unsearched(search: ManualSearch) -> bool:
+    """Whether something that may be about the topic was not searched. Such a result is never ready."""
+    return search.cutoff is not None or bool(search.unscanned) or has_relevant(search.left_out)
+
+
 def needs_widening(search: ManualSearch) -> bool:
-    """Too few, too many of them in one file, or exceptions that were asked for and not found."""
-    count = len(search.found)
-    is_biased = count >= _BIAS_MIN_CANDIDATES and _file_bias(search) >= search.thresholds.bias
+    """Too few by name, too many of them in one file, or exceptions that were asked for and not found."""
     exceptions_missing = search.query.intent == "exceptions" and not search.exception_count
-    return count < search.thresholds.low or is_biased or exceptions_missing
+    return len(search.named) < search.thresholds.low or _is_biased(search) or exceptions_missing
+
+
+def _rate(search: ManualSearch, named: Sequence[int], gaps: Sequence[tuple[str, str]]) -> float:
+    """0..1: enough sections by name, in a spelling that is sure, from several files, with nothing missing.
+    Contradictions do not count: they are hints (ADR 0044)."""
+    if not named:
+        return 0.0
+    sure = [search.found[position].keys() & {"heading", "normalized", "synonym"} for position in named[:20]]
+    rate = 0.5 * min(1.0, len(named) / search.thresholds.low) + 0.5 * sum(map(bool, sure)) / len(sure)
+    rate -= 0.1 * min(3, len(gaps)) + (0.1 if _is_biased(search) else 0.0)
+    return round(min(1.0, max(0.0, rate)), 3)
 
 
 def build_next_actions(search: ManualSearch, judgement: ManualJudgement, trace_id: str) -> list[ManualNextAction]:
@@ -106,19 +97,21 @@ def build_next_actions(search: ManualSearch, judgement: ManualJudgement, trace_i
         actions.append({"type": type, "intent": intent, "confidence": confidence, "params": params})
 
     scope = {} if manual is None else {"manual_id": manual}
-    if search.unscanned:
-        add("fill_gaps", "manual_find", 0.9, query=query, only_unscanned_from_trace_id=trace_id, **scope)
+    searches = [*_propose_searches(search, trace_id)]
+    for params in searches:
+        add("fill_gaps", "manual_find", 0.9, query=query, **params)
+    if not searches and has_unsearched(search):  # nothing more can be searched
+        add("fill_gaps", "manual_hits", 0.7, trace_id=trace_id, kind="unscanned")
     if judgement.status == "blocked":
         add("insufficient_candidates", "manual_toc" if scope else "manual_list", 0.6, **scope)
         return actions
     if judgement.conflicts:
-        add("resolve_conflicts", "manual_hits", 0.8, trace_id=trace_id, kind="conflicts")
+        add("resolve_conflicts", "manual_hits", 0.4, trace_id=trace_id, kind="conflicts")
     if judgement.gaps:
         add("fill_gaps", "manual_hits", 0.6, trace_id=trace_id, kind="gaps")
-    if judgement.bias >= search.thresholds.bias and len(judgement.integrated) >= _BIAS_MIN_CANDIDATES:
+    if _is_biased(search):
         add("reduce_file_bias", "manual_find", 0.4, query=query)
-    is_complete = judgement.status == "ready" and not search.unscanned
-    intent = "manual_completed" if is_complete else "insufficient_candidates"
+    intent = "manual_completed" if judgement.status == "ready" else "insufficient_candidates"
     # The proposed list ends with the candidates that contain the term by name.
     named = min(MAX_HITS, len(search.named.intersection(search.found)))
     limit = {"limit": named} if named else {}
@@ -126,70 +119,55 @@ def build_next_actions(search: ManualSearch, judgement: ManualJudgement, trace_i
     return actions
 
 
+def _propose_searches(search: ManualSearch, trace_id: str) -> Iterator[Mapping[str, Any]]:
+    """How to search what was not searched: all at once if a larger budget is enough, else the rest alone; and, if there
+    is too much for any budget, manual by manual."""
+    if all(reason == "hard_limit" for reason in search.unscanned.values()):
+        return
+    scope = {} if search.manual is None else {"manual_id": search.manual}
+    left = list(search.unscanned.values()).count("candidate_cap")
+    cut = search.named.difference(search.found)
+    needed = min(_MAX_CAP, len(search.found) + left)
+    if cut and not search.resumed and needed > search.max_candidates:
+        yield {**scope, "budget": {"max_candidates": needed}}
+        return
+    budget = {"max_candidates": _MAX_CAP} if cut else {}
+    if "indexing" in search.unscanned.values():
+        budget["time_ms"] = _WAIT_MS
+    yield {**scope, "only_unscanned_from_trace_id": trace_id, **({"budget": budget} if budget else {})}
+    manuals = Counter(search.corpus.sections[position].manual for position in search.named)
+    if cut and len(manuals) > 1:
+        for manual, count in manuals.most_common(_MAX_NARROWED):
+            yield {"manual_id": manual, "budget": {"max_candidates": min(_MAX_CAP, count)}}
+
+
+def _is_biased(search: ManualSearch) -> bool:
+    return len(search.named) >= _BIAS_MIN_CANDIDATES and _file_bias(search) >= search.thresholds.bias
+
+
 def _file_bias(search: ManualSearch) -> float:
-    counts = Counter(search.corpus.sections[position].file for position in search.found)
-    return round(max(counts.values()) / len(search.found), 3) if counts else 0.0
+    counts = Counter(search.corpus.sections[position].file for position in search.named)
+    return round(max(counts.values()) / len(search.named), 3) if counts else 0.0
 
 
 def _find_gaps(search: ManualSearch) -> list[tuple[str, str]]:
-    """The terms of the query that no candidate contains under any of their names."""
-    positions, corpus = frozenset(search.found), search.corpus
+    """The terms of the query that are nowhere in what the caller asked to search, under any of their names."""
+    corpus = search.library.corpus.limit_to(search.manual)
+    visible = frozenset(search.library.positions(search.manual))
     gaps: list[tuple[str, str]] = []
     for term in (*search.query.words, *search.query.required):
         names = (term, *search.variants_of(term))
-        if not any(positions & found for name in names for found in (corpus.find_exact(name), corpus.find_loose(name))):
-            gaps.append((term.written, "no candidate contains this term or another name of it"))
+        found = (each for name in names for each in (corpus.find_exact(name), corpus.find_loose(name)))
+        if all(visible.isdisjoint(each) for each in found):
+            gaps.append((term.written, "no section contains this term or another name of it"))
     return gaps
 
 
-def _find_conflicts(search: ManualSearch, ranked: Sequence[int]) -> list[SectionConflict]:
-    """The same term, or the same heading, with different numbers of one unit, or once allowed and once not."""
-    conflicts: list[SectionConflict] = []
-    for term in {word.folded: word for word in (search.query.phrase, *search.query.words)}.values():
-        stated: dict[str, tuple[str, int]] = {}
-        for position in ranked:
-            for unit, value in _find_numbers(search.corpus.folded_text(position), term.folded):
-                first = stated.setdefault(unit, (value, position))
-                if first[0] != value and first[1] != position:
-                    reason = f"{first[0]} {unit} there, {value} {unit} here"
-                    conflicts.append(SectionConflict(first[1], position, term.written, reason))
-    conflicts += _find_opposed(search.corpus, ranked)
-    return conflicts[:_MAX_CONFLICTS]
-
-
-def _find_numbers(folded: str, term: str) -> list[tuple[str, str]]:
-    numbers: list[tuple[str, str]] = []
-    at = folded.find(term) if term else -1
-    while at >= 0 and len(numbers) < 20:
-        after = folded[at + len(term) : at + len(term) + _NEAR].partition("。")[0]
-        number = _NUMBER.search(after)
-        if number:
-            numbers.append((number[2].removesuffix("s"), number[1].replace(",", "")))
-        at = folded.find(term, at + len(term))
-    return numbers
-
-
-def _find_opposed(corpus: ManualCorpus, ranked: Sequence[int]) -> list[SectionConflict]:
-    by_title: dict[str, list[int]] = {}
-    for position in ranked:
-        by_title.setdefault(corpus.titles[position], []).append(position)
-    conflicts: list[SectionConflict] = []
-    for title, positions in by_title.items():
-        if len(positions) < 2 or not title or corpus.sections[positions[0]].level == 0:
-            continue
-        polarity = {position: _polarity(corpus.folded_text(position)) for position in positions}
-        positive = next((position for position in positions if polarity[position] > 0), None)
-        negative = next((position for position in positions if polarity[position] < 0), None)
-        if positive is not None and negative is not None:
-            about, reason = corpus.sections[positive].title, "allowed there, refused here, under the same heading"
-            conflicts.append(SectionConflict(positive, negative, about, reason))
-    return conflicts
-
-
-def _polarity(folded: str) -> int:
-    """1: it only allows, -1: it only refuses, 0: both or neither."""
-    negative, positive = bool(_NEGATIVE.search(folded)), bool(_POSITIVE.search(_NEGATIVE.sub("", folded)))
-    return 1 if positive and not negative else -1 if negative and not positive else 0
+def _topic_names(search: ManualSearch) -> list[tuple[str, ...]]:
+    """The names of the topic, each as the words that a sentence about it contains."""
+    phrase, words = search.query.phrase, search.query.words
+    names = [(term.folded,) for term in (phrase, *search.variants_of(phrase)) if term.folded]
+    return [*names, tuple(word.folded for word in words)] if len(words) > 1 else names
 
 
 def adjust_thresholds(before: Thresholds, day: Sequence[PastRun], at: int) -> Thresholds:

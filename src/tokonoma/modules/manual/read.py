@@ -1,39 +1,49 @@
-"""manual_list, manual_ls, manual_toc, manual_read, manual_excepts: what the manuals contain, and parts of their text.
+"""manual_list, manual_ls and manual_read: what the manuals contain, and parts of their text.
 
 Reading starts with a little and never exceeds the limits.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
-from tokonoma.core.errors import Denied, Invalid
+from tokonoma.core.errors import Conflict, Denied, Invalid, Missing, Refusal, find_error_code, limit_refusal
 from tokonoma.core.ids import Opaque
-from tokonoma.files.text import take_lines
-from tokonoma.modules.manual.hits import record_use
-from tokonoma.modules.manual.hooks import SourceFile, open_source_file
+from tokonoma.files import FILE_ERROR_CODES
+from tokonoma.files.backlog import IndexingProgress
 from tokonoma.modules.manual.model import (
     ManualId,
     ManualRef,
     PageCursor,
+    SectionPlace,
     build_ref,
     cite_manuals,
-    paginate,
-    parse_ref,
-    section_address,
+    is_json,
 )
-from tokonoma.modules.manual.sync import GLOSSARY_FILE, SETTINGS_FILE, ManualLibrary, load_library
+from tokonoma.modules.manual.parts import (
+    ManualPart,
+    ManualReadLimits,
+    ReadingRules,
+    ReadScope,
+    TruncatedReason,
+    build_part,
+    choose_scope,
+)
+from tokonoma.modules.manual.reading_log import ShownText, record_shown
+from tokonoma.modules.manual.refs import ManualReader, parse_place
+from tokonoma.modules.manual.sync import GLOSSARY_FILE, SETTINGS_FILE, load_library
+from tokonoma.modules.manual.traces import record_use
 
-_FILES_PER_PAGE, _NODES_PER_PAGE = 200, 300
-_SNIPPET_CHARS = 600
-_MAX_CHARS, _MAX_SECTIONS = 20_000, 20
-_SELECT_FILES = "select manual, path, kind, size, lines, problem from manual_file order by manual, path"
-
-ReadScope = Literal["snippet", "section", "sections", "file"]
-TruncatedReason = Literal["max_chars", "max_sections", "snippet"]
+_FILES_PER_PAGE = 200
+_SELECT_FILES = """select manual, path, kind, size, lines, problem, reason, encoding from manual_file
+order by manual, path"""
+_REF = "from manual_hits: {manual_id, path, start_line, json_path?, hash?}; with end_line exactly these lines"
+_SCOPE = "default: snippet for .md, file for .json, section for json_path"
+_REFS = "instead of ref; together at most max_chars"
 
 
 class Manual(TypedDict):
@@ -48,6 +58,7 @@ class ManualList(TypedDict):
     items: list[Manual]
     total: int
     has_more: bool
+    indexing: NotRequired[IndexingProgress]
 
 
 class ManualFile(TypedDict):
@@ -57,6 +68,8 @@ class ManualFile(TypedDict):
     characters: int
     lines: int
     problem: NotRequired[str]
+    reason: NotRequired[Annotated[str, Field(description="why it is not searched")]]
+    encoding: NotRequired[Annotated[str, Field(description="if it is not UTF-8")]]
 
 
 class ManualFiles(TypedDict):
@@ -64,42 +77,41 @@ class ManualFiles(TypedDict):
     total: int
     has_more: bool
     next_cursor: NotRequired[Opaque]
+    indexing: NotRequired[IndexingProgress]
 
 
-class TocNode(TypedDict):
-    kind: Literal["heading", "json_file"]
-    node_id: str
-    path: str
-    title: str
-    level: int
-    parent_id: str | None
-    line_start: int
-    line_end: int
+class ManualReadError(TypedDict):
+    code: str
+    message: str
+    reason: NotRequired[str]
+    current: NotRequired[ManualRef | None]
 
 
-class TableOfContents(TypedDict):
-    items: list[TocNode]
-    total: int
-    has_more: bool
-    next_cursor: NotRequired[Opaque]
+class ReadItem(TypedDict):
+    """One of several parts: its first and last line and its text, or why it was not read."""
+
+    lines: NotRequired[tuple[int, int]]
+    text: NotRequired[str]
+    hash: NotRequired[Annotated[Opaque, Field(description="if the ref had none")]]
+    next_ref: NotRequired[ManualRef]
+    error: NotRequired[ManualReadError]
 
 
-class ManualReadLimits(TypedDict):
-    max_chars: NotRequired[Annotated[int, Field(ge=1, le=_MAX_CHARS)]]
-    max_sections: NotRequired[Annotated[int, Field(ge=1, le=_MAX_SECTIONS)]]
-    allow_file: NotRequired[bool]
+class ManualReading(TypedDict):
+    """A part; or, of several refs, `items` in their order, and the `rest` that was too much for one answer."""
 
-
-class ManualText(TypedDict):
-    ref: ManualRef
-    title: str
-    scope: ReadScope
-    start_line: int
-    end_line: int
-    text: str
-    truncated: bool
+    ref: NotRequired[ManualRef]
+    title: NotRequired[str]
+    scope: NotRequired[ReadScope]
+    start_line: NotRequired[int]
+    end_line: NotRequired[int]
+    text: NotRequired[str]
+    truncated: NotRequired[bool]
     truncated_reason: NotRequired[TruncatedReason]
     next_start_line: NotRequired[int]
+    next_ref: NotRequired[ManualRef]
+    items: NotRequired[list[ReadItem]]
+    rest: NotRequired[Annotated[int, Field(description="this many refs at the end were not read: too long together")]]
 
 
 def list_manuals(desk: Desk) -> ManualList:
@@ -116,7 +128,10 @@ def list_manuals(desk: Desk) -> ManualList:
         if problems:
             item["problems"] = problems
         items.append(item)
-    return {"items": items, "total": len(items), "has_more": False}
+    listed: ManualList = {"items": items, "total": len(items), "has_more": False}
+    if (indexing := library.count_indexed()) is not None:
+        listed["indexing"] = indexing
+    return listed
 
 
 def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor = None) -> ManualFiles:
@@ -127,131 +142,119 @@ def list_manual_files(desk: Desk, manual_id: ManualId = None, cursor: PageCursor
     rows = [row for row in desk.rows(_SELECT_FILES) if row[:2] in files]
     rest = [row for row in rows if (row[0], row[1]) > after]
     items: list[ManualFile] = []
-    for manual, path, kind, size, lines, problem in rest[:_FILES_PER_PAGE]:
+    for manual, path, kind, size, lines, problem, reason, encoding in rest[:_FILES_PER_PAGE]:
         item: ManualFile = {"manual_id": manual, "path": path, "kind": kind, "characters": size, "lines": lines}
         if problem:
             item["problem"] = problem
+        if reason:
+            item["reason"] = reason
+        if encoding:
+            item["encoding"] = encoding
         items.append(item)
     page: ManualFiles = {"items": items, "total": len(rows), "has_more": len(rest) > _FILES_PER_PAGE}
     if page["has_more"]:
         page["next_cursor"] = desk.seal_cursor("files", *rest[_FILES_PER_PAGE - 1][:2])
+    if (indexing := library.count_indexed(manual_id)) is not None:
+        page["indexing"] = indexing
     return page
-
-
-def list_contents(
-    desk: Desk,
-    manual_id: str,
-    path: Annotated[str | None, Field(description="one file")] = None,
-    cursor: PageCursor = None,
-) -> TableOfContents:
-    """List the headings of a manual with their lines; a JSON file is one node."""
-    library = load_library(desk)
-    positions = library.positions(manual_id, path)
-    shown, fields = paginate(desk, "toc", positions, cursor, _NODES_PER_PAGE)
-    cite_manuals(desk)
-    nodes: list[TocNode] = [
-        {
-            "kind": "json_file" if section.path.lower().endswith(".json") else "heading",
-            "node_id": f"{section.path}#L{section.line}",
-            "path": section.path,
-            "title": section.title,
-            "level": section.level,
-            "parent_id": None if section.parent is None else f"{section.path}#L{section.parent}",
-            "line_start": section.line,
-            "line_end": section.end,
-        }
-        for section in map(library.corpus.sections.__getitem__, shown)
-    ]
-    return {"items": nodes, **fields}
 
 
 def read(
     desk: Desk,
-    ref: Annotated[dict[str, Any], Field(description="from manual_hits: {manual_id, path, start_line}")],
-    scope: Annotated[ReadScope | None, Field(description="default: snippet for .md, file for .json")] = None,
+    ref: Annotated[dict[str, Any] | None, Field(description=_REF)] = None,
+    scope: Annotated[ReadScope | None, Field(description=_SCOPE)] = None,
     limits: Annotated[ManualReadLimits | None, Field(description="default: max_chars 8000, max_sections 20")] = None,
     expand: Annotated[bool, Field(description="false: a section without its subsections")] = True,
     trace_id: Annotated[str | None, Field(description="of the search that led here")] = None,
-) -> ManualText:
-    """Read a part of a manual: a snippet, a section, several sections from there on, or a file."""
-    manual, path, line = parse_ref(ref)
-    library = load_library(desk)
-    visible = [library.corpus.sections[position].line for position in library.positions(manual, path)]
-    whole = open_source_file(desk.server.locations()["manuals"], manual, path)
-    file = _hide_sections(mask_file(desk, library, manual, path, whole), visible)
-    if line is not None and line > max(1, len(file.lines)):
-        raise Invalid(f"{path} has {len(file.lines)} lines; start_line is {line}.", field="ref")
-    is_json = path.lower().endswith(".json")
-    chosen = scope or ("file" if is_json else "snippet")
-    settings = library.on_disk.settings.get(manual)
-    allow_file = bool((limits or {}).get("allow_file")) and settings is not None and settings.allow_file
-    _check_scope(chosen, is_json, allow_file)
+    refs: Annotated[list[dict[str, Any]] | None, Field(max_length=20, description=_REFS)] = None,
+) -> ManualReading:
+    """Read a part of a manual from a line on: a snippet, a section, several sections, a file; or several parts. A text
+    that is cut goes on at next_ref. A ref with a hash is refused (conflict) if its section has changed."""
+    if (ref is None) == (refs is None):
+        raise Invalid("Give either ref or refs.", field="ref")
+    rules = ReadingRules(scope, limits or {}, expand)
     cite_manuals(desk)
-    text = _build_text(file, build_ref(manual, path), line or 1, chosen, limits or {}, expand)
-    if trace_id is not None:
-        record_use(desk, trace_id, (manual, path, file.section_at(line or 1).line))
-    return text
+    if ref is None:
+        return _read_parts(ManualReader(desk), refs or [], rules, trace_id)
+    place = parse_place(ref)
+    reader = ManualReader(desk, (place.manual, place.path))
+    part = _read_part(reader, place, rules)
+    _record_reading(reader, [part], trace_id)
+    return ManualReading(**part)
 
 
-def mask_file(desk: Desk, library: ManualLibrary, manual: str, path: str, file: SourceFile) -> SourceFile:
-    """The file without what this caller may not see."""
-    address, namespace = section_address(manual, path), library.on_disk.namespace_of(manual)
-    return file.mask(lambda text: desk.policy.mask_text(text, address, namespace))
+def _read_part(reader: ManualReader, place: SectionPlace, rules: ReadingRules) -> ManualPart:
+    reader.check_place(place)
+    file = reader.open_file(place.manual, place.path)
+    settings = reader.library.on_disk.settings.get(place.manual)
+    scope = choose_scope(place, rules, settings is not None and settings.allow_file)
+    value = _find_value(reader, place) if scope in ("snippet", "section") else None
+    part = build_part(file, place, build_ref(place.manual, place.path), scope, rules, value)
+    reader.add_hash(part["ref"])
+    if "next_ref" in part:
+        reader.add_hash(part["next_ref"])
+    return part
 
 
-def _hide_sections(file: SourceFile, visible: Collection[int]) -> SourceFile:
-    """The file as this caller may see it: lines of hidden sections become empty, without a trace. `visible` are the
-    first lines of sections."""
-    lines = list(file.lines)
-    for section in file.sections:
-        if section.line not in visible:
-            lines[section.line - 1 : section.own_end] = [""] * (section.own_end - section.line + 1)
-    return SourceFile(
-        "".join(lines), lines, [section for section in file.sections if section.line in visible] or file.sections[:1]
-    )
+def _find_value(reader: ManualReader, place: SectionPlace) -> tuple[int, int] | None:
+    """The lines of what the JSON Pointer of a ref leads to; None if the ref means lines."""
+    if not place.json_path or not is_json(place.path) or place.end_line is not None:
+        return None
+    lines = reader.find_lines(place)
+    if lines is None:
+        problem = f"{place.path} has nothing at json_path {place.json_path!r}. manual_toc lists its parts."
+        raise Missing(problem, path=place.path, json_path=place.json_path)
+    return lines
 
 
-def _check_scope(scope: ReadScope, is_json: bool, allow_file: bool) -> None:
-    if is_json and scope in ("section", "sections"):
-        raise Invalid("A JSON file has no sections. Use scope file or snippet.", reason="scope", field="scope")
-    if not is_json and scope == "file" and not allow_file:
-        raise Denied(
-            "Whole Markdown files are not available by default: read a section. An owner can allow them with"
-            " `allow_file: true` in the manual's manual.yml; limits.allow_file must then be true as well.",
-            field="scope",
-        )
+def _read_parts(
+    reader: ManualReader, refs: Sequence[Mapping[str, Any]], rules: ReadingRules, trace_id: str | None
+) -> ManualReading:
+    """As many parts as fit into max_chars. Only the first is cut; others that do not fit are left for the next call."""
+    left, items, parts = rules.max_chars, list[ReadItem](), list[ManualPart]()
+    rest = 0
+    for number, ref in enumerate(refs):
+        reader.desk.check()
+        try:
+            place = parse_place(ref)
+            part = _read_part(reader, place, replace(rules, limits={**rules.limits, "max_chars": max(1, left)}))
+        except (Invalid, Missing, Denied, Conflict) as error:
+            items.append({"error": _describe_error(error)})
+            continue
+        if left < len(part["text"]) or (parts and part.get("truncated_reason") == "max_chars"):
+            rest = len(refs) - number
+            break
+        left -= len(part["text"])
+        parts.append(part)
+        items.append(_to_item(part, place))
+    _record_reading(reader, parts, trace_id)
+    return {"items": items, "rest": rest} if rest else {"items": items}
 
 
-def _build_text(
-    file: SourceFile, ref: ManualRef, line: int, scope: ReadScope, limits: ManualReadLimits, expand: bool
-) -> ManualText:
-    section = file.section_at(line)
-    first, last = section.line, section.end if expand else section.own_end  # of scope "section"
-    whole: int | None = None  # the last line of all that may follow, if `last` is limited
-    if scope == "file":
-        first, last = line, max(1, len(file.lines))
-    elif scope == "snippet":
-        first, last = line, section.own_end
-    elif scope == "sections":
-        index = file.sections.index(section)
-        last = file.sections[index : index + limits.get("max_sections", _MAX_SECTIONS)][-1].own_end
-        whole = file.sections[-1].own_end
-    reason: TruncatedReason = "snippet" if scope == "snippet" else "max_chars"
-    max_chars = min(limits.get("max_chars", 8000), _SNIPPET_CHARS if scope == "snippet" else _MAX_CHARS)
-    text, end = take_lines(file.lines, first, last, max_chars)
-    result: ManualText = {
-        "ref": {**ref, "start_line": first},
-        "title": section.title,
-        "scope": scope,
-        "start_line": first,
-        "end_line": end,
-        "text": text,
-        "truncated": end < last or len(text) < sum(len(each) for each in file.lines[first - 1 : last]),
-    }
-    if result["truncated"]:
-        result["truncated_reason"] = reason
-    elif whole is not None and last < whole:
-        result["truncated"], result["truncated_reason"] = True, "max_sections"
-    if result["truncated"] and end < max(last, whole or 0):
-        result["next_start_line"] = end + 1
-    return result
+def _record_reading(reader: ManualReader, parts: Sequence[ManualPart], trace_id: str | None) -> None:
+    texts: list[ShownText] = []
+    for part in parts:
+        manual, path = part["ref"]["manual_id"], part["ref"]["path"]
+        file, line = reader.open_file(manual, path), part["start_line"]
+        texts.append(ShownText(manual, path, file, line, part["ref"].get("start_column", 1), part["text"]))
+        if trace_id is not None:
+            record_use(reader.desk, trace_id, (manual, path, file.section_at(line).line))
+    record_shown(reader.desk, texts)
+
+
+def _to_item(part: ManualPart, place: SectionPlace) -> ReadItem:
+    """Without what the caller knows from its ref."""
+    item: ReadItem = {"lines": (part["start_line"], part["end_line"]), "text": part["text"]}
+    if "hash" in part["ref"] and not place.hash:
+        item["hash"] = part["ref"]["hash"]
+    if "next_ref" in part:
+        item["next_ref"] = part["next_ref"]
+    return item
+
+
+def _describe_error(error: Refusal) -> ManualReadError:
+    limit_refusal(error)
+    described: ManualReadError = {"code": str(find_error_code(error, FILE_ERROR_CODES)), "message": error.message}
+    if isinstance(error, Conflict):
+        described["reason"], described["current"] = error.reason, error.details.get("current")
+    return described

@@ -115,6 +115,8 @@ def similarity(kana: str, english: str) -> float:
     nearer to taint than テナント, and プラグイン to plugin than オペレーション."""
     heard = _romanize(kana)
     word = english.casefold()
+    if (kana[0] in "アエオ") != (word[0] in "aeiou") and kana[0] not in "イウヤユヨワハ" and word[0] != "h":
+        return 0.0  # アップロード is not prod
     spellings = {_phonetic_letters(word), _phonetic_letters(_SOFT_G.sub("G", word))}
     return max(1 - min(1.0, _distance(heard, spelled) / max(1, len(spelled))) for spelled in spellings)
 

@@ -48,5 +48,38 @@ TABLES = (
         ),
     ),
     Migration("003_traces", ("delete from manual_trace",)),  # stored in another form; they expire in half an hour
+    Migration(
+        "004_account",
+        (
+            # Why a file is not searched, if it is not; and its encoding, if that is not UTF-8.
+            "alter table manual_file add column reason text not null default ''",
+            "alter table manual_file add column encoding text not null default ''",
+            "delete from manual_stamp",
+        ),
+    ),
+    Migration("005_words", ("delete from manual_stamp",)),  # definitions are read from prose only: all files anew
+    Migration(
+        "006_links",
+        (
+            # The other names of the page, one per line: its front matter's aliases. They are searched like titles.
+            "alter table manual_section add column names text not null default ''",
+            "delete from manual_stamp",
+        ),
+    ),
+    Migration(
+        "007_hashes",
+        (
+            "alter table manual_section add column hash text not null default ''",
+            "alter table manual_section add column body_hash text not null default ''",
+            # What changed sections have become, so that an old ref leads there.
+            """create table manual_past (
+                manual text not null, path text not null, hash text not null, successor text not null,
+                at {big} not null, primary key (manual, path, hash)
+            )""",
+            "delete from manual_trace",  # their hits have no hashes
+            "delete from manual_stamp",  # every file is read anew
+        ),
+    ),
+    Migration("008_json_nodes", ("delete from manual_stamp",)),  # JSON files have sections: every file is read anew
 )
 RECORDS = frozenset({"manual_section"})

@@ -1,32 +1,18 @@
-"""Terms: what a query asks for, what a section refers to, and where a term is in a JSON file. Pure functions."""
+"""Terms: what a query asks for, and what a section refers to. Pure functions."""
 
-import json
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Literal, NamedTuple, cast
-from urllib.parse import unquote
+from typing import Literal, NamedTuple
 
 from tokonoma.core.normalize import HAN, normalize, normalize_loose
-from tokonoma.files.links import find_link_targets
+from tokonoma.files.links import find_links
+from tokonoma.modules.manual.numerals import NUMERALS, parse_number
+from tokonoma.modules.manual.questions import find_topic
 
 Intent = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|『([^』]+)』')
-# Words of asking around the topic.
-_ASKING = re.compile(
-    r"(?:について|に関して|に関する|に関わる|関連の|関連する|にまつわる)"
-    r"(?:の)?(?:情報|記述|箇所|内容|こと|説明|資料)?(?:を|は|の)?(?:すべて|全て|全部|網羅的に|漏れなく|もれなく|詳しく)*"
-    r"|(?:すべて|全て|全部|網羅的に|漏れなく|もれなく)"
-    r"|(?:教えて|取得して|集めて|調べて|探して|説明して|まとめて|列挙して)(?:ください|下さい|ほしい)?"
-    r"|とは(?:何(?:です)?か|なんですか)?|を知りたい|はどこ(?:ですか|にありますか)?"
-    r"|\b(?:please|tell me|find|collect|show|list|give me|explain)\b"
-    r"|\b(?:everything|all(?: information)?|anything)\b(?= (?:about|on|regarding))"
-    r"|\b(?:about|regarding|concerning|information on|what (?:is|are)|how (?:do i|to|does|can i)|where (?:is|are))\b",
-    re.IGNORECASE,
-)
 _PARTICLES = re.compile(
     r"(?:における|によって|による|に対する|に対して|として|の|を|が|は|へ)(?=[^ぁ-ん]|$)"
     r"|(?<=[^ぁ-ん])(?:から|まで|より|など|または|及び|および|並びに|に|で|と|も|や|か)(?=[^ぁ-ん]|$)"
@@ -52,8 +38,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ("procedure", re.compile(r"手順|方法|手続|やり方|設定する|how to|how do|steps?\b|procedure|set ?up|install", re.I)),
     ("definition", re.compile(r"とは|定義|意味|what is|what are|define|definition|meaning", re.I)),
 )
-_REFERENCE = re.compile(r"^\[[^\]\n]{1,100}\]:\s*<?(\S+?)>?(?:\s|$)", re.MULTILINE)
-_NUMBER = "[0-9〇一二三四五六七八九十百]+"
+_NUMBER = f"[0-9{NUMERALS}]+"
 _ARTICLE = re.compile(f"第({_NUMBER})(条|項|章|節|編|号)(?:の({_NUMBER}))?")
 _APPENDIX = re.compile(f"(別表|別紙|付表|付録|様式|附則)(?:第)?({_NUMBER})?")
 _SEE = re.compile(
@@ -61,17 +46,23 @@ _SEE = re.compile(
     r"|\bsee (?:also |the )?(?:section |chapter |[\"“'])([^\"”'.,;\n)]{3,60})",
     re.IGNORECASE,
 )
-_KANJI = {"〇": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_MAX_VISITED = 100_000  # values of a JSON file
+
+
+TermKind = Literal["form", "spelling", "name"]
+"""What another name of a term is: the same word inflected or a number in other signs, which must be whole words of a
+text; the same word with more or less okurigana; or another word."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """`folded` is the normalized spelling, `loose` the loose one; `written` is the original, for results."""
+    """`folded` is the normalized spelling, `loose` the loose one; `written` is the original, for results. `manual`: the
+    only manual in which it is another name."""
 
     written: str
     folded: str
     loose: str
+    kind: TermKind = "name"
+    manual: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +76,16 @@ class ParsedQuery:
     required: tuple[QueryTerm, ...] = ()  # must_include
 
 
-def make_term(written: str) -> QueryTerm:
-    return QueryTerm(written, " ".join(normalize(written).split()), normalize_loose(written))
+def make_term(written: str, kind: TermKind = "name", manual: str | None = None) -> QueryTerm:
+    return QueryTerm(written, " ".join(normalize(written).split()), normalize_loose(written), kind, manual)
 
 
 def parse_query(query: str, intent: Intent | None = None, must_include: Sequence[str] = ()) -> ParsedQuery:
-    """The terms of a query. Quoted parts are kept whole; words of asking are removed."""
+    """The terms of a query: of a question, its topic. Quoted parts are kept whole."""
     quoted = [next(part for part in parts if part) for parts in _QUOTED.findall(query)]
-    rest = _ASKING.sub(" ", _QUOTED.sub(" ", query))
-    phrase = " ".join(quoted) if quoted else " ".join(rest.split()) or query.strip()
-    words = [*quoted, *(word for word in _split_words(rest) if word not in quoted)] or [phrase]
+    topic, whole = find_topic(_QUOTED.sub(" ", query))
+    phrase = " ".join(quoted) if quoted else topic or query.strip()
+    words = [*quoted, *(word for word in _split_words(whole) if word not in quoted)] or [phrase]
     required = _distinct_terms([each for each in must_include if each.strip()])
     return ParsedQuery(query, intent or guess_intent(query), make_term(phrase), _distinct_terms(words), required)
 
@@ -120,9 +111,10 @@ def _distinct_terms(words: Sequence[str]) -> tuple[QueryTerm, ...]:
 
 
 class SectionReference(NamedTuple):
-    """`link`: a path and an anchor, relative to the file of the link. `name`: the words of a heading."""
+    """`link`: a path and an anchor, relative to the file of the link. `wiki`: the name of a page and a heading. `name`:
+    the words of a heading."""
 
-    kind: Literal["link", "name"]
+    kind: Literal["link", "wiki", "name"]
     target: str
     anchor: str = ""
 
@@ -130,12 +122,6 @@ class SectionReference(NamedTuple):
 def find_references(own: str) -> Iterator[SectionReference]:
     """The references of a section's own text, each once, in order."""
     yield from dict.fromkeys(_iter_references(own))
-
-
-def resolve_link(path: str, target: str) -> str:
-    """The path inside the manual to which a link in the file `path` leads; empty if it leads outside."""
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
-    return "" if joined.startswith("..") else joined.lstrip("/")
 
 
 def article_name(text: str) -> str:
@@ -148,10 +134,9 @@ def article_name(text: str) -> str:
 
 
 def _iter_references(own: str) -> Iterator[SectionReference]:
-    for link in chain(find_link_targets(own), (match[1] for match in _REFERENCE.finditer(own))):
-        target, _, anchor = unquote(link).partition("#")
-        if "://" not in target and not target.startswith(("mailto:", "//")):
-            yield SectionReference("link", target.partition("?")[0], anchor)
+    for link in find_links(own):
+        if link.kind != "picture":
+            yield SectionReference(link.kind, link.target, link.anchor)
     folded = normalize(own.partition("\n")[2])  # a heading names its article and does not refer to it
     for pattern in (_ARTICLE, _APPENDIX):
         for match in pattern.finditer(folded):
@@ -162,52 +147,5 @@ def _iter_references(own: str) -> Iterator[SectionReference]:
 
 def _canonical_name(match: re.Match[str]) -> str:
     if match.re is _ARTICLE:
-        return f"第{_parse_number(match[1])}{match[2]}" + (f"の{_parse_number(match[3])}" if match[3] else "")
-    return match[1] + (str(_parse_number(match[2])) if match[2] else "")
-
-
-def _parse_number(digits: str) -> int:
-    if digits.isdigit() and digits.isascii():
-        return int(digits)
-    total, current = 0, 0
-    for digit in digits:
-        if digit in _KANJI:
-            current = current * 10 + _KANJI[digit]
-        else:
-            total += (current or 1) * {"十": 10, "百": 100}.get(digit, 1)
-            current = 0
-    return total + current
-
-
-def find_pointer(text: str, terms: Sequence[QueryTerm]) -> str | None:
-    """The JSON Pointer (RFC 6901) of the first key or value, in the order of the file, that contains one of the terms;
-    None if there is none."""
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    wanted = [term.folded for term in terms if term.folded]
-    stack: list[tuple[str, Any]] = [("", root)]
-    for _ in range(_MAX_VISITED):
-        if not stack:
-            return None
-        pointer, value = stack.pop()
-        if _contains(pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"), wanted):
-            return pointer
-        if isinstance(value, list):
-            value = {str(number): each for number, each in enumerate(cast("list[Any]", value))}
-        if isinstance(value, dict):
-            below = [(f"{pointer}/{_escape_key(key)}", each) for key, each in cast("dict[str, Any]", value).items()]
-            stack += reversed(below)
-        elif isinstance(value, str) and _contains(value, wanted):
-            return pointer
-    return None
-
-
-def _contains(text: str, wanted: Sequence[str]) -> bool:
-    folded = normalize(text)
-    return any(each in folded for each in wanted)
-
-
-def _escape_key(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+        return f"第{parse_number(match[1])}{match[2]}" + (f"の{parse_number(match[3])}" if match[3] else "")
+    return match[1] + (str(parse_number(match[2])) if match[2] else "")

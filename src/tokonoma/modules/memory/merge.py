@@ -14,12 +14,14 @@ from typing import Any, Generic, Literal, NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from tokonoma.core.call import Principal
+from tokonoma.core.clock import normalize_date
 from tokonoma.core.desk import CLASSIFICATIONS
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
 from tokonoma.core.screen_import import ScreenedImport
-from tokonoma.modules.memory.model import LATEST, Memo, RelationRow, encode_metadata
+from tokonoma.modules.memory.model import DATES, LATEST, Memo, RelationRow, encode_metadata
 from tokonoma.modules.memory.save import check_content
+from tokonoma.modules.memory.supersede import MAX_SUPERSEDED
 
 Outcome = Literal["saved", "changed", "unchanged", "kept", "skipped"]
 T = TypeVar("T", Memo, RelationRow)
@@ -27,7 +29,7 @@ T = TypeVar("T", Memo, RelationRow)
 # Of the fields that have another name outside.
 FIELD_NAMES = {"memo_id": "id", "boundary": "classification", "version": "revision"}
 DIGEST_KEY = "imported_digest"
-_MARKS = frozenset({"imported_from", "imported_id", DIGEST_KEY})
+IMPORT_MARKS = frozenset({"imported_from", "imported_id", DIGEST_KEY})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LENGTHS = {"title": 500, "thread": 200, "namespace": 500}
 
@@ -48,6 +50,11 @@ class PortableMemo(TypedDict):
     version: int | None  # None: it comes from a program that does not count versions
     boundary: str
     author: NotRequired[str]  # empty: nobody knows
+    # Days or times as texts; missing, None or empty: not said.
+    date: NotRequired[str | None]
+    valid_from: NotRequired[str | None]
+    valid_until: NotRequired[str | None]
+    supersedes: NotRequired[list[str] | None]
 
 
 class PortableRelation(TypedDict):
@@ -78,7 +85,7 @@ class MergeOutcome(Generic[T]):
 
 def merge_memo(given: PortableMemo, stored: Memo | None, who: Principal, at: int) -> MergeOutcome[Memo]:
     try:
-        new = _build_memo(given, who, at)
+        new = build_memo(given, who, at)
     except Invalid as error:
         return MergeOutcome("skipped", error.message)
     if stored is None:
@@ -168,25 +175,34 @@ def _merge_foreign(new: Memo, stored: Memo, at: int) -> MergeOutcome[Memo]:
 
 def _compute_digest(memo: Memo) -> str:
     """Over everything that a person or an agent may have changed."""
-    own = {key: value for key, value in memo.metadata.items() if key not in _MARKS}
-    text = _to_json([memo.title, memo.content, own, memo.thread, memo.expires_at])
+    own = {key: value for key, value in memo.metadata.items() if key not in IMPORT_MARKS}
+    # What came with a later version of this program counts where it is said: digests of before stay as they are.
+    text = _to_json([memo.title, memo.content, own, memo.thread, memo.expires_at, *_list_later(memo)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _to_comparable(memo: Memo) -> str:
     # As JSON: for Python 1, 1.0 and true are equal.
     texts = [memo.title, memo.content, memo.metadata, memo.thread]
-    return _to_json([*texts, memo.expires_at, memo.deleted_at, memo.classification])
+    return _to_json([*texts, memo.expires_at, memo.deleted_at, memo.classification, *_list_later(memo)])
+
+
+def _list_later(memo: Memo) -> list[Any]:
+    said = {name: getattr(memo, name) for name in (*DATES, "supersedes")}
+    return [[name, value] for name, value in said.items() if value]
 
 
 def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _build_memo(given: PortableMemo, who: Principal, at: int) -> Memo:
+def build_memo(given: PortableMemo, who: Principal, at: int) -> Memo:
     """The memo as it would be stored; Invalid says what is wrong with it."""
     _check_memo(given)
-    memo = Memo(**_read_fields(given, who, at))
+    dates = {name: normalize_date(text) if (text := given.get(name)) else "" for name in DATES}
+    replaced = tuple(dict.fromkeys(given.get("supersedes") or ()))
+    values: dict[str, Any] = {**_read_fields(given, who, at), **dates, "supersedes": replaced}
+    memo = Memo(**values)
     if given["version"] is None:
         memo = replace(memo, metadata={**memo.metadata, DIGEST_KEY: _compute_digest(memo)})
     encode_metadata(memo.metadata)
@@ -218,9 +234,21 @@ def _check_memo(given: PortableMemo) -> None:
         raise Invalid(f"boundary must be one of {', '.join(CLASSIFICATIONS)}.")
     if given["version"] is not None and not 1 <= given["version"] < 2**53:
         raise Invalid("version must be 1 or greater.")
+    for name in DATES:
+        _check_date(name, fields.get(name))
+    replaced = given.get("supersedes") or []
+    if len(replaced) > MAX_SUPERSEDED or not all(map(_UUID.fullmatch, replaced)):
+        raise Invalid(f"supersedes must be a list of up to {MAX_SUPERSEDED} memo ids.")
     for name in ("created_at", "updated_at", "expires_at", "deleted_at"):
         if fields[name] is not None and not 0 <= fields[name] <= LATEST:
             raise Invalid(f"{name} is before 1970 or after 9999.")
+
+
+def _check_date(name: str, text: str | None) -> None:
+    try:
+        normalize_date(text or "1970-01-01")
+    except ValueError:
+        raise Invalid(f"{name} must be a day like 2027-01-31, or a time.") from None
 
 
 def _check_relation(given: PortableRelation) -> None:

@@ -1,4 +1,4 @@
-"""Memos and relations as rows and as responses; their metadata, and what a filter over metadata means."""
+"""Memos and relations as rows and as responses, and their metadata."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,23 +8,19 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import format_time
+from tokonoma.core.clock import format_time, parse_end, parse_time
 from tokonoma.core.desk import Classification, Desk, Document, Record, Row, format_address
 from tokonoma.core.errors import Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace
-from tokonoma.core.query import Condition, Operator, Scalar
+from tokonoma.core.query import Scalar
 from tokonoma.modules.memory.tables import COLUMNS, RELATION_COLUMNS
 
 MODULE_NAME = "memory"
+DATES = ("date", "valid_from", "valid_until")
 LATEST = 253402300799999  # the year 9999
 MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 8
-_MAX_CONDITIONS = 32
-_MAX_CHOICES = 1000
-_OPERATORS: dict[str, Operator] = {
-    "contains": "contains", "prefix": "prefix", "in": "in", "exists": "exists", "gte": "between", "lte": "between",
-}  # fmt: skip
 
 Metadata = dict[str, Any]
 Namespace = Annotated[
@@ -50,6 +46,16 @@ class Memo:
     expires_at: int | None
     deleted_at: int | None
     revision: int
+    # How this version came about. Empty: it is older than the history of memos.
+    version_at: int = 0
+    author: str = ""
+    change: str = ""
+    detail: str = ""  # ids of merged memos, or the version that was restored
+    # Days or times as `normalize_date` writes them; empty: not said.
+    date: str = ""  # when it happened
+    valid_from: str = ""
+    valid_until: str = ""
+    supersedes: tuple[str, ...] = ()  # the memos that it replaces
 
     @property
     def address(self) -> str:
@@ -82,12 +88,19 @@ class MemoSummary(TypedDict):
     updated_at: Opaque
     expires_at: NotRequired[Opaque]
     deleted_at: NotRequired[Opaque]
+    merged_into: NotRequired[Opaque]
+    date: NotRequired[Opaque]
+    valid_from: NotRequired[Opaque]
+    valid_until: NotRequired[Opaque]
+    supersedes: NotRequired[list[Opaque]]
+    superseded_by: NotRequired[Opaque]
     version: int
 
 
 def to_memo(row: Row) -> Memo:
-    memo_id, namespace, classification, title, content, metadata, *rest = row
-    return Memo(memo_id, namespace, classification, title, content, json.loads(metadata), *rest)
+    memo_id, namespace, classification, title, content, metadata, *rest, supersedes = row
+    replaced = tuple(supersedes.split())
+    return Memo(memo_id, namespace, classification, title, content, json.loads(metadata), *rest, supersedes=replaced)
 
 
 def to_row(record: Memo | RelationRow, place: str = "metadata") -> dict[str, Any]:
@@ -97,6 +110,7 @@ def to_row(record: Memo | RelationRow, place: str = "metadata") -> dict[str, Any
     row: dict[str, Any] = dict(zip(columns.split(", "), values, strict=True))
     if isinstance(record, Memo):
         row["metadata"] = encode_metadata(record.metadata, place)
+        row["supersedes"] = " ".join(record.supersedes)
     return row
 
 
@@ -110,13 +124,20 @@ def to_summary(memo: Memo, desk: Desk) -> MemoSummary:
         "updated_at": format_time(memo.updated_at),
         "version": memo.revision,
     }
-    for name in ("title", "thread"):
+    for name in ("title", "thread", *DATES):
         if text := getattr(memo, name):
             summary[name] = text
     for name in ("expires_at", "deleted_at"):
         if (at := getattr(memo, name)) is not None:
             summary[name] = format_time(at)
+    if merged_into := get_merged_into(memo):
+        summary["merged_into"] = merged_into
     return summary
+
+
+def get_merged_into(memo: Memo) -> str:
+    """The id of the memo that stands for this one since both were merged."""
+    return memo.detail if memo.deleted_at is not None and memo.change == "merged" else ""
 
 
 def to_document(memo: Memo) -> Document:
@@ -127,10 +148,14 @@ def to_document(memo: Memo) -> Document:
         memo.content,
         memo.title,
         memo.classification,
-        build_facts(memo.metadata),
+        build_facts(memo.metadata, memo.date),
         memo.thread,
         memo.created_at,
         memo.expires_at,
+        changed_at=memo.updated_at,
+        valid_from=parse_time(memo.valid_from) if memo.valid_from else None,
+        valid_until=parse_end(memo.valid_until) if memo.valid_until else None,
+        supersedes=[format_address(MODULE_NAME, each) for each in memo.supersedes],
     )
 
 
@@ -164,76 +189,16 @@ def encode_metadata(metadata: Metadata, place: str = "metadata") -> str:
     return text
 
 
-def build_facts(metadata: Mapping[str, Any]) -> list[tuple[str, Scalar]]:
+def build_facts(metadata: Mapping[str, Any], date: str = "") -> list[tuple[str, Scalar]]:
     """What a memo can be filtered by: nested keys joined by dots, each element of a list on its own. All of it and at
-    full length: the index cuts what it stores when what must be hidden has been found."""
-    return list(_iterate_leaves("", metadata))
+    full length: the index cuts what it stores when what must be hidden has been found. The memo's own date
+    goes before one in its metadata."""
+    return list(_iterate_leaves("", {**metadata, "date": date} if date else metadata))
 
 
-def build_conditions(wanted: Mapping[str, Any]) -> tuple[Condition, ...]:
-    """A `metadata_filter` as conditions: a plain value is exact, an object holds one operator or nested keys."""
-    found = tuple(_parse_conditions("", wanted))
-    if len(found) > _MAX_CONDITIONS:
-        raise Invalid(f"metadata_filter has more than {_MAX_CONDITIONS} conditions.", limit=_MAX_CONDITIONS)
-    return found
-
-
-def _parse_conditions(prefix: str, wanted: Mapping[str, Any]) -> Iterator[Condition]:
-    for key, value in wanted.items():
-        path = f"{prefix}{key}"
-        if not isinstance(value, dict):
-            yield Condition(path, "is", (_parse_scalar(path, value),))
-        elif not value:
-            raise _build_filter_error(path, "is empty")
-        elif _OPERATORS.keys() & value.keys():
-            yield from _parse_operators(path, cast("dict[str, Any]", value))
-        else:
-            yield from _parse_conditions(f"{path}.", cast("dict[str, Any]", value))
-
-
-def _parse_operators(path: str, asked: dict[str, Any]) -> Iterator[Condition]:
-    unknown = asked.keys() - _OPERATORS.keys()
-    if unknown:
-        raise _build_filter_error(path, f"has the unknown operator {min(unknown)!r}")
-    if asked.keys() & {"gte", "lte"}:
-        ends = [None if asked.get(end) is None else _parse_scalar(path, asked[end]) for end in ("gte", "lte")]
-        if {type(end) for end in ends if end is not None} == {str, float}:
-            raise _build_filter_error(path, "has ends of different types")
-        yield Condition(path, "between", tuple(ends))
-    for word in asked.keys() - {"gte", "lte"}:
-        yield Condition(path, _OPERATORS[word], _parse_values(path, word, asked[word]))
-
-
-def _parse_values(path: str, word: str, value: Any) -> tuple[Scalar, ...]:
-    if word == "exists":
-        if not isinstance(value, bool):
-            raise _build_filter_error(path, "needs true or false for `exists`")
-        return (value,)
-    if word == "in":
-        if not isinstance(value, list) or not value or len(cast("list[Any]", value)) > _MAX_CHOICES:
-            raise _build_filter_error(path, f"needs a list of 1 to {_MAX_CHOICES} values for `in`")
-        return tuple(_parse_scalar(path, each) for each in cast("list[Any]", value))
-    if word == "prefix" and not isinstance(value, str):
-        raise _build_filter_error(path, "needs text for `prefix`")
-    return (_parse_scalar(path, value),)
-
-
-def _parse_scalar(path: str, value: Any) -> Scalar:
-    scalar = _to_scalar(value)
-    if scalar is None:
-        raise _build_filter_error(path, "must be compared with a text, a number, true or false")
-    return scalar
-
-
-def _to_scalar(value: Any) -> Scalar | None:
-    """None for what is not compared."""
-    if isinstance(value, str):
-        return value
-    return value if isinstance(value, bool) else float(value) if isinstance(value, int | float) else None
-
-
-def _build_filter_error(path: str, what: str) -> Invalid:
-    return Invalid(f"metadata_filter: {path!r} {what}.", field=f"metadata_filter.{path}", operators=sorted(_OPERATORS))
+def to_scalar(value: Any) -> Scalar | None:
+    """None for what is not compared. An integer stays one: beyond 2^53 a float would be another number."""
+    return value if isinstance(value, str | bool | int | float) else None
 
 
 def _iterate_leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:
@@ -243,7 +208,7 @@ def _iterate_leaves(prefix: str, node: Any) -> Iterator[tuple[str, Scalar]]:
     elif isinstance(node, list):
         for value in cast("list[Any]", node):
             yield from _iterate_leaves(prefix, value)
-    elif (scalar := _to_scalar(node)) is not None:
+    elif (scalar := to_scalar(node)) is not None:
         yield prefix, scalar
 
 

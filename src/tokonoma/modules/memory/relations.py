@@ -1,7 +1,6 @@
-"""memory.relation.save, .delete, .list and .graph: tagged, weighted links between memos of one namespace."""
+"""memory.relation.save, .delete and .list: tagged, weighted links between memos of one namespace."""
 
-import json
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -14,7 +13,7 @@ from tokonoma.core.ids import Opaque
 from tokonoma.core.namespaces import format_namespace, is_inside, resolve_namespace
 from tokonoma.modules.memory.model import MODULE_NAME, Namespace, RelationRow, Version
 from tokonoma.modules.memory.read import PageCursor, require_memo
-from tokonoma.modules.memory.tables import ALIVE, INSIDE, RELATION_COLUMNS, bind_ids, bind_namespace
+from tokonoma.modules.memory.tables import ALIVE, INSIDE, RELATION_COLUMNS, bind_ids, bind_namespace, bind_range
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, description="kind of relation, such as causes")]
 Weight = Annotated[
@@ -23,37 +22,25 @@ Weight = Annotated[
 Reason = Annotated[str | None, Field(max_length=10_000)]
 
 _LISTED = 200  # characters of content
+_CURSOR = ("last_space", "last_source", "last_target", "last_tag")
 _KEY = "space = :space and source = :source and target = :target and tag = :tag and {visible}"
-_BOTH_ALIVE = f"""source in (select id from memo m where {ALIVE} and {{visible:m}})
-    and target in (select id from memo m where {ALIVE} and {{visible:m}})"""  # noqa: S608 - our own text
+# A value and not `exists`: PostgreSQL would make a join of that, and begin it with all memos where it lacks statistics.
+_IS_SHOWN = f"(select 1 from memo m where m.id = r.{{end}} and {ALIVE} and {{{{visible:m}}}}) is not null"  # noqa: S608
+SOURCE_IS_SHOWN, TARGET_IS_SHOWN = (_IS_SHOWN.format(end=end) for end in ("source", "target"))
+_ORDER = ", ".join(f"{column} {{by_code_point}}" for column in ("space", "source", "target", "tag"))
+# Only what is asked for is in the statement: so each database chooses the index that fits.
+_LIST_CONDITIONS = {
+    "first": f"space {{by_code_point}} >= :first and space {{by_code_point}} < :beyond and {INSIDE}",
+    "source": "source = :source",
+    "target": "target = :target",
+    "tag": "tag = :tag",
+    "last_tag": f"({_ORDER}) > (:last_space, :last_source, :last_target, :last_tag)",
+}
 # A relation that was made at the same moment by another call counts as the version before.
 _SAVE = f"""insert into memo_relation ({RELATION_COLUMNS})
 values (:space, :source, :target, :tag, :label, :weight, :reason, :at, :at, 1)
 on conflict (space, source, target, tag) do update set label = excluded.label, weight = excluded.weight,
     reason = excluded.reason, updated_at = excluded.updated_at, revision = memo_relation.revision + 1"""  # noqa: S608
-# Each step lengthens a path by one edge whose far end is not yet on it. Paths are JSON text on both databases.
-_WALK = f"""
-with recursive edge as (
-    select {RELATION_COLUMNS} from memo_relation r
-    where {{visible:r}} and {INSIDE} and (:tag = '' or tag = :tag) and {_BOTH_ALIVE}
-),
-arc as (
-    select *, source as near, target as far, 'forward' as walked from edge where :forward = 1
-    union all
-    select *, target as near, source as far, 'backward' as walked from edge where :backward = 1
-),
-walk ({RELATION_COLUMNS}, walked, depth, far, trail) as (
-    select {RELATION_COLUMNS}, walked, 1, far, '["' || near || '","' || far || '"]'
-    from arc where near = :start and far <> :start
-    union all
-    select {", ".join(f"a.{name}" for name in RELATION_COLUMNS.split(", "))}, a.walked,
-        w.depth + 1, a.far, substr(w.trail, 1, length(w.trail) - 1) || ',"' || a.far || '"]'
-    from walk w join arc a on a.near = w.far
-    where w.depth < :deepest and w.trail not like '%"' || a.far || '"%'
-)
-select * from (select * from walk limit :steps) walked
-order by depth, weight desc, source, target, tag, trail limit :most
-"""  # noqa: S608 - our own text
 
 
 class MemoRelation(TypedDict):
@@ -85,18 +72,6 @@ class RelationList(TypedDict):
     nodes: list[RelatedMemo]
     has_more: bool
     next_cursor: NotRequired[Opaque]
-
-
-class RelationPathEdge(MemoRelation):
-    depth: int
-    direction: Literal["forward", "backward"]
-    path: list[str]
-
-
-class RelationGraph(TypedDict):
-    edges: list[RelationPathEdge]
-    nodes: list[RelatedMemo]
-    has_more: bool
 
 
 def save_relation(
@@ -136,7 +111,7 @@ def save_relation(
             tx.run(_SAVE, **key, label=label, weight=weight, reason=reason, at=desk.now())
         saved = find_relation(tx, key)
     assert saved is not None
-    return _to_relation(saved, desk)
+    return to_relation(saved, desk)
 
 
 def delete_relation(
@@ -153,7 +128,7 @@ def delete_relation(
         if relation is None:
             raise Missing("Relation not found.", sourceMemoId=sourceMemoId, targetMemoId=targetMemoId, tag=tag)
         tx.run(f"delete from memo_relation where {_KEY}", **key)  # noqa: S608 - our own text
-    return {"deleted": True, "relation": _to_relation(relation, desk)}
+    return {"deleted": True, "relation": to_relation(relation, desk)}
 
 
 def list_relations(
@@ -166,68 +141,30 @@ def list_relations(
     cursor: PageCursor = None,
 ) -> RelationList:
     """List the relations of a namespace and those below it as edges, with the memos they connect as nodes."""
-    last = desk.open_cursor("relations", cursor) if cursor else [""] * 4
+    inside = resolve_namespace(namespace, desk.principal)
+    asked: dict[str, Any] = {"source": sourceMemoId, "target": targetMemoId, "tag": tag}
+    asked = {name: value for name, value in asked.items() if value}
+    if inside != "/":
+        asked |= {**bind_range(inside), **bind_namespace(inside)}
+    if cursor:
+        asked |= zip(_CURSOR, desk.open_cursor("relations", cursor), strict=True)
+    conditions = [condition for name, condition in _LIST_CONDITIONS.items() if name in asked]
+    where = " and ".join(["{visible:r}", SOURCE_IS_SHOWN, TARGET_IS_SHOWN, *conditions])
     rows = desk.rows(
-        f"""select {RELATION_COLUMNS} from memo_relation r where {{visible:r}} and {_BOTH_ALIVE} and {INSIDE}
-            and (:source = '' or source = :source) and (:target = '' or target = :target) and (:tag = '' or tag = :tag)
-            and (space, source, target, tag) > (:last_space, :last_source, :last_target, :last_tag)
-        order by space, source, target, tag limit :most""",  # noqa: S608 - the columns are our own
-        source=sourceMemoId or "",
-        target=targetMemoId or "",
-        tag=tag or "",
+        f"select {RELATION_COLUMNS} from memo_relation r where {where} order by {_ORDER} limit :most",  # noqa: S608
         now=desk.now(),
         most=limit + 1,
-        **dict(zip(("last_space", "last_source", "last_target", "last_tag"), last, strict=True)),
-        **bind_namespace(resolve_namespace(namespace, desk.principal)),
+        **asked,
     )
     relations = [RelationRow(*row) for row in rows[:limit]]
     page: RelationList = {
-        "edges": [_to_relation(each, desk) for each in relations],
-        "nodes": _fetch_related_memos(desk, {end for each in relations for end in (each.source, each.target)}),
+        "edges": [to_relation(each, desk) for each in relations],
+        "nodes": fetch_related_memos(desk, {end for each in relations for end in (each.source, each.target)}),
         "has_more": len(rows) > limit,
     }
     if len(rows) > limit:
         page["next_cursor"] = desk.seal_cursor("relations", *rows[limit - 1][:4])
     return page
-
-
-def walk_relations(
-    desk: Desk,
-    startMemoId: str,
-    namespace: Namespace = None,
-    direction: Literal["forward", "backward", "both"] = "forward",
-    maxDepth: Annotated[int, Field(ge=1, le=10)] = 3,
-    tag: Annotated[str | None, Field(max_length=64)] = None,
-    limit: Annotated[int, Field(ge=1, le=1000)] = 200,
-) -> RelationGraph:
-    """Follow relations from a memo, nearest first. `path` lists the memo ids from the start; `direction` is how each
-    edge was followed. No path visits a memo twice."""
-    inside = resolve_namespace(namespace, desk.principal)
-    require_memo(desk, desk, startMemoId, namespace or ".")
-    rows = desk.rows(
-        _WALK,
-        start=startMemoId,
-        now=desk.now(),
-        tag=tag or "",
-        forward=int(direction in ("forward", "both")),
-        backward=int(direction in ("backward", "both")),
-        deepest=maxDepth,
-        most=limit + 1,
-        # Cut loops leave a tree, but a dense graph has very many paths: the walk itself is bounded.
-        steps=50 * (limit + 1),
-        **bind_namespace(inside),
-    )
-    edges: list[RelationPathEdge] = [
-        {
-            **_to_relation(RelationRow(*row), desk),
-            "depth": depth,
-            "direction": walked,
-            "path": json.loads(trail),
-        }
-        for *row, walked, depth, _, trail in rows[:limit]
-    ]
-    ends = {startMemoId} | {end for edge in edges for end in (edge["sourceMemoId"], edge["targetMemoId"])}
-    return {"edges": edges, "nodes": _fetch_related_memos(desk, ends), "has_more": len(rows) > limit}
 
 
 def find_relation(rows: Rows, key: dict[str, str], *, lock: bool = False) -> RelationRow | None:
@@ -241,7 +178,7 @@ def _build_key(who: Principal, namespace: str | None, source: str, target: str, 
     return {"space": resolve_namespace(namespace, who), "source": source, "target": target, "tag": tag}
 
 
-def _to_relation(relation: RelationRow, desk: Desk) -> MemoRelation:
+def to_relation(relation: RelationRow, desk: Desk) -> MemoRelation:
     response: MemoRelation = {
         "namespace": format_namespace(relation.namespace, desk.principal),
         "sourceMemoId": relation.source,
@@ -258,7 +195,7 @@ def _to_relation(relation: RelationRow, desk: Desk) -> MemoRelation:
     return response
 
 
-def _fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
+def fetch_related_memos(desk: Desk, ids: set[str]) -> list[RelatedMemo]:
     """The memos at the ends of edges, in order of id, with the start of their content."""
     if not ids:
         return []

@@ -1,30 +1,31 @@
-"""memory.save, memory.delete and memory.restore; and memory.purge for the owner's `tokonoma purge`."""
+"""memory.save: new memos, and changes of memos."""
 
 import difflib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import parse_time
-from tokonoma.core.desk import Desk, Tx, format_address, parse_address
+from tokonoma.core.clock import normalize_date, parse_end, parse_time
+from tokonoma.core.desk import Desk, Tx
 from tokonoma.core.errors import Conflict, Invalid
-from tokonoma.core.ids import uuid7
+from tokonoma.core.ids import Opaque, uuid7
 from tokonoma.core.namespaces import resolve_namespace
 from tokonoma.modules.memory import model
+from tokonoma.modules.memory.marks import describe_memos
 from tokonoma.modules.memory.model import Memo, MemoSummary, Namespace, Version
 from tokonoma.modules.memory.read import fetch_memos, require_memo
-from tokonoma.modules.memory.tables import PUT_MEMO
+from tokonoma.modules.memory.similar import MAX_COMPARED_SAVES, SimilarMemo, find_similar
+from tokonoma.modules.memory.supersede import MAX_SUPERSEDED, check_superseded
+from tokonoma.modules.memory.versions import write_version
 
 MAX_CONTENT_BYTES = 1024 * 1024
 MAX_MEMOS = 1000
 _DIFF_LINES = 12
-_DAY = 86_400_000
-_PURGE_PAGE = 500  # memos in one transaction: other writers wait no longer than that takes
-_PURGEABLE = "(deleted_at <= :before or (expires_at is not null and expires_at <= :before)) and {visible}"
 
 Content = Annotated[str, Field(description="what to remember, up to 1 MiB")]
 Title = Annotated[str | None, Field(max_length=500)]
@@ -33,7 +34,17 @@ Thread = Annotated[
 ]
 Mode = Annotated[Literal["merge", "replace"], Field(description="merge: null deletes a key")]
 Seconds = Annotated[int | None, Field(ge=1, le=10**10, description="expires after this many seconds")]
-Until = Annotated[str | None, Field(description="expires at this time (RFC 3339)")]
+Date = Annotated[str | None, Field(max_length=40, description='when it happened: day or time; "never" removes it')]
+ValidFrom = Annotated[str | None, Field(max_length=40, description='day or time from which it holds; "never": none')]
+ValidUntil = Annotated[
+    str | None, Field(max_length=40, description='last day or time at which it holds; "never": none')
+]
+MemoId = Annotated[str, Field(max_length=100)]
+Superseded = Annotated[
+    MemoId | Annotated[list[MemoId], Field(max_length=MAX_SUPERSEDED)] | None,
+    Field(description="memo_id of outdated memos that this one replaces, in its namespace; added; [] removes all"),
+]
+Until = Annotated[str | None, Field(description='expires at this time (RFC 3339); "never" removes the expiry')]
 
 
 class NewMemo(TypedDict, total=False):
@@ -47,6 +58,14 @@ class NewMemo(TypedDict, total=False):
     thread: Thread
     ttl_seconds: Seconds
     expires_at: Until
+    date: Date
+    valid_from: ValidFrom
+    valid_until: ValidUntil
+    supersedes: Superseded
+
+
+class SavedMemo(MemoSummary):
+    similar: NotRequired[list[SimilarMemo]]
 
 
 class SavedMemos(TypedDict, total=False):
@@ -58,14 +77,14 @@ class SavedMemos(TypedDict, total=False):
     created_at: str
     updated_at: str
     expires_at: str
+    date: str
+    valid_from: str
+    valid_until: str
+    supersedes: list[Opaque]
+    superseded_by: Opaque
     version: int
-    items: list[MemoSummary]
-
-
-class DeletedMemo(TypedDict):
-    deleted: bool
-    memo_id: str
-    version: int
+    similar: list[SimilarMemo]
+    items: list[SavedMemo]
 
 
 def save_memos(
@@ -75,7 +94,7 @@ def save_memos(
     title: Title = None,
     metadata: Annotated[
         dict[str, Any] | None,
-        Field(description="anything to filter by, up to 64 KiB; `date`: when it happened, if not now"),
+        Field(description="anything to filter by, up to 64 KiB"),
     ] = None,
     metadata_mode: Mode = "merge",
     memo_id: Annotated[str | None, Field(description="change this memo instead of creating one")] = None,
@@ -83,21 +102,27 @@ def save_memos(
     thread: Thread = None,
     ttl_seconds: Seconds = None,
     expires_at: Until = None,
+    date: Date = None,
+    valid_from: ValidFrom = None,
+    valid_until: ValidUntil = None,
+    supersedes: Superseded = None,
     memos: Annotated[
         list[NewMemo] | None, Field(min_length=1, max_length=MAX_MEMOS, description="save many at once, all or nothing")
     ] = None,
 ) -> SavedMemos:
-    """Save a new memo or change one. Text search finds it at once, semantic search shortly after. With `memos`, each
-    has the same fields, and the answer lists `items` in their order."""
+    """Save a note in free text, or change one. Text search finds it at once, semantic search shortly after. `similar`
+    lists up to three earlier memos that it probably corrects or repeats, each with the call that marks it. With
+    `memos`, each has the same fields, and the answer lists `items` in their order."""
     single = {
         "content": content, "title": title, "metadata": metadata, "memo_id": memo_id, "expires_at": expires_at,
-        "expected_version": expected_version, "thread": thread, "ttl_seconds": ttl_seconds,
+        "expected_version": expected_version, "thread": thread, "ttl_seconds": ttl_seconds, "date": date,
+        "valid_from": valid_from, "valid_until": valid_until, "supersedes": supersedes,
     }  # fmt: skip
     if memos is None:
         new = cast("NewMemo", {**single, "namespace": namespace, "metadata_mode": metadata_mode})
         with desk.write() as tx:
             memo = _save_memo(desk, tx, new)
-        return cast("SavedMemos", model.to_summary(memo, desk))
+        return cast("SavedMemos", _describe(desk, [memo], content is not None)[0])
     extra = [name for name, value in single.items() if value is not None]
     if extra:
         raise Invalid(f"With `memos`, put {', '.join(extra)} into each memo instead.", fields=extra)
@@ -108,69 +133,18 @@ def save_memos(
             _save_memo(desk, tx, cast("NewMemo", {"namespace": namespace, **new}), f"memos[{number}].")
             for number, new in enumerate(memos)
         ]
-    return {"items": [model.to_summary(memo, desk) for memo in saved]}
+    return {"items": _describe(desk, saved, len(saved) <= MAX_COMPARED_SAVES)}
 
 
-def delete_memo(
-    desk: Desk,
-    memo_id: str,
-    namespace: Namespace = None,
-    expected_version: Version = None,
-) -> DeletedMemo:
-    """Move a memo to the trash: no longer found, its relations hidden. memory.restore brings both back."""
-    with desk.write() as tx:
-        memo = require_memo(tx, desk, memo_id, namespace, lock=True)
-        if expected_version is not None and expected_version != memo.revision:
-            raise Conflict(
-                f"The memo is at version {memo.revision}, not {expected_version}. Nothing was deleted.",
-                memo_id=memo_id,
-                current_version=memo.revision,
-            )
-        memo = replace(memo, deleted_at=desk.now(), revision=memo.revision + 1)
-        tx.run(PUT_MEMO, **model.to_row(memo))
-        tx.drop(memo.address)
-    return {"deleted": True, "memo_id": memo_id, "version": memo.revision}
-
-
-def forget_memo(desk: Desk, address: str) -> DeletedMemo:
-    """The owner's own command: also for a memo that the policy hides."""
-    return delete_memo(desk, parse_address(address)[1])
-
-
-def restore_memo(desk: Desk, memo_id: str, namespace: Namespace = None) -> MemoSummary:
-    """Restore a memo from the trash, with its relations."""
-    with desk.write() as tx:
-        memo = require_memo(tx, desk, memo_id, namespace, lock=True, trash=True)
-        # An expired memo would disappear again at once: a restored one stays.
-        expires_at = memo.expires_at if memo.expires_at is None or memo.expires_at > desk.now() else None
-        memo = replace(memo, deleted_at=None, expires_at=expires_at, revision=memo.revision + 1)
-        tx.run(PUT_MEMO, **model.to_row(memo))
-        tx.put(model.to_document(memo), same_text=True)
-    return model.to_summary(memo, desk)
-
-
-def purge_memos(desk: Desk, days: int, dry_run: bool = False) -> dict[str, int]:
-    """Delete permanently a page of the memos that were deleted or expired at least `days` days ago, with their
-    relations. With `dry_run` only count all of them."""
-    before = desk.now() - days * _DAY
-    if dry_run:
-        row = desk.row(
-            f"select count(deleted_at), count(*) - count(deleted_at) from memo where {_PURGEABLE}",  # noqa: S608 - our own
-            before=before,
-        )
-        assert row is not None
-        return {"deleted": row[0], "expired": row[1]}
-    with desk.write() as tx:
-        # Locked: a memo that is restored at this moment stays.
-        found = tx.rows(
-            f"select id, deleted_at from memo where {_PURGEABLE} order by id limit {_PURGE_PAGE} {{for_update}}",  # noqa: S608
-            before=before,
-        )
-        for memo_id, _ in found:
-            tx.drop(format_address(model.MODULE_NAME, memo_id))
-            tx.run("delete from memo where id = :id and {visible}", id=memo_id)  # relations go with it
-    deleted = sum(at is not None for _, at in found)
-    return {"deleted": deleted, "expired": len(found) - deleted}
+def _describe(desk: Desk, saved: Sequence[Memo], compares: bool) -> list[SavedMemo]:
+    """`compares`: look for earlier memos that say the same, or something else."""
+    new = all(memo.revision == 1 and not memo.supersedes for memo in saved)  # nothing can have replaced it yet
+    summaries = [model.to_summary(memo, desk) for memo in saved] if new else describe_memos(desk, saved)
+    items = [cast("SavedMemo", each) for each in summaries]
+    for memo, item in zip(saved, items, strict=True) if compares else ():
+        if similar := find_similar(desk, memo):
+            item["similar"] = similar
+    return items
 
 
 def check_content(content: str, field: str = "content") -> None:
@@ -197,8 +171,15 @@ def _save_memo(desk: Desk, tx: Tx, new: NewMemo, place: str = "") -> Memo:
         changes["metadata"] = model.merge_metadata(old.metadata, given["metadata"], new.get("metadata_mode", "merge"))
     if {"ttl_seconds", "expires_at"} & given.keys():
         changes["expires_at"] = _parse_expiry(new, at, place)
-    memo = replace(old, updated_at=at, revision=old.revision + 1, **changes)
-    tx.run(PUT_MEMO, **model.to_row(memo, f"{place}metadata"))
+    for name in model.DATES:
+        if name in given:
+            changes[name] = _parse_date(given[name], f"{place}{name}")
+    if (ids := given.get("supersedes")) is not None:
+        listed = [ids] if isinstance(ids, str) else dict.fromkeys(ids)
+        changes["supersedes"] = check_superseded(tx, desk, old, list(listed), f"{place}supersedes") if ids != [] else ()
+    memo = replace(old, updated_at=at, **changes)
+    _check_validity(memo, f"{place}valid_until")
+    memo = write_version(tx, desk, old, memo, "saved", place=f"{place}metadata")
     tx.put(model.to_document(memo))
     return memo
 
@@ -231,19 +212,39 @@ def _require_current(desk: Desk, tx: Tx, new: NewMemo, memo_id: str) -> Memo:
     )
 
 
+def _parse_date(text: str, field: str) -> str:
+    if text == "never":
+        return ""
+    try:
+        return normalize_date(text)
+    except ValueError:
+        raise Invalid(
+            f'{field} must be a day like 2027-01-31, a time like 2027-01-31T09:00:00Z, or "never".', field=field
+        ) from None
+
+
+def _check_validity(memo: Memo, field: str) -> None:
+    if memo.valid_from and memo.valid_until and parse_end(memo.valid_until) < parse_time(memo.valid_from):
+        raise Invalid(
+            f"valid_until ({memo.valid_until}) is before valid_from ({memo.valid_from}). Change one, or remove it"
+            ' with "never".',
+            field=field,
+        )
+
+
 def _parse_expiry(new: NewMemo, at: int, place: str) -> int | None:
     seconds, until = new.get("ttl_seconds"), new.get("expires_at")
     if seconds is not None and until is not None:
         raise Invalid("Give ttl_seconds or expires_at, not both.", field=f"{place}ttl_seconds")
     if seconds is not None:
         return min(at + seconds * 1000, model.LATEST)
-    if until is None:
+    if until is None or until == "never":
         return None
     field = f"{place}expires_at"
     try:
         moment = parse_time(until)
     except ValueError:
-        raise Invalid(f"{field} must be a time like 2027-01-31T09:00:00Z.", field=field) from None
+        raise Invalid(f'{field} must be a time like 2027-01-31T09:00:00Z, or "never".', field=field) from None
     if moment <= at:
         raise Invalid(f"{field} is in the past.", field=field)
     return moment

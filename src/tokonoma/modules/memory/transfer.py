@@ -17,9 +17,10 @@ from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.core.screen_import import ScreenedImport, screen_import
 from tokonoma.modules.memory import merge, tables
 from tokonoma.modules.memory.merge import MergeOutcome, PortableMemo, PortableRelation
-from tokonoma.modules.memory.model import Memo, RelationRow, to_document, to_memo, to_row
+from tokonoma.modules.memory.model import DATES, Memo, RelationRow, to_document, to_memo, to_row
 from tokonoma.modules.memory.read import fetch_memos
 from tokonoma.modules.memory.relations import find_relation
+from tokonoma.modules.memory.versions import keep_version
 
 _MEMO_PAGE = 500
 _PAGE_LENGTH = 4 * 1024 * 1024  # characters of content in a page, unless one memo alone has more
@@ -111,7 +112,7 @@ def import_memos(
     """Import memos and relations with their own ids, times and versions. Newer stored ones stay. With `dry_run` nothing
     is written; `coming` lists the memos that a real run would have saved before. What the policy refuses is skipped or,
     with `seal`, stored with the class secret."""
-    screened = [screen_import(desk.policy, each, ("memo_id",), seal=seal) for each in memos]
+    screened = [screen_import(desk.policy, each, ("memo_id", "supersedes"), seal=seal) for each in memos]
     reasons = [screen_import(desk.policy, each, ("source", "target"), seal=seal) for each in relations]
     merged = _merge_all(desk, desk, screened, reasons, coming or ())
     if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
@@ -137,14 +138,15 @@ def _merge_all(
     for screened in memos:
         sealed = {"boundary": "secret"} if screened.sealed else {}
         given = cast("PortableMemo", screened.fields | sealed)
-        outcome = merge.apply_screen(merge.merge_memo(given, stored.get(given["memo_id"]), who, at), screened)
+        old = stored.get(given["memo_id"])
+        outcome = merge.apply_screen(merge.merge_memo(given, old, who, at), screened)
         merged.append(outcome)
         if outcome.result is not None:
             stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
             if tx is not None:
                 # An exported file that was edited since is the text of whoever imports it.
                 is_edited = given["version"] not in (None, outcome.result.revision)
-                _write_memo(tx, desk, outcome.result, at, None if is_edited else given.get("author", ""))
+                write_memo(tx, desk, outcome.result, old, None if is_edited else given.get("author", ""))
     names = [end for each in relations for end in (each.fields["source"], each.fields["target"])]
     ends = {**fetch_memos(rows, names), **stored}
     for screened in relations:
@@ -163,13 +165,20 @@ def _merge_all(
     return merged, merged_relations
 
 
-def _write_memo(tx: Tx, desk: Desk, memo: Memo, at: int, author: str | None) -> None:
-    memo = replace(memo, classification=desk.policy.classify_document(to_document(memo)))  # also in the trash
+def write_memo(tx: Tx, desk: Desk, memo: Memo, old: Memo | None, author: str | None) -> Memo:
+    """Store it in place of the old one, which becomes an earlier version. Returns it with its class by the policy in
+    force."""
+    at = desk.now()
+    if old is not None:
+        keep_version(tx, old)
+    made = {"version_at": at, "author": desk.principal.name if author is None else author, "change": "imported"}
+    memo = replace(memo, classification=desk.policy.classify_document(to_document(memo)), **made)  # also in the trash
     tx.run(tables.PUT_MEMO, **to_row(memo))
     if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
         tx.put(replace(to_document(memo), author=author))
     else:
         tx.drop(memo.address)
+    return memo
 
 
 def _bind_inside(desk: Desk, namespace: str | None) -> dict[str, str | int]:
@@ -190,6 +199,13 @@ def _find_page_end(sizes: list[Row]) -> str:
 def _to_portable(record: Memo | RelationRow, who: Principal) -> dict[str, Any]:
     names = {field: name for name, field in merge.FIELD_NAMES.items()}
     values = {names.get(each.name, each.name): getattr(record, each.name) for each in fields(record)}
+    for name in ("version_at", "change", "detail"):
+        values.pop(name, None)  # of the history, which is not exported
+    if isinstance(record, Memo):
+        # What nobody has said is left out: so records look to other homes as they did before there were these fields.
+        values = {name: value for name, value in values.items() if value or name not in (*DATES, "supersedes")}
+        if record.supersedes:
+            values["supersedes"] = list(record.supersedes)
     if isinstance(record, RelationRow):
         del values["boundary"]  # it follows from the memos
     return {**values, "namespace": format_namespace(record.namespace, who)}

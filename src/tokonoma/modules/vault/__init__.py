@@ -7,16 +7,22 @@ from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
+from tokonoma.modules.vault.backlinks import list_backlinks
 from tokonoma.modules.vault.coverage import check_coverage, list_lines, scan
-from tokonoma.modules.vault.find import find, list_hits
+from tokonoma.modules.vault.delete import delete
+from tokonoma.modules.vault.find import find
+from tokonoma.modules.vault.hits import list_found, list_hits
 from tokonoma.modules.vault.hooks import (
     list_vault_documents,
     purge,
     read_document,
     read_record,
+    read_stamp,
     reclassify,
     refresh_record,
+    sync_index,
 )
+from tokonoma.modules.vault.links import list_links
 from tokonoma.modules.vault.read import list_files, list_files_long, read, search
 from tokonoma.modules.vault.tables import TABLES
 from tokonoma.modules.vault.write import create, list_history, move, replace, restore, write
@@ -29,6 +35,7 @@ def bind(server: ServerInfo) -> Module:
     return dataclasses.replace(
         MODULE,
         read=partial(read_record, server),
+        read_stamp=partial(read_stamp, server),
         read_document=partial(read_document, server),
         documents=partial(list_vault_documents, server),
         bind=None,
@@ -37,7 +44,7 @@ def bind(server: ServerInfo) -> Module:
 
 MODULE = Module(
     name="vault",
-    summary="Write, find and audit files of a shared folder.",
+    summary="Whole files in a shared folder: write, find, audit.",
     tools=(
         Tool("ls", list_files, "List files", time_limit=_TIME_LIMIT),
         Tool("read", read, "Read lines of a file", keeps_log=True),
@@ -56,12 +63,15 @@ MODULE = Module(
         Tool("create", create, "Create a file", effect="write"),
         Tool("write", write, "Overwrite or append", effect="write"),
         Tool("replace", replace, "Replace text or a section", effect="write"),
-        Tool("search", search, "Search lines", time_limit=_TIME_LIMIT),
+        Tool("search", search, "Search lines", keeps_log=True, time_limit=_TIME_LIMIT),
+        Tool("backlinks", list_backlinks, "List links to a file", time_limit=_TIME_LIMIT),
         Tool("history", list_history, "List a file's versions"),
         Tool("restore", restore, "Restore a version", effect="write"),
         Tool("move", move, "Move a file", effect="write"),
+        Tool("delete", delete, "Delete a file", effect="destroy"),
     ),
     tables=TABLES,
+    address="{+path}",
     record_tables=RECORDS,
     textless_tables=RECORDS,  # what a caller may not see is masked when a file is read, and in what is indexed of it
     reclassify=reclassify,
@@ -73,4 +83,9 @@ MODULE = Module(
     ),
     bind=bind,
     refresh=refresh_record,
+    list_found=list_found,
+    search_tool="search",
+    read_tool="read",
+    sync=sync_index,
+    list_links=list_links,
 )

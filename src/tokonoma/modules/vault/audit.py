@@ -1,37 +1,45 @@
-"""artifact_audit: whether an artifact cites its source, is connected, and answers its own references.
+"""artifact_audit: whether an artifact's sources say what it says, and whether it is connected.
 
-rootless   an element that cites no lines of its source, or lines that the source does not have
+rootless   an element that cites no lines of a source, or lines that the source does not have
 orphan     an element that no reference leads to from where the artifact starts
 one_way    A refers to B by a relation that B must answer, and does not; or there is no B
 """
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import NotRequired
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.desk import Desk
-from tokonoma.core.errors import Denied
+from tokonoma.core.errors import Denied, Invalid
+from tokonoma.files.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN
+from tokonoma.files.ledger import ReadingGain, count_new_lines, estimate_tokens
+from tokonoma.files.ranges import (
+    MAX_RANGES,
+    CitedRanges,
+    LineRange,
+    count_lines,
+    find_gaps,
+    intersect_ranges,
+    merge_ranges,
+    require_ranges,
+    subtract_ranges,
+    to_line_ranges,
+)
 from tokonoma.files.text_file import TextFile, read_text_file
 from tokonoma.modules.vault import model
-from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, parse_flowchart
-from tokonoma.modules.vault.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CitedRanges
-from tokonoma.modules.vault.outlines import parse_json_graph, parse_outline
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference
+from tokonoma.modules.vault.audit_sources import AuditSource, NamedSource, open_sources
+from tokonoma.modules.vault.diagrams import parse_chart
+from tokonoma.modules.vault.evidence import ElementStatus, ElementVerdict, judge_elements
+from tokonoma.modules.vault.graph import find_one_way, find_orphans
+from tokonoma.modules.vault.json_graph import parse_json_graph
+from tokonoma.modules.vault.outlines import parse_outline
 
 _MAX_FINDINGS = 50  # of each kind
-_MUTUAL = frozenset(
-    {"related", "related_to", "relatedto", "see_also", "seealso", "peer", "peers", "sibling", "siblings", "mutual"}
-    | {"関連", "相互", "相互参照", "関連項目", "関連資料"}
-)
-_PAIRS = (
-    ("parent", "children"), ("parent", "child"), ("parent_id", "children"), ("next", "prev"), ("next", "previous"),
-    ("depends_on", "required_by"), ("depends_on", "dependents"), ("blocks", "blocked_by"), ("親", "子"), ("前", "次"),
-)  # fmt: skip
-_ANSWERS: dict[str, set[str]] = {}
-for _one, _other in _PAIRS:
-    _ANSWERS.setdefault(_one, set()).add(_other)
-    _ANSWERS.setdefault(_other, set()).add(_one)
+_STATUSES: tuple[ElementStatus, ...] = ("supported", "weak", "unsupported", "unread", "stale")
 
 
 class FoundElement(TypedDict):
@@ -39,6 +47,13 @@ class FoundElement(TypedDict):
     kind: str
     title: str
     line: NotRequired[int]
+
+
+class JudgedElement(FoundElement):
+    status: ElementStatus
+    share: Annotated[float, Field(description="of its words that are together in the lines that it cites")]
+    reason: NotRequired[str]
+    found_in: NotRequired[Annotated[str, Field(description="the source's lines with most of its words")]]
 
 
 class FoundReference(TypedDict):
@@ -55,14 +70,27 @@ class FoundCounts(TypedDict):
     one_way: int
 
 
+class StatusCounts(TypedDict):
+    supported: int
+    weak: int
+    unsupported: int
+    unread: int
+    stale: int
+
+
 class AuditResult(TypedDict):
     artifact_path: str
     source_path: str
     elements: int
     evidence_ratio: float
-    coverage_ratio: float
-    uncovered_ranges: list[model.LineRange]
+    supported_ratio: float
+    coverage_ratio: Annotated[float, Field(description="share of the sources' lines that were read and cited")]
+    uncovered_ranges: list[LineRange]
+    cited_unread_ranges: list[LineRange]
     counts: FoundCounts
+    statuses: StatusCounts
+    judged: Annotated[list[JudgedElement], Field(description="elements that are not supported, worst first")]
+    judged_left_out: NotRequired[int]
     rootless: list[FoundElement]
     orphan: list[FoundElement]
     one_way: list[FoundReference]
@@ -73,56 +101,116 @@ class AuditResult(TypedDict):
     needs_forced_full_scan: bool
     reasons: list[str]
     next_actions: list[model.VaultNextAction]
-    recorded: NotRequired[model.Recorded]
+    recorded: NotRequired[bool]
 
 
 def audit(
-    desk: Desk, artifact_path: model.VaultPath, source_path: model.VaultPath, cited_ranges: CitedRanges | None = None
+    desk: Desk,
+    artifact_path: model.VaultPath,
+    source_path: Annotated[str | None, Field(description="a file of the vault")] = None,
+    cited_ranges: CitedRanges | None = None,
+    sources: Annotated[
+        list[NamedSource] | None,
+        Field(max_length=20, description="several, or of manuals: {manual_id, path} or {path}"),
+    ] = None,
 ) -> AuditResult:
-    """Audit an artifact (Markdown outline, Mermaid flowchart, JSON with ids) against its source: elements without
-    source_lines, unreachable elements, one-way references, and how much of the source is covered. Elements cite with
-    `source_lines: 10-20`, with a Mermaid comment `%% source_lines: …`, or with a JSON field."""
+    """Audit an artifact (Markdown, Mermaid, JSON): whether the lines that each element cites say what it says, and you
+    have read them; unreachable elements; one-way references; coverage of the sources. Elements cite with
+    `source_lines: 10-20`, with a Mermaid comment `%% source_lines: …`, or with a JSON field; with several sources
+    `source_lines: setup.md:10-20`."""
     with model.open_vault(desk) as folder:
         file = read_text_file(desk, folder, model.resolve_file(desk, folder, artifact_path, "artifact_path"))
-        source = read_text_file(desk, folder, model.resolve_file(desk, folder, source_path, "source_path"))
-    artifact, total = parse_artifact(file), len(source.lines)
+        opened = open_sources(desk, folder, source_path, sources)
+    for each in opened:
+        if each.file.version == file.version:
+            raise Invalid("The artifact is its own source. Name the file that it is made from.", field="source_path")
+    artifact = parse_artifact(file)
+    given = require_ranges(cited_ranges or [], len(opened[0].file.lines), "cited_ranges")
+    verdicts = judge_elements(artifact.elements, opened, desk.compare_texts)
+    for each in opened:
+        each.cited = merge_ranges(citation for verdict in verdicts for citation in verdict.counted.get(each.name, ()))
+    opened[0].cited = merge_ranges([*opened[0].cited, *given])
+    gain = _record(desk, opened, estimate_tokens(len(artifact_path), len(file.text)))
+    return _build_result(file, artifact, opened, verdicts, gain)
+
+
+def _record(desk: Desk, opened: Sequence[AuditSource], tokens: int) -> ReadingGain:
+    """Save what was cited of each source, in one transaction; what is new is counted in lines."""
+    evidence = 0
+    for each in opened:
+        log = each.log.cite(each.cited)
+        evidence += count_new_lines(each.log.covered, log.covered)
+        tokens += each.log.tokens - each.log.cited_tokens
+        each.log = log
+    return model.save_many(desk, "audit", [(each.module, each.file, each.log) for each in opened], evidence, tokens)
+
+
+def _build_result(
+    file: TextFile,
+    artifact: Artifact,
+    opened: Sequence[AuditSource],
+    verdicts: Sequence[ElementVerdict],
+    gain: ReadingGain,
+) -> AuditResult:
     elements, ids = artifact.elements, {element.id for element in artifact.elements}
-    given = model.require_ranges(cited_ranges or [], total, "cited_ranges")
-    valid = {each for element in elements for each in element.sources if 1 <= each[0] <= each[1] <= total}
-    rootless = [element for element in elements if not element.sources or not valid.issuperset(element.sources)]
-    orphan, one_way = _find_orphans(artifact), _find_one_way(artifact, ids)
-    cited = model.merge_ranges([*given, *valid])
-    _, gain = model.cite_lines(desk, "audit", source, cited, model.estimate_tokens(len(artifact_path), len(file.text)))
-    uncovered, covered = model.find_gaps(total, cited), model.line_ratio(total, cited)
-    reasons: list[str] = []
-    if covered < MINIMUM_COVERAGE:
-        reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
-    if rootless or orphan or one_way:
-        reasons.append("the audit has findings")
+    rootless = [each.element for each in verdicts if each.is_rootless]
+    orphan, one_way = find_orphans(artifact), find_one_way(artifact, ids)
+    counted: Counter[ElementStatus] = Counter(each.status for each in verdicts)
+    total = sum(len(each.file.lines) for each in opened)
+    covered = sum(count_lines(intersect_ranges(each.cited, each.log.read)) for each in opened)
+    first = opened[0]
+    uncovered = find_gaps(len(first.file.lines), intersect_ranges(first.cited, first.log.read))
+    unread = subtract_ranges(first.cited, first.log.read)
+    ratio = round(covered / total, 6) if total else 1.0
+    reasons = _find_reasons(ratio, gain, bool(rootless or orphan or one_way), counted, artifact)
     if uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
         reasons.append(f"marginal_gain is still at least {MINIMUM_GAIN}, and lines are left")
-    scan = model.next_action("vault_scan", "fill_gaps", 0.9, path=source.path)
-    return {
+    judged = sorted((each for each in verdicts if each.status != "supported"), key=_by_severity)
+    result: AuditResult = {
         "artifact_path": file.path,
-        "source_path": source.path,
+        "source_path": first.name,
         "elements": len(elements),
         "evidence_ratio": round((len(elements) - len(rootless)) / len(elements), 6) if elements else 1.0,
-        "coverage_ratio": covered,
-        "uncovered_ranges": model.to_line_ranges(uncovered[: model.MAX_RANGES]),
-        "counts": {
-            "rootless": len(rootless),
-            "orphan": len(orphan),
-            "one_way": len(one_way),
-        },
+        "supported_ratio": round(counted["supported"] / len(elements), 6) if elements else 1.0,
+        "coverage_ratio": ratio,
+        "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
+        "cited_unread_ranges": to_line_ranges(unread[:MAX_RANGES]),
+        "counts": {"rootless": len(rootless), "orphan": len(orphan), "one_way": len(one_way)},
+        "statuses": _count_statuses(counted),
+        "judged": [_to_judged(each) for each in judged[:_MAX_FINDINGS]],
         "rootless": [_to_element(each) for each in rootless[:_MAX_FINDINGS]],
         "orphan": [_to_element(each) for each in orphan[:_MAX_FINDINGS]],
         "one_way": [_to_reference(each, ids) for each in one_way[:_MAX_FINDINGS]],
-        "warnings": list(artifact.warnings)[:10],
+        "warnings": [*artifact.warnings, *artifact.notes][:10],
         **gain,
         "needs_forced_full_scan": bool(reasons),
         "reasons": reasons,
-        "next_actions": [scan if reasons else model.stop_action("vault_completed", 0.9)],
+        "next_actions": [_choose_next(first) if reasons else model.stop_action("vault_completed", 0.9)],
     }
+    if len(judged) > _MAX_FINDINGS:
+        result["judged_left_out"] = len(judged) - _MAX_FINDINGS
+    return result
+
+
+def _find_reasons(
+    ratio: float, gain: ReadingGain, has_findings: bool, counted: Counter[ElementStatus], artifact: Artifact
+) -> list[str]:
+    reasons: list[str] = []
+    if ratio < MINIMUM_COVERAGE:
+        reasons.append(f"coverage_ratio is below {MINIMUM_COVERAGE}")
+    if has_findings:
+        reasons.append("the audit has findings")
+    reasons += [f"{status}: {counted[status]}" for status in _STATUSES[1:] if counted[status]]
+    if artifact.warnings:
+        reasons.append("parts of the artifact were not understood")
+    return reasons
+
+
+def _choose_next(source: AuditSource) -> model.VaultNextAction:
+    if source.manual_id:
+        ref = {"manual_id": source.manual_id, "path": source.path}
+        return model.next_action("manual_read", "fill_gaps", 0.9, ref=ref, scope="sections")
+    return model.next_action("vault_scan", "fill_gaps", 0.9, path=source.file.path)
 
 
 def parse_artifact(file: TextFile) -> Artifact:
@@ -130,55 +218,34 @@ def parse_artifact(file: TextFile) -> Artifact:
     if name.endswith(".json"):
         return parse_json_graph(file.text)
     if name.endswith((".mmd", ".mermaid")):
-        return parse_flowchart(file.text)
+        return parse_chart(file.text)
     if name.endswith((".md", ".markdown", ".txt")):
         return parse_outline(file.text)
     raise Denied(f"{file.path} cannot be audited. Use .md, .json or .mmd.", path=file.path)
 
 
-def _find_orphans(artifact: Artifact) -> list[ArtifactElement]:
-    nodes = [element for element in artifact.elements if element.is_node]
-    ids = {node.id for node in nodes}
-    references = [each for each in artifact.references if each.origin in ids and each.goal in ids]
-    if not references:  # a mere list: nothing leads anywhere
-        return []
-    reached = _reachable(_find_roots(nodes, references), references)
-    return [node for node in nodes if node.id not in reached]
+def _count_statuses(counted: Counter[ElementStatus]) -> StatusCounts:
+    return {
+        "supported": counted["supported"],
+        "weak": counted["weak"],
+        "unsupported": counted["unsupported"],
+        "unread": counted["unread"],
+        "stale": counted["stale"],
+    }
 
 
-def _find_roots(nodes: Sequence[ArtifactElement], references: Sequence[ArtifactReference]) -> set[str]:
-    """The declared starts; else all nodes without incoming references that are connected to the first node."""
-    starts = {node.id for node in nodes if node.is_start}
-    if starts:
-        return starts
-    both_ways = [*references, *(ArtifactReference(each.goal, each.origin) for each in references)]
-    connected = _reachable({nodes[0].id}, both_ways)
-    goals = {each.goal for each in references if each.goal != each.origin}
-    return {node.id for node in nodes if node.id in connected and node.id not in goals} or {nodes[0].id}
+def _by_severity(verdict: ElementVerdict) -> tuple[int, float, int]:
+    order = ("unsupported", "stale", "unread", "weak", "supported")
+    return order.index(verdict.status), verdict.share, verdict.element.line
 
 
-def _reachable(roots: Iterable[str], references: Sequence[ArtifactReference]) -> set[str]:
-    goals: dict[str, list[str]] = {}
-    for each in references:
-        goals.setdefault(each.origin, []).append(each.goal)
-    reached, queue = set(roots), deque(roots)
-    while queue:
-        for goal in goals.get(queue.popleft(), ()):
-            if goal not in reached:
-                reached.add(goal)
-                queue.append(goal)
-    return reached
-
-
-def _find_one_way(artifact: Artifact, ids: set[str]) -> list[ArtifactReference]:
-    stated = {(each.origin, each.goal, each.relation) for each in artifact.references}
-    one_way: list[ArtifactReference] = []
-    for each in artifact.references:
-        answers = {each.relation} if each.relation in _MUTUAL else _ANSWERS.get(each.relation, set())
-        answered = any((each.goal, each.origin, answer) in stated for answer in answers)
-        if each.goal not in ids or (answers and not answered):
-            one_way.append(each)
-    return one_way
+def _to_judged(verdict: ElementVerdict) -> JudgedElement:
+    judged: JudgedElement = {**_to_element(verdict.element), "status": verdict.status, "share": verdict.share}
+    if verdict.reason:
+        judged["reason"] = verdict.reason
+    if verdict.found_in:
+        judged["found_in"] = verdict.found_in
+    return judged
 
 
 def _to_element(element: ArtifactElement) -> FoundElement:

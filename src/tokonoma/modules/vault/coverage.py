@@ -9,17 +9,34 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.files.text import take_lines
+from tokonoma.files.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CoverageFields, describe_lines, measure_coverage
+from tokonoma.files.ledger import (
+    ReadingGain,
+    ReadingLog,
+    Recorded,
+    count_new_lines,
+    estimate_tokens,
+    load_log,
+    split_shown,
+)
+from tokonoma.files.ranges import (
+    CitedRanges,
+    LineRange,
+    Range,
+    find_gaps,
+    line_ratio,
+    merge_ranges,
+    require_ranges,
+    to_line_ranges,
+)
+from tokonoma.files.text import MODULE, take_lines
 from tokonoma.files.text_file import TextFile
 from tokonoma.modules.vault import model
 
-MINIMUM_COVERAGE = 0.90
-MINIMUM_GAIN = 0.02
 _VERSION = 16  # letters of a version in a cursor
 
 ScanRound = Literal["all", "unread", "uncited"]
 TruncatedReason = Literal["max_chars", "long_line"]
-CitedRanges = Annotated[list[model.LineRange], Field(max_length=1000, description="lines that your work is based on")]
 
 
 class ScanResult(TypedDict):
@@ -27,7 +44,7 @@ class ScanResult(TypedDict):
     version: Opaque
     total_lines: int
     round: Annotated[ScanRound, Field(description="which lines this pass covers")]
-    applied_range: model.LineRange | None
+    applied_range: LineRange | None
     text: str
     next_cursor: Opaque | None
     eof: bool
@@ -38,33 +55,23 @@ class ScanResult(TypedDict):
     added_est_tokens: int
     marginal_gain: float
     next_actions: list[model.VaultNextAction]
-    recorded: NotRequired[model.Recorded]
+    recorded: NotRequired[Recorded]
 
 
-class CoverageResult(TypedDict):
-    path: str
-    version: Opaque
-    total_lines: int
-    covered_ranges: list[model.LineRange]
-    uncovered_ranges: list[model.LineRange]
-    uncovered_ranges_left_out: NotRequired[int]
-    coverage_ratio: float
-    minimum_coverage: float
-    read_ratio: float
-    ever_cited_ratio: float
+class CoverageResult(CoverageFields):
     added_evidence_count: int
     added_est_tokens: int
     marginal_gain: float
     next_actions: list[model.VaultNextAction]
-    recorded: NotRequired[model.Recorded]
 
 
 class LineCoverage(TypedDict):
     path: str
     total_lines: int
-    read: list[model.LineRange]
-    cited: list[model.LineRange]
-    never_seen: list[model.LineRange]
+    read: list[LineRange]
+    cited: list[LineRange]
+    cited_unread: list[LineRange]
+    never_seen: list[LineRange]
     read_ratio: float
     cited_ratio: float
 
@@ -74,9 +81,10 @@ class ScanStep:
     """One step of a scan: its text and lines, and the line and character to go on at."""
 
     text: str
-    lines: model.Range | None
+    lines: Range | None
     next_position: tuple[int, int] | None
     truncated: TruncatedReason | None = None
+    offset: int = 0  # of the text in its first line
 
 
 def scan(
@@ -88,42 +96,42 @@ def scan(
     """Read a file in steps of chunk_lines. The first pass starts at line 1; a later one covers the lines not cited yet
     or, if nothing was cited, the lines not read yet; after that, all lines again."""
     file = model.read_vault_file(desk, path)
-    log, total = model.ReadingLog.load(desk, file), len(file.lines)
-    round, start, column = _resume(desk, file, log, cursor)
-    covered: dict[ScanRound, list[model.Range]] = {"all": [], "unread": log.read, "uncited": log.cited}
-    targets = [each for each in model.find_gaps(total, covered[round]) if each[1] >= start]
+    before, total = load_log(desk, MODULE, file), len(file.lines)
+    round, start, column = _resume(desk, file, before, cursor)
+    covered: dict[ScanRound, list[Range]] = {"all": [], "unread": before.read, "uncited": before.covered}
+    targets = [each for each in find_gaps(total, covered[round]) if each[1] >= start]
     step = _build_step(file, targets, start, column, chunk_lines)
-    tokens = model.estimate_tokens(len(path), len(step.text))
-    was_read = [step.lines] if step.lines and step.truncated != "long_line" else []
-    log, new = log.add_reading(was_read, tokens)
-    gain = model.save_reading(desk, "scan", file, log, new, tokens)
+    tokens = estimate_tokens(len(path), len(step.text))
+    whole, pieces = split_shown(file, *step.lines, step.text, step.offset) if step.lines else ([], [])
+    log = before.add_reading(whole, pieces, file, tokens)
+    gain = model.save_reading(desk, "scan", file, log, count_new_lines(before.read, log.read), tokens)
     after, place = step.next_position, (file.path, file.version[:_VERSION], round)
     result: ScanResult = {
         "path": file.path,
         "version": file.version,
         "total_lines": total,
         "round": round,
-        "applied_range": model.to_line_ranges([step.lines])[0] if step.lines else None,
+        "applied_range": to_line_ranges([step.lines])[0] if step.lines else None,
         "text": step.text,
         "next_cursor": desk.seal_cursor("vault_scan", *place, *after) if after else None,
         "eof": after is None,
         "truncated_reason": step.truncated,
-        "coverage_ratio": model.line_ratio(total, log.read),
+        "coverage_ratio": line_ratio(total, log.read),
         **gain,
         "next_actions": [],
     }
     if log.cited:
-        result["cited_ratio"] = model.line_ratio(total, log.cited)
+        result["cited_ratio"] = line_ratio(total, log.covered)
     result["next_actions"] = _next_actions(result)
     return result
 
 
-def _resume(desk: Desk, file: TextFile, log: model.ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
+def _resume(desk: Desk, file: TextFile, log: ReadingLog, cursor: str | None) -> tuple[ScanRound, int, int]:
     """Which lines the scan is about, and the line and character to go on at."""
     if cursor is None:
-        if log.cited and model.find_gaps(len(file.lines), log.cited):
+        if log.cited and find_gaps(len(file.lines), log.covered):
             return "uncited", 1, 0
-        return "unread" if log.read and model.find_gaps(len(file.lines), log.read) else "all", 1, 0
+        return "unread" if log.read and find_gaps(len(file.lines), log.read) else "all", 1, 0
     path, version, round, start, column = desk.open_cursor("vault_scan", cursor)
     if path != file.path:
         raise Invalid(f"This cursor belongs to {path}. Leave it out to start with {file.path}.", field="cursor")
@@ -135,7 +143,7 @@ def _resume(desk: Desk, file: TextFile, log: model.ReadingLog, cursor: str | Non
     return round, start, column
 
 
-def _build_step(file: TextFile, targets: list[model.Range], start: int, column: int, chunk: int) -> ScanStep:
+def _build_step(file: TextFile, targets: list[Range], start: int, column: int, chunk: int) -> ScanStep:
     if not targets:
         return ScanStep("", None, None)
     first = max(start, targets[0][0])
@@ -143,11 +151,11 @@ def _build_step(file: TextFile, targets: list[model.Range], start: int, column: 
     offset = column if first == start else 0
     rest = file.lines[first - 1][offset:]
     if len(rest) > model.MAX_CHARS:
-        return ScanStep(rest[: model.MAX_CHARS], (first, first), (first, offset + model.MAX_CHARS), "long_line")
+        return ScanStep(rest[: model.MAX_CHARS], (first, first), (first, offset + model.MAX_CHARS), "long_line", offset)
     text, end = (rest, first) if offset else take_lines(file.lines, first, last, model.MAX_CHARS)
     is_over = end == targets[0][1] and len(targets) == 1
     truncated = "max_chars" if end < last and not offset else None
-    return ScanStep(text, (first, end), None if is_over else (end + 1, 0), truncated)
+    return ScanStep(text, (first, end), None if is_over else (end + 1, 0), truncated, offset)
 
 
 def _next_actions(result: ScanResult) -> list[model.VaultNextAction]:
@@ -164,51 +172,47 @@ def _next_actions(result: ScanResult) -> list[model.VaultNextAction]:
 
 
 def check_coverage(desk: Desk, path: model.VaultPath, cited_ranges: CitedRanges | None = None) -> CoverageResult:
-    """Show which lines of a file are covered by cited_ranges (default: all that you cited before), which are not, and
-    how much new evidence the last reading added. Citations are recorded for vault_scan."""
+    """Show which lines of a file you have read and cited (cited_ranges; default: all that you cited before), which
+    not, and how much new evidence the last reading added. Lines that you cite without having read them do not count."""
     file = model.read_vault_file(desk, path)
-    total = len(file.lines)
-    known = model.ReadingLog.load(desk, file).cited
-    given = known if cited_ranges is None else model.require_ranges(cited_ranges, total, "cited_ranges")
-    uncovered = model.find_gaps(total, given)
-    size = 40 * (len(given) + len(uncovered))  # characters of this exchange, about
-    log, gain = model.cite_lines(desk, "coverage", file, given, model.estimate_tokens(len(path), size))
-    covered = model.line_ratio(total, given)
-    if covered < MINIMUM_COVERAGE:
+    log = load_log(desk, MODULE, file)
+    given = log.cited if cited_ranges is None else require_ranges(cited_ranges, len(file.lines), "cited_ranges")
+    size = 40 * (len(given) + len(find_gaps(len(file.lines), given)))  # characters of this exchange, about
+    log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
+    fields = measure_coverage(file, log, merge_ranges(given))
+    if fields["coverage_ratio"] < MINIMUM_COVERAGE:
         actions = [model.next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
-    elif uncovered and gain["marginal_gain"] >= MINIMUM_GAIN:
+    elif fields["uncovered_ranges"] and gain["marginal_gain"] >= MINIMUM_GAIN:
         go_on = model.next_action("vault_scan", "fill_gaps", 0.5, path=file.path)
         actions = [go_on, model.stop_action("vault_completed", 0.5)]
     else:
         actions = [model.stop_action("vault_completed", 0.9)]
-    result: CoverageResult = {
-        "path": file.path,
-        "version": file.version,
-        "total_lines": total,
-        "covered_ranges": model.to_line_ranges(given[: model.MAX_RANGES]),
-        "uncovered_ranges": model.to_line_ranges(uncovered[: model.MAX_RANGES]),
-        "coverage_ratio": covered,
-        "minimum_coverage": MINIMUM_COVERAGE,
-        "read_ratio": model.line_ratio(total, log.read),
-        "ever_cited_ratio": model.line_ratio(total, log.cited),
-        **gain,
-        "next_actions": actions,
-    }
-    if len(uncovered) > model.MAX_RANGES:
-        result["uncovered_ranges_left_out"] = len(uncovered) - model.MAX_RANGES
-    return result
+    return {**fields, **gain, "next_actions": actions}
+
+
+def cite_lines(
+    desk: Desk, tool: str, file: TextFile, ranges: list[Range], tokens: int
+) -> tuple[ReadingLog, ReadingGain]:
+    """Save lines as cited. The gain counts the lines that are now read and cited, against the tokens read since the
+    last citation."""
+    before = load_log(desk, MODULE, file)
+    log = before.cite(ranges)
+    new = count_new_lines(before.covered, log.covered)
+    return log, model.save_reading(desk, tool, file, log, new, before.tokens - before.cited_tokens + tokens)
 
 
 def list_lines(desk: Desk, path: str) -> LineCoverage:
     """For the picture on the command line: what the owner has read and cited."""
     file = model.read_vault_file(desk, path)
-    log, total = model.ReadingLog.load(desk, file), len(file.lines)
+    log, total = load_log(desk, MODULE, file), len(file.lines)
+    states = describe_lines(total, log, log.cited, total)
     return {
         "path": file.path,
         "total_lines": total,
-        "read": model.to_line_ranges(log.read),
-        "cited": model.to_line_ranges(log.cited),
-        "never_seen": model.to_line_ranges(model.find_gaps(total, [*log.read, *log.cited])),
-        "read_ratio": model.line_ratio(total, log.read),
-        "cited_ratio": model.line_ratio(total, log.cited),
+        "read": states["read_ranges"],
+        "cited": to_line_ranges(log.covered),
+        "cited_unread": states["cited_unread_ranges"],
+        "never_seen": states["never_seen_ranges"],
+        "read_ratio": line_ratio(total, log.read),
+        "cited_ratio": line_ratio(total, log.covered),
     }

@@ -20,9 +20,11 @@ from tokonoma.core.desk import (
 from tokonoma.core.errors import Refusal
 from tokonoma.core.module import ServerInfo
 from tokonoma.core.paths import join_path, split_file_path
-from tokonoma.files.atomic import delete_version, has_version, write_lock
+from tokonoma.files.atomic import write_lock
 from tokonoma.files.folder import FileEntry, open_root
-from tokonoma.files.index_sync import find_writer, list_documents
+from tokonoma.files.index_sync import sync_folder
+from tokonoma.files.indexed_file import find_writer, list_documents
+from tokonoma.files.listing import list_folder
 from tokonoma.files.rules import canonicalize_path
 from tokonoma.files.text import (
     MODULE,
@@ -35,6 +37,7 @@ from tokonoma.files.text import (
     version_of,
 )
 from tokonoma.files.text_file import read_text_file
+from tokonoma.files.versions import delete_versions, has_version
 from tokonoma.modules.vault.model import open_vault
 
 _SELECT_CLASSIFICATIONS = """select p.label from vault_part p join vault_file f on f.path = p.path
@@ -92,6 +95,13 @@ def read_record(server: ServerInfo, rows: Rows, address: str) -> Record | None:
     )
 
 
+def read_stamp(server: ServerInfo, address: str) -> object:
+    """What changes when the file does."""
+    path = parse_location(parse_address(address)[1])[0]
+    with suppress(Refusal), open_root(server.locations()["vault"]) as folder:
+        return folder.read_stamp(folder.resolve_names(canonicalize_path(split_file_path(path))))
+
+
 def read_document(server: ServerInfo, rows: Rows, address: str) -> Document | None:
     """One passage of a file, as it is indexed."""
     parts = tuple(parse_location(parse_address(address)[1])[0].split("/"))
@@ -104,7 +114,7 @@ def read_document(server: ServerInfo, rows: Rows, address: str) -> Document | No
 def list_vault_documents(server: ServerInfo, rows: Rows, after: str | None, limit: int) -> Sequence[Document]:
     """For a reindex: what the index should hold, in order of address."""
     with open_root(server.locations()["vault"]) as folder:
-        files = sorted(folder.list_files(), key=lambda entry: f"{entry.path}#")  # as their addresses sort
+        files = sorted(list_folder(folder).files, key=lambda entry: f"{entry.path}#")  # as their addresses sort
         first = parse_location(parse_address(after)[1])[0] if after else ""
         rest = [entry for entry in files if f"{entry.path}#" >= f"{first}#"]
         documents = (each for each in list_documents(rows, folder, rest) if after is None or each.address > after)
@@ -126,12 +136,17 @@ def refresh_record(desk: Desk, address: str) -> None:
         read_text_file(desk, folder, folder.resolve_names(canonicalize_path(split_file_path(path))))
 
 
+def sync_index(desk: Desk) -> list[str]:
+    """Index the files that have changed. Returns the addresses of those that are not indexed yet."""
+    with open_vault(desk) as folder:
+        return [file_address(path) for path in sync_folder(desk, folder).pending]
+
+
 def purge(desk: Desk, days: int, dry_run: bool = False) -> VaultPurge:
     """Delete a page of the contents that were replaced so many days ago. With `dry_run`, count them instead."""
     limit = desk.now() - days * _DAY_MS
     with open_vault(desk) as folder, write_lock(folder, desk.check):
-        old = [version for (version,) in desk.rows(_SELECT_OLD, limit=limit) if has_version(folder, version)]
+        old = [version for (version,) in desk.rows(_SELECT_OLD, limit=limit) if has_version(desk, folder, version)]
         page = [] if dry_run else old[:_VERSIONS_PER_CALL]
-        for version in page:
-            delete_version(folder, version)
+        delete_versions(desk, folder, page)
     return {"replaced": len(old if dry_run else page)}

@@ -1,4 +1,4 @@
-"""Matching: paths by globs, sections by headings, and passages by the terms of a query. Pure functions.
+"""Matching: sections by headings, and passages by the terms of a query. Pure functions.
 
 A passage is compared with the terms as normalized text, and then as loose text. The candidates are judged together:
 gaps, bias towards one file, and whether they are enough.
@@ -6,21 +6,17 @@ gaps, bias towards one file, and whether they are enough.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal
 
-import re2
+from tokonoma.core.errors import Conflict, Missing
+from tokonoma.core.normalize import HAN, KATAKANA, OKURIGANA, normalize
+from tokonoma.files.line_search import compile_glob as compile_glob
+from tokonoma.files.text import Section, parse_markdown
+from tokonoma.modules.vault.passages import ComparedPassage
 
-from tokonoma.core.errors import Conflict, Invalid, Missing
-from tokonoma.core.normalize import HAN, KATAKANA, OKURIGANA, normalize, normalize_loose
-from tokonoma.core.paths import name_key
-from tokonoma.files.text import Passage, Section, parse_markdown
-
-_MAX_GLOB = 500  # characters
 _MAX_HEADINGS = 5  # in an error
-_GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\[(!?)([^\]/]+)\]|.", re.DOTALL)
-_GLOB_PATTERNS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")"}
 _ENOUGH_CANDIDATES = 3
 _MAX_BIAS, _BIAS_MIN_CANDIDATES = 0.80, 5  # the largest share of one file, and from how many candidates it counts
 
@@ -56,56 +52,6 @@ class VaultJudgement:
     sufficiency: float
     status: Status
     fullest: str = ""  # the file with the most candidates
-
-
-def compile_glob(glob: str | None) -> Callable[[str], bool]:
-    """Compile `*` within a folder, `**` over folders, `?`, `[abc]`, `{a,b}`, and a leading `!` for all but these. Case
-    is ignored; a glob without a slash matches the name only."""
-    if not glob:
-        return lambda path: True
-    if len(glob) > _MAX_GLOB:
-        raise Invalid(f"glob has more than {_MAX_GLOB} characters.", field="glob", limit=_MAX_GLOB)
-    inverse, wanted = glob.startswith("!"), name_key(glob.removeprefix("!").replace("\\", "/").removeprefix("./"))
-    pattern = compile_pattern(_translate_glob(wanted), "glob")
-    name_only = "/" not in wanted
-
-    def matches(path: str) -> bool:
-        key = name_key(path)
-        return (pattern.fullmatch(key.rsplit("/", 1)[-1] if name_only else key) is not None) != inverse
-
-    return matches
-
-
-def compile_pattern(pattern: str, field: str) -> Any:
-    """Compile with RE2, which matches in linear time; Invalid says what is wrong with the pattern."""
-    options = cast("Any", re2).Options()
-    options.log_errors = False
-    options.max_mem = 8 * 2**20
-    try:
-        return cast("Any", re2).compile(pattern, options)
-    except cast("Any", re2).error as error:
-        problem = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error.args[0])
-        raise Invalid(f"{field} is not a valid RE2 pattern: {problem}.", field=field) from None
-
-
-def _translate_glob(glob: str) -> str:
-    parts: list[str] = []
-    depth = 0
-    for token in _GLOB_TOKEN.finditer(glob):
-        text = token[0]
-        depth += (text == "{") - (text == "}")
-        if depth < 0:
-            raise Invalid("glob has a closing brace without an opening one.", field="glob")
-        if token[2]:
-            inner = token[2].replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[")
-            parts.append(f"[{'^' if token[1] else ''}{inner}]")
-        elif text == "," and depth:
-            parts.append("|")
-        else:
-            parts.append(_GLOB_PATTERNS.get(text) or re.escape(text))
-    if depth:
-        raise Invalid("glob has an opening brace without a closing one. Write it like {md,json}.", field="glob")
-    return "".join(parts)
 
 
 def find_section(text: str, heading: str) -> Section:
@@ -145,23 +91,22 @@ def extract_terms(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(quoted + chosen)) or (text.strip(),)
 
 
-def match_passage(path: str, passage: Passage, terms: Sequence[str], phrase: str) -> VaultCandidate | None:
-    """Look for the terms as normalized text, and for the missing ones as loose text. None if there is no term."""
-    title, text = normalize(passage.title), normalize(passage.text)
-    in_title = {term for term in terms if term in title}
-    exact = {term for term in terms if term in text} | in_title
+def match_passage(path: str, passage: ComparedPassage, terms: Mapping[str, str], phrase: str) -> VaultCandidate | None:
+    """Look for the terms as normalized text, and for the missing ones as loose text. None if there is no term. `terms`
+    are given with their loose forms."""
+    in_title = {term for term in terms if term in passage.title}
+    exact = {term for term in terms if term in passage.text} | in_title
     loose: set[str] = set()
     if len(exact) < len(terms):
-        loose_text = normalize_loose(f"{passage.title}\n{passage.text}")
-        loose = {term for term in terms if term not in exact and (key := normalize_loose(term)) and key in loose_text}
+        loose = {term for term, form in terms.items() if form and term not in exact and form in passage.loose}
     if not exact and not loose:
         return None
     score = (len(exact) + 0.8 * len(loose)) / len(terms)
-    score = 0.7 * score + 0.15 * bool(in_title) + 0.15 * (phrase in text)
+    score = 0.7 * score + 0.15 * bool(in_title) + 0.15 * (phrase in passage.text)
     by_signal = (in_title, exact - in_title or exact, loose)  # in the order of SIGNALS
     signals: tuple[VaultSignal, ...] = tuple(each for each, found in zip(SIGNALS, by_signal, strict=True) if found)
     matched = tuple(term for term in terms if term in exact or term in loose)
-    return VaultCandidate(path, passage.start, passage.end, passage.title, signals, round(score, 4), matched)
+    return VaultCandidate(path, passage.start, passage.end, passage.shown_title, signals, round(score, 4), matched)
 
 
 def judge_candidates(candidates: Iterable[VaultCandidate], terms: Sequence[str]) -> VaultJudgement:

@@ -1,118 +1,95 @@
-"""Markdown and JSON artifacts as graphs. Pure functions."""
+"""Markdown artifacts as graphs: headings, paragraphs, list items, rows of tables, and the charts in between. Pure.
 
-import json
+Every line with text belongs to an element, except front matter, comments and code. A line that only cites belongs to
+the element above it.
+"""
+
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from itertools import takewhile
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from tokonoma.core.errors import Denied
-from tokonoma.files.links import find_anchor_links
+from tokonoma.files.front_matter import find_front_matter_end
+from tokonoma.files.links import find_anchor_links, remove_comments, strip_marks
 from tokonoma.files.markdown import ListItem, MarkdownBlocks, scan_blocks
 from tokonoma.files.text import Section, parse_markdown, slugify, split_lines
-from tokonoma.modules.vault import artifacts
-from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, require_few
+from tokonoma.modules.vault.citations import SOURCE_KEYS, find_citations, parse_citations, strip_citations
+from tokonoma.modules.vault.diagrams import parse_chart
 
 _RELATED = re.compile(r"\W*+(?:related|see also|関連|相互参照)", re.IGNORECASE)
-_EDGE_KEYS = (("from", "to"), ("source", "target"), ("from_id", "to_id"))
-_START_NAMES = frozenset({"start", "root", "entry", "begin", "開始"})
-_MAX_DEPTH = 64
-_MAX_ELEMENTS = 20_000
 _ITEM = re.compile(r"\s*+(?:[-*+]|\d++[.)])\s++")
-_LIST_OR_FENCE = re.compile(r"\s*+(?:(?:[-*+]|\d++[.)])\s|```|~~~)")
+_NUMBERING = re.compile(
+    r"\d{1,3}[.)]\s+|\d{1,3}(?:\.\d{1,3})+\.?\s+(?!(?:days?|hours?|minutes?|seconds?|weeks?|months?|years?|[kmgt]i?b|[%日時分秒年月円])\b)",
+    re.IGNORECASE,
+)
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*$")
+_DELIMITERS = frozenset("|:- \t\r\n")
+_LINK = re.compile(r"\[([^\[\]]{1,300}+)\]\(#([^()\s]{1,300}+)\)")
+_MARKUP = re.compile(r"<[/A-Za-z!?][^<>]{0,1000}+>|^[ \t>]++", re.MULTILINE)
+_KEYS = frozenset(key.casefold() for key in SOURCE_KEYS)
+
+
+@dataclass(slots=True)
+class _Outline:
+    lines: Sequence[str]
+    taken: bytearray  # by line, counted from 1: belongs to an element, or to none
+
+    def take(self, start: int, end: int) -> None:
+        for number in range(start, min(end, len(self.lines)) + 1):
+            self.taken[number] = 1
 
 
 def parse_outline(text: str) -> Artifact:
-    """Headings and list items, each under the one above it; links to headings; and the Mermaid charts in the text."""
-    lines, blocks = split_lines(text), scan_blocks(text.lstrip("\ufeff"))
-    sections = [section for section in parse_markdown(text, "") if section.level]
+    """Each element is under the one above it; links lead to headings."""
+    front = text[: find_front_matter_end(text)]
+    skipped = front.count("\n")
+    lines = split_lines(text)
+    blocks = _move_blocks(scan_blocks(text[len(front) :].lstrip("\ufeff")), skipped)
+    require_few(len(blocks.items) + len(blocks.fences))
+    outline = _Outline(lines, bytearray(len(lines) + 2))
+    outline.take(1, skipped)
+    for start, end in blocks.code:
+        outline.take(start, end)
+    sections = [_clean_section(each, lines) for each in parse_markdown(text, "") if each.level]
     names = _name_headings(sections)
     top = min((section.level for section in sections), default=0)
-    elements: list[ArtifactElement] = []
-    references: list[ArtifactReference] = []
-    warnings: list[str] = []
     for each in sections:
-        name, title = names[each.line], artifacts.strip_source_lines(each.title)
-        sources = artifacts.find_source_lines(_own_text(lines, each.line, each.own_end, _LIST_OR_FENCE.match))
-        elements.append(ArtifactElement(name, "heading", title, each.line, sources, each.level == top))
-        if each.parent is not None:
-            references.append(ArtifactReference(names[each.parent], name))
-    if len(blocks.items) + len(blocks.fences) > _MAX_ELEMENTS:
-        raise Denied(f"The artifact has more than {_MAX_ELEMENTS} parts. Split it.", limit=_MAX_ELEMENTS)
-    elements += [_to_element(item, lines) for item in blocks.items]
-    references += _place_items(blocks.items, sections, names)
-    references += _find_links(lines, sections, names)
-    for number, (line, body) in enumerate(_find_charts(blocks), 1):
-        chart = artifacts.parse_flowchart(body, line, f"chart{number}:")
-        elements += chart.elements
-        references += chart.references
-        warnings += chart.warnings
-        if len(elements) > _MAX_ELEMENTS:
-            raise Denied(f"The artifact has more than {_MAX_ELEMENTS} parts. Split it.", limit=_MAX_ELEMENTS)
-    return Artifact(elements, references, warnings)
+        outline.take(each.line, each.line + _is_underlined(lines, each))
+    items = [_to_item(outline, item) for item in blocks.items]
+    others = [*_find_rows(outline), *_find_paragraphs(outline)]
+    headings = [_to_heading(each, names, top, others, outline) for each in sections]
+    elements = [*headings, *items, *(each for each in others if each.kind != "citation")]
+    references = [
+        *(ArtifactReference(names[each.parent], names[each.line]) for each in sections if each.parent is not None),
+        *_place_items(blocks.items, sections, names),
+        *_find_links(lines, sections, names),
+    ]
+    return _add_charts(elements, references, blocks)
 
 
-def parse_json_graph(text: str) -> Artifact:
-    """Objects with an `id`, each under the one around it; every value that is another's id; and edges."""
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Denied(f"The artifact is not JSON: {str(error)[:100]}.") from None
-    objects = list(_iter_objects(value, None, 0))
-    names = {identity for one, _ in objects if (identity := _object_id(one))}
-    first = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    starts = {str(first[key]) for key in _START_NAMES if isinstance(first.get(key), str | int)}
-    elements: list[ArtifactElement] = []
-    references: list[ArtifactReference] = []
-    for one, around in objects:
-        identity = _object_id(one)
-        if identity:
-            kind = one.get("type", one.get("kind"))
-            is_start = identity in starts or (isinstance(kind, str) and kind.casefold() in _START_NAMES)
-            title = str(one.get("title", one.get("label", one.get("name", identity))))[:200]
-            elements.append(ArtifactElement(identity, "object", title, 0, artifacts.read_source_lines(one), is_start))
-            if around:
-                references.append(ArtifactReference(around, identity))
-        references += _find_edges(one, identity, names)
-    return Artifact(elements, references)
+def _move_blocks(blocks: MarkdownBlocks, skipped: int) -> MarkdownBlocks:
+    """The blocks with their lines in the file: the front matter is before them."""
+    if not skipped:
+        return blocks
+    items = [
+        ListItem(item.line + skipped, item.end + skipped, item.around + skipped if item.around else 0)
+        for item in blocks.items
+    ]
+    fences = [fence._replace(line=fence.line + skipped) for fence in blocks.fences]
+    return MarkdownBlocks([], items, fences, [(start + skipped, end + skipped) for start, end in blocks.code])
 
 
-def _iter_objects(value: Any, around: str | None, depth: int) -> Iterator[tuple[dict[str, Any], str | None]]:
-    if depth > _MAX_DEPTH:
-        raise Denied(f"The artifact is nested deeper than {_MAX_DEPTH} levels.", limit=_MAX_DEPTH)
-    if isinstance(value, list):
-        for each in cast("list[Any]", value):
-            yield from _iter_objects(each, around, depth + 1)
-    elif isinstance(value, dict):
-        one = cast("dict[str, Any]", value)
-        yield one, around
-        for each in one.values():
-            yield from _iter_objects(each, _object_id(one) or around, depth + 1)
+def _clean_section(section: Section, lines: Sequence[str]) -> Section:
+    """A heading whose anchor does not hold its citation: `# A (source_lines: 1)` is `#a`."""
+    title = strip_citations(section.title)
+    written = "{#" in lines[section.line - 1]
+    return replace(section, title=title, anchor=section.anchor if written else slugify(title))
 
 
-def _object_id(one: dict[str, Any]) -> str:
-    value = one.get("id")
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
-
-
-def _find_edges(one: dict[str, Any], identity: str, names: set[str]) -> Iterator[ArtifactReference]:
-    for start, end in _EDGE_KEYS:
-        if isinstance(one.get(start), str | int) and isinstance(one.get(end), str | int):
-            relation = str(one.get("relation", one.get("type", ""))).casefold()
-            yield ArtifactReference(str(one[start]), str(one[end]), relation)
-            return
-    if not identity:
-        return
-    for key, value in one.items():
-        if key == "id" or key in artifacts.SOURCE_KEYS:
-            continue
-        many = cast("list[Any]", value) if isinstance(value, list) else [value]
-        plain = [str(each) for each in many if isinstance(each, str | int) and not isinstance(each, bool)]
-        known = [each for each in plain if each in names and each != identity]
-        # A field that is a reference somewhere is one everywhere; a title that equals an id is none.
-        for goal in known if key not in ("title", "label", "name", "type", "kind", "text") else ():
-            yield ArtifactReference(identity, goal, key.casefold())
+def _is_underlined(lines: Sequence[str], section: Section) -> bool:
+    is_atx = lines[section.line - 1].lstrip().startswith("#")
+    return not is_atx and section.line < len(lines) and _UNDERLINE.match(lines[section.line]) is not None
 
 
 def _name_headings(sections: list[Section]) -> dict[int, str]:
@@ -127,17 +104,116 @@ def _name_headings(sections: list[Section]) -> dict[int, str]:
     return names
 
 
-def _own_text(lines: list[str], start: int, end: int, is_inside: Callable[[str], object]) -> str:
-    """The text of a heading or list item, up to the first line that belongs to something inside it."""
-    return "".join([lines[start - 1], *takewhile(lambda line: not is_inside(line), lines[start:end])])
+def _to_heading(
+    section: Section, names: dict[int, str], top: int, others: Sequence[ArtifactElement], outline: _Outline
+) -> ArtifactElement:
+    """A heading cites in its own line, or else with what is written directly below it."""
+    cited = find_citations(outline.lines[section.line - 1])
+    below = [each for each in others if section.line < each.line <= section.own_end and each.kind != "table_row"]
+    cited = cited or next((each.citations for each in below if each.kind == "citation"), ())
+    cited = cited or tuple(citation for each in below for citation in each.citations)
+    numbering = _NUMBERING.match(section.title)
+    text = section.title[numbering.end() :] if numbering else section.title
+    name = names[section.line]
+    return ArtifactElement(
+        name, "heading", section.title, section.line, cited, section.level == top, text=_clean_text(text)
+    )
 
 
-def _to_element(item: ListItem, lines: list[str]) -> ArtifactElement:
-    written = lines[item.line - 1]
-    mark = _ITEM.match(written)
-    title = artifacts.strip_source_lines(written[mark.end() if mark else 0 :].strip())[:200]
-    sources = artifacts.find_source_lines(_own_text(lines, item.line, item.end, _ITEM.match))
-    return ArtifactElement(f"L{item.line}", "list_item", title, item.line, sources)
+def _clean_text(text: str) -> str:
+    """What a reader sees: without comments, citations, tags and marks."""
+    return strip_marks(_MARKUP.sub(" ", strip_citations(text)))
+
+
+def _to_item(outline: _Outline, item: ListItem) -> ArtifactElement:
+    """A list item with the lines up to the first one inside it."""
+    lines, end = outline.lines, item.line
+    while end < min(item.end, len(lines)) and not outline.taken[end + 1] and not _ITEM.match(lines[end]):
+        end += 1
+    own = "".join(lines[item.line - 1 : end])
+    outline.take(item.line, end)
+    mark = _ITEM.match(lines[item.line - 1])
+    title = strip_citations(lines[item.line - 1][mark.end() if mark else 0 :].strip())[:200]
+    text = _clean_text(own[mark.end() :] if mark else own)
+    return ArtifactElement(f"L{item.line}", "list_item", title, item.line, find_citations(own), text=text)
+
+
+def _find_rows(outline: _Outline) -> Iterator[ArtifactElement]:
+    """The rows of tables. The first one and the line below it are no claims; a column may hold the citations."""
+    lines = outline.lines
+    number = 1
+    while number < len(lines):
+        header, below = lines[number - 1], lines[number]
+        is_table = "|" in header and "|" in below and "-" in below and _DELIMITERS.issuperset(below)
+        if not is_table or outline.taken[number] or outline.taken[number + 1]:
+            number += 1
+            continue
+        column = next((at for at, cell in enumerate(_cells(header)) if cell.casefold() in _KEYS), -1)
+        outline.take(number, number + 1)
+        number += 2
+        while number <= len(lines) and "|" in lines[number - 1] and not outline.taken[number]:
+            yield _to_row(outline, number, column)
+            number += 1
+
+
+def _to_row(outline: _Outline, number: int, column: int) -> ArtifactElement:
+    outline.take(number, number)
+    cells = _cells(outline.lines[number - 1])
+    cited = parse_citations(cells[column]) if 0 <= column < len(cells) else ()
+    said = " ".join(cell for at, cell in enumerate(cells) if at != column)
+    text = _clean_text(said)
+    cited = (*cited, *find_citations(outline.lines[number - 1]))
+    return ArtifactElement(f"L{number}", "table_row", text[:200], number, cited, is_node=False, text=text)
+
+
+def _cells(row: str) -> list[str]:
+    plain = remove_comments(row).strip().replace("\\|", " ")
+    return [cell.strip() for cell in plain.removeprefix("|").removesuffix("|").split("|")]
+
+
+def _find_paragraphs(outline: _Outline) -> Iterator[ArtifactElement]:
+    """What is left: lines of text one after the other, in quotations and raw HTML too."""
+    visible = _blank_comments("".join(outline.lines)).split("\n")
+    start = 0
+    for number in range(1, len(outline.lines) + 2):
+        is_text = number <= len(outline.lines) and not outline.taken[number] and outline.lines[number - 1].strip()
+        if is_text and not start:
+            start = number
+        elif not is_text and start:
+            yield from _to_paragraph(outline, start, number - 1, "\n".join(visible[start - 1 : number - 1]))
+            start = 0
+
+
+def _blank_comments(text: str) -> str:
+    """The text without its comments, line for line."""
+    parts: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += (text[at:start], "\n" * text.count("\n", start, end))
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
+def _to_paragraph(outline: _Outline, start: int, end: int, visible: str) -> Iterator[ArtifactElement]:
+    cited = find_citations("".join(outline.lines[start - 1 : end]))
+    text = _clean_text(visible)
+    said = text.strip(" \t\r\n-_*=.,;:()（）。、|")
+    if not said or _is_navigation(visible):
+        if cited and not said:
+            yield ArtifactElement(f"L{start}", "citation", "", start, cited)
+        return
+    title = " ".join(text.split())[:200]
+    yield ArtifactElement(f"L{start}", "paragraph", title, start, cited, is_node=False, text=text)
+
+
+def _is_navigation(text: str) -> bool:
+    """`Related: [two](#two)`: links whose labels are what they lead to, and nothing else."""
+    related = _RELATED.match(text.lstrip("# "))
+    if related is None:
+        return False
+    links = text.lstrip("# ")[related.end() :]
+    is_named = all(slugify(label) == anchor.casefold() for label, anchor in _LINK.findall(links))
+    return is_named and not any(sign.isalnum() for sign in _LINK.sub("", links))
 
 
 def _place_items(items: list[ListItem], sections: list[Section], names: dict[int, str]) -> Iterator[ArtifactReference]:
@@ -164,8 +240,19 @@ def _find_links(lines: list[str], sections: list[Section], names: dict[int, str]
                 yield ArtifactReference(names[each.line], anchor.casefold(), "related" if mutual else "", number)
 
 
-def _find_charts(blocks: MarkdownBlocks) -> Iterator[tuple[int, str]]:
-    """The Mermaid blocks of a Markdown text, each with the line before its body."""
-    for fence in sorted(blocks.fences):
-        if fence.info.casefold().startswith("mermaid"):
-            yield fence.line, fence.text
+def _add_charts(
+    elements: list[ArtifactElement], references: list[ArtifactReference], blocks: MarkdownBlocks
+) -> Artifact:
+    """The Mermaid charts of the text. Other code is not audited, and the result says so."""
+    warnings: list[str] = []
+    charts = [fence for fence in sorted(blocks.fences) if fence.info.casefold().startswith("mermaid")]
+    for number, fence in enumerate(charts, 1):
+        chart = parse_chart(fence.text, fence.line, f"chart{number}:")
+        elements += chart.elements
+        references += chart.references
+        warnings += chart.warnings
+        require_few(len(elements))
+    starts = {fence.line for fence in charts}
+    code = [start for start, _ in blocks.code if start not in starts]
+    notes = [f"code is not audited: {len(code)} blocks, at line {', '.join(map(str, code[:5]))}"] if code else []
+    return Artifact(elements, references, warnings, notes)

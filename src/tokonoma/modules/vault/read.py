@@ -1,28 +1,32 @@
 """vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Desk, note_down
-from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Conflict, Invalid, Refusal
 from tokonoma.core.ids import Opaque
-from tokonoma.core.normalize import normalize, normalize_loose
+from tokonoma.files.backlog import IndexingProgress
+from tokonoma.files.encoding import ENCODING_NAMES
 from tokonoma.files.folder import RootFolder
-from tokonoma.files.index_sync import NO_TEXT, IndexedFile, sync_folder
-from tokonoma.files.text import decode_text, file_address, split_lines, take_lines
-from tokonoma.files.text_file import cite_file, mask_file_text
+from tokonoma.files.index_sync import sync_folder
+from tokonoma.files.indexed_file import IndexedFile
+from tokonoma.files.ledger import ReadingLog, Recorded, estimate_tokens, load_log, save_logs, split_shown
+from tokonoma.files.line_search import LineMatcher, SearchMode, build_line_matcher, compile_glob, shorten_line
+from tokonoma.files.listing import NO_LINES, count_left_out
+from tokonoma.files.ranges import LineRange, Range
+from tokonoma.files.text import MODULE, file_address, split_lines, take_lines
+from tokonoma.files.text_file import TextFile, cite_file, read_shown_text
 from tokonoma.modules.vault import model
-from tokonoma.modules.vault.matching import compile_glob, compile_pattern
+from tokonoma.modules.vault.account import list_left_out
 
 _PAGE, _OWNER_PAGE = 200, 20_000  # files
-_MAX_LINE_CHARS = 240  # of a found line
-SearchMode = Literal["plain", "regex", "loose"]
 
 
 class ListedFile(TypedDict):
@@ -31,6 +35,7 @@ class ListedFile(TypedDict):
     lines: NotRequired[int]
     changed_at: Opaque
     text: NotRequired[Literal[False]]
+    reason: NotRequired[str]
 
 
 class FileList(TypedDict):
@@ -38,6 +43,8 @@ class FileList(TypedDict):
     total: int
     has_more: bool
     next_cursor: NotRequired[Opaque]
+    indexing: NotRequired[IndexingProgress]
+    left_out_files: NotRequired[Annotated[dict[str, int], Field(description="files that are not listed, by reason")]]
 
 
 class ReadLimits(TypedDict):
@@ -49,12 +56,13 @@ class ReadPart(TypedDict):
     address: Opaque
     version: Opaque
     total_lines: int
-    applied_range: model.LineRange | None
+    encoding: NotRequired[Annotated[str, Field(description="if it is not UTF-8")]]
+    applied_range: LineRange | None
     text: str
     truncated: bool
     truncated_reason: NotRequired[Literal["max_chars"]]
-    next_range: NotRequired[model.LineRange]
-    recorded: NotRequired[model.Recorded]
+    next_range: NotRequired[LineRange]
+    recorded: NotRequired[Recorded]
 
 
 class FoundLine(TypedDict):
@@ -70,12 +78,13 @@ class FoundLines(TypedDict):
     searched_files: int
     has_more: bool
     next_cursor: NotRequired[Opaque]
+    indexing: NotRequired[IndexingProgress]
 
 
 def list_files(
     desk: Desk, relative_dir: model.RelativeDir = None, glob: model.Glob = None, cursor: model.PageCursor = None
 ) -> FileList:
-    """List the files of the vault in order of path, 200 per page, without hidden files and links."""
+    """List the files of the vault in order of path, 200 per page. Hidden files and links are only counted."""
     return _list_page(desk, relative_dir, glob, cursor, _PAGE)
 
 
@@ -90,21 +99,27 @@ def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: s
     (after,) = desk.open_cursor("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
     with model.open_vault(desk) as folder:
-        files = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
-    wanted = sorted((file for file in files if matches(file.path)), key=lambda file: file.path)
+        below = model.resolve_folder(folder, relative_dir)
+        synced = sync_folder(desk, folder, below)
+        left_out = () if cursor else list_left_out(desk, folder, below, (), matches)
+    wanted = sorted((file for file in synced.files if matches(file.path)), key=lambda file: file.path)
     rest = [file for file in wanted if file.path > after]
     items = [_to_listed_file(file) for file in rest[:size]]
     page: FileList = {"items": items, "total": len(wanted), "has_more": len(rest) > size}
     if page["has_more"]:
         page["next_cursor"] = desk.seal_cursor("vault_ls", rest[size - 1].path)
+    if synced.indexing is not None:
+        page["indexing"] = synced.indexing
+    if left_out:
+        page["left_out_files"] = count_left_out(left_out)
     return page
 
 
 def _to_listed_file(file: IndexedFile) -> ListedFile:
     changed_at = format_time(file.stamp.mtime // 10**6)
     listed: ListedFile = {"path": file.path, "size": file.stamp.size, "changed_at": changed_at}
-    if file.lines == NO_TEXT:
-        listed["text"] = False
+    if file.lines in NO_LINES:
+        listed["text"], listed["reason"] = False, NO_LINES[file.lines]
     else:
         listed["lines"] = file.lines
     return listed
@@ -114,14 +129,20 @@ def read(
     desk: Desk,
     path: model.VaultPath,
     full: Annotated[bool, Field(description="from the first line, instead of a range")] = False,
-    range: Annotated[model.LineRange | None, Field(description="lines, counted from 1, both ends inclusive")] = None,
+    range: Annotated[LineRange | None, Field(description="lines, counted from 1, both ends inclusive")] = None,
     limits: ReadLimits | None = None,
+    expected_version: Annotated[
+        str | None, Field(min_length=model.SHORT_VERSION, description="fail if the file has changed (from vault_hits)")
+    ] = None,
 ) -> ReadPart:
     """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
     read is recorded for vault_scan and vault_coverage, unless you may only read."""
     if full == (range is not None):
         raise Invalid("Give either range or full: true.", field="range")
     file = model.read_vault_file(desk, path)
+    if expected_version is not None and not file.version.startswith(expected_version):
+        problem = f"{file.path} has changed: its lines may be others now. Search it again, or read its current version."
+        raise Conflict(problem, path=file.path, current_version=file.version)
     total = len(file.lines)
     first, last = _requested_range(range, total)
     text, end = take_lines(file.lines, first, last, (limits or {}).get("max_chars", 8_000))
@@ -134,6 +155,8 @@ def read(
         "text": text,
         "truncated": end < last or len(text) < sum(map(len, file.lines[first - 1 : end])),
     }
+    if file.encoding != "utf-8":
+        part["encoding"] = ENCODING_NAMES[file.encoding]
     if part["truncated"]:
         part["truncated_reason"] = "max_chars"
         if end < last:
@@ -141,13 +164,13 @@ def read(
     if not desk.may_write:
         part["recorded"] = False
     elif total:
-        tokens = model.estimate_tokens(len(path), len(text))
-        log, _ = model.ReadingLog.load(desk, file).add_reading([(first, end)], tokens)
-        note_down(partial(model.save_log, desk, file, log))
+        shown = split_shown(file, first, end, text)
+        log = load_log(desk, MODULE, file).add_reading(*shown, file, estimate_tokens(len(path), len(text)))
+        save_logs(desk, [(MODULE, file, log)])
     return part
 
 
-def _requested_range(range: model.LineRange | None, total: int) -> model.Range:
+def _requested_range(range: LineRange | None, total: int) -> Range:
     if range is None:
         return 1, total
     start, end = range["start_line"], range["end_line"]
@@ -170,58 +193,69 @@ def search(
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: model.PageCursor = None,
 ) -> FoundLines:
-    """Find lines that contain a text, in order of path and line; long lines are shortened around it."""
+    """Find lines that contain a text, in order of path and line; long lines are shortened around it. Lines that are
+    shown whole count as read."""
     at, line = desk.open_cursor("vault_search", cursor) if cursor else ("", 0)
-    matches, find_in_line = compile_glob(glob), _build_line_matcher(query, mode)
+    matches, find_in_line = compile_glob(glob), build_line_matcher(query, mode)
     items: list[FoundLine] = []
-    searched = 0
+    searched, texts = 0, dict[str, TextFile]()
     with model.open_vault(desk) as folder:
-        files = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
-        paths = sorted(file.path for file in files if file.lines != NO_TEXT and matches(file.path) and file.path >= at)
-        while searched < len(paths) and len(items) <= limit:
+        synced = sync_folder(desk, folder, model.resolve_folder(folder, relative_dir))
+        texts_only = (file for file in synced.files if file.lines not in NO_LINES)
+        wanted = sorted((file for file in texts_only if matches(file.path) and file.path >= at), key=attrgetter("path"))
+        while searched < len(wanted) and len(items) <= limit:
             desk.check()
-            after = line if paths[searched] == at else 0
-            found = _search_file(desk, folder, paths[searched], find_in_line, after)
-            items += islice(found, limit + 1 - len(items))
+            after = line if wanted[searched].path == at else 0
+            text = _read_listed(desk, folder, wanted[searched])
+            found = list(islice(_search_lines(text, find_in_line, after), limit + 1 - len(items))) if text else []
+            if text and found:
+                texts[text.path] = text
+            items += found
             searched += 1
-    versions = {file.path: file.version for file in files}
+    versions = {file.path: file.version for file in synced.files}
     for path in {item["path"] for item in items[:limit]}:
         cite_file(desk, path, versions[path])
+    _record_shown(desk, texts, items[:limit])
     page: FoundLines = {"items": items[:limit], "searched_files": searched, "has_more": len(items) > limit}
     if page["has_more"]:
         last = items[limit - 1]
         page["next_cursor"] = desk.seal_cursor("vault_search", last["path"], last["line"])
+    if synced.indexing is not None:
+        page["indexing"] = synced.indexing
     return page
 
 
-def _build_line_matcher(query: str, mode: SearchMode) -> Callable[[str], int]:
-    """A function from a line to the position of the text in it; -1 if it is not there."""
-    if mode == "regex":
-        pattern = compile_pattern(query, "query")
-        return lambda line: match.start() if (match := pattern.search(line)) else -1
-    change = normalize if mode == "plain" else normalize_loose
-    text = change(query)
-    if not text.strip():
-        raise Invalid("The query is empty after normalization. Use mode plain or regex.", field="query")
-    return lambda line: change(line).find(text)
-
-
-def _search_file(
-    desk: Desk, folder: RootFolder, path: str, find_in_line: Callable[[str], int], after: int
-) -> Iterator[FoundLine]:
-    parts = tuple(path.split("/"))
+def _read_listed(desk: Desk, folder: RootFolder, file: IndexedFile) -> TextFile | None:
     try:
-        lines = split_lines(mask_file_text(desk, parts, decode_text(folder.read(parts).data, parts)))
+        text, _ = read_shown_text(desk, folder, file)
     except Refusal:  # it changed since it was listed
-        return
-    for number, line in enumerate(lines[after:], after + 1):
+        return None
+    return TextFile(file.path, text, file.version, split_lines(text))
+
+
+def _search_lines(file: TextFile, find_in_line: LineMatcher, after: int) -> Iterator[FoundLine]:
+    for number, line in enumerate(file.lines[after:], after + 1):
         text = line.rstrip("\r\n")
         position = find_in_line(text)
         if position < 0:
             continue
-        start = max(0, min(position - _MAX_LINE_CHARS // 4, len(text) - _MAX_LINE_CHARS))
-        shown, address = text[start : start + _MAX_LINE_CHARS], file_address(path, number)
-        found: FoundLine = {"path": path, "line": number, "address": address, "text": shown}
-        if len(text) > _MAX_LINE_CHARS:
+        shown, is_part = shorten_line(text, position)
+        address = file_address(file.path, number)
+        found: FoundLine = {"path": file.path, "line": number, "address": address, "text": shown}
+        if is_part:
             found["text_truncated"] = True
         yield found
+
+
+def _record_shown(desk: Desk, files: Mapping[str, TextFile], items: Sequence[FoundLine]) -> None:
+    """Lines that were shown whole were read. What is shown of a longer line around a text need not be noted."""
+    if not desk.may_write:
+        return
+    logs: list[tuple[str, TextFile, ReadingLog]] = []
+    for path, found in groupby(items, key=lambda item: item["path"]):
+        whole = [(item["line"], item["line"]) for item in found if not item.get("text_truncated")]
+        before = load_log(desk, MODULE, files[path])
+        log = before.add_reading(whole, (), files[path], 0)
+        if log.read != before.read:
+            logs.append((MODULE, files[path], log))
+    save_logs(desk, logs)

@@ -1,4 +1,4 @@
-"""What the vault remembers beside its files: who has read and cited what, what searches found, and figures."""
+"""What the vault remembers beside its files: what searches found, and figures."""
 
 from tokonoma.core.module import Migration
 
@@ -37,4 +37,13 @@ TABLES = (
         ),
     ),
     Migration("002_trails", ("delete from vault_trail",)),  # stored in another form; they expire in half an hour
+    # The log of the vault and of manuals is one: see files/ledger.py.
+    Migration(
+        "003_ledgers",
+        (
+            """insert into file_ledger select principal, 'vault', path, version, '', has_read, has_cited, '[]', '[]',
+                tokens, told_tokens, at from vault_ledger""",
+            "drop table vault_ledger",
+        ),
+    ),
 )

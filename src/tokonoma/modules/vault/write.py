@@ -15,13 +15,15 @@ from tokonoma.core.desk import Desk, Row
 from tokonoma.core.errors import Conflict, Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
-from tokonoma.files.atomic import read_version
 from tokonoma.files.folder import FileContent, file_missing_error
-from tokonoma.files.index_sync import AFTER_EVERY_ID
+from tokonoma.files.indexed_file import AFTER_EVERY_ID
+from tokonoma.files.move import move_file
 from tokonoma.files.rules import Action, check_write
-from tokonoma.files.text import decode_text, encode_text, file_address, namespace_of, split_lines
+from tokonoma.files.text import encode_text, file_address, namespace_of, require_utf8, split_lines
 from tokonoma.files.text_file import mask_file_text, read_text_file
-from tokonoma.files.write import FileChange, change_file, move_file, write_content
+from tokonoma.files.versions import read_version
+from tokonoma.files.write import FileChange, change_file, write_content
+from tokonoma.modules.vault.backlinks import RelinkFields, find_linking, to_relink_fields
 from tokonoma.modules.vault.matching import find_section
 from tokonoma.modules.vault.model import ExpectedVersion, PageCursor, VaultPath, open_vault, resolve_file
 
@@ -49,7 +51,7 @@ class ReplaceResult(WriteResult):
     remaining: int
 
 
-class MoveResult(WriteResult):
+class MoveResult(WriteResult, RelinkFields):
     origin: str
 
 
@@ -59,7 +61,7 @@ class PastChange(TypedDict):
     by: str
     path: str
     moved_from: NotRequired[str]
-    version: Opaque
+    version: NotRequired[Annotated[Opaque, Field(description="absent after delete")]]
     bytes: int
     previous_version: NotRequired[Opaque]
     previous_bytes: NotRequired[int]
@@ -125,7 +127,7 @@ def replace(
             nonlocal replaced, remaining
             if before is None:
                 raise file_missing_error(parts)
-            text = decode_text(before.data, parts)
+            text = require_utf8(before.decoded, parts)
             if find is None:
                 return _replace_section(text, mask_file_text(desk, parts, text), heading or "", replace).encode()
             hidden = desk.policy.find_hidden(text, file_address(join_path(parts)), namespace_of(parts))
@@ -143,15 +145,18 @@ def move(
     from_path: Annotated[str, Field(description="relative to the vault")],
     to_path: Annotated[str, Field(description="a free path; folders are created if needed")],
     expected_version: ExpectedVersion = None,
+    update_links: Annotated[bool, Field(description="false: links to the file, and its own, stay as they are")] = True,
 ) -> MoveResult:
-    """Move or rename a file. Its history is kept. Files cannot be moved into or out of artifacts/daily/."""
+    """Move or rename a file. Its history is kept. Links to it, and its own relative links, are changed, each file as a
+    version of its own. Files cannot be moved into or out of artifacts/daily/."""
     with open_vault(desk) as folder:
         origin = resolve_file(desk, folder, from_path, "from_path")
         goal = resolve_file(desk, folder, to_path, "to_path")
         check_write(origin, "move")
         check_write(goal, "move")
-        change = move_file(desk, folder, origin, goal, expected_version)
-    return {**_to_result(change, "move"), "origin": join_path(origin)}
+        plan, linking = find_linking(desk, folder, origin, goal) if update_links else (None, ())
+        moved = move_file(desk, folder, origin, goal, expected_version, plan, linking)
+    return {**_to_result(moved.change, "move"), "origin": join_path(origin), **to_relink_fields(moved)}
 
 
 def list_history(
@@ -187,7 +192,7 @@ def restore(
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
         check_write(parts, "restore")
-        data = read_version(folder, _find_version(desk, join_path(parts), version))
+        data = read_version(desk, folder, _find_version(desk, join_path(parts), version))
         change = change_file(desk, folder, parts, "restore", lambda before: data, expected_version)
     return _to_result(change, "restore")
 
@@ -271,10 +276,11 @@ def _to_past_change(row: Row) -> PastChange:
         "action": action,
         "by": by,
         "path": path,
-        "version": after,
         "bytes": size,
     }
-    if origin:
+    if after:
+        change["version"] = after
+    if action == "move":
         change["moved_from"] = origin
     if before and action != "move":
         change["previous_version"] = before

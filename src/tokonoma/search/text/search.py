@@ -16,6 +16,7 @@ from tokonoma.search.candidates import (
     assign_partial_positions,
     assign_positions,
 )
+from tokonoma.search.text.readings import find_names
 from tokonoma.search.text.score import (
     NEIGHBOUR_OFFSETS,
     TermMatch,
@@ -24,11 +25,12 @@ from tokonoma.search.text.score import (
     lift_threads,
     match_terms,
     match_terms_many,
+    put_exact_first,
     score_document,
     weigh_query,
 )
 from tokonoma.search.text.term_index import Corpus, TermFrequencies, TermIndex, TermProposal, build_filter_tags
-from tokonoma.search.text.tokenize import PRIVATE, WeightedTerm, hash_term, parse_query_terms
+from tokonoma.search.text.tokenize import PRIVATE, WeightedTerm, hash_term, parse_query_terms, split_query
 from tokonoma.search.tuning import TUNING
 
 _SINGLY = 8  # documents; more are matched sooner together, where numpy is loaded
@@ -43,6 +45,7 @@ class TextQuery:
     frequencies: dict[str, int]
     weighted: WeightedQuery
     corpus: Corpus
+    words: int = 0  # of the query, as they are written: what stands between spaces or other scripts
 
 
 @dataclass(slots=True)
@@ -89,6 +92,10 @@ class TextSearch:
         threads = {key: each.thread for key, each in self.candidates.items() if each.thread is not None}
         self.scores |= lift_threads(self.query.weighted, self.scores, threads)
 
+    def list_coverages(self) -> dict[int, float]:
+        """Of each document that was scored, the share of the query's words that it holds."""
+        return {number: each.coverage for number, each in self.scores.items()}
+
     def explain(self, number: int) -> dict[str, Any]:
         """Every number of a document's text score: see score.py for how they are combined. `terms` is what each term
         adds, neighbours included; their sum is `words`."""
@@ -114,8 +121,16 @@ class TextSearch:
         for term in self.query.terms:
             key = hash_term(term.text)
             if key in query.gains:
-                wanted = frozenset((key, *(each for each, own in query.aliases.items() if own == key)))
-                alone = replace(query, gains={key: query.gains[key]}, ascending=sorted(wanted), wanted=wanted)
+                forms = [form for form in query.forms if key in form.members]
+                kept = {key, *(number for form in forms for number in form.terms)}
+                wanted = kept | {each for each, own in query.aliases.items() if own in kept}
+                alone = replace(
+                    query,
+                    gains={key: query.gains[key]},
+                    forms=forms,
+                    ascending=sorted(wanted),
+                    wanted=frozenset(wanted),
+                )
                 own, *near = (match_terms(alone, self.candidates[each].data) for each in around)
                 score = score_document(alone, number, own, near)
                 added[term.text] = score.words if score is not None else 0.0
@@ -144,17 +159,29 @@ class TextSearch:
 
 
 def prepare_text_query(
-    pool: CandidatePool, text: str, corpus: Corpus, frequencies: TermFrequencies, private: bool = False
+    pool: CandidatePool,
+    text: str,
+    corpus: Corpus,
+    frequencies: TermFrequencies,
+    private: bool = False,
+    rest: str | None = None,
 ) -> TextQuery:
-    """`private`: the caller may also search by what is hidden from others."""
+    """`private`: the caller may also search by what is hidden from others. `rest`: the text without the times that it
+    names, if it names some: their words count less."""
     terms = parse_query_terms(text)[: TUNING.looked_up_terms]
-    wanted = [term.text for term in terms if term.weight > 0]
+    if rest is not None:
+        kept = {term.text for term in parse_query_terms(rest)}
+        terms = [term if term.text in kept else term._replace(weight=TUNING.time_words * term.weight) for term in terms]
+    words, runs = split_query(text)
+    names = find_names(words, runs)
+    forms = {term for name in names for form in name.forms for term in form.terms}
+    wanted = [*dict.fromkeys((*(term.text for term in terms if term.weight > 0), *sorted(forms)))]
     marked = [PRIVATE + term for term in wanted] if private else []
     counted = frequencies.look_up(pool.rows, [*wanted, *marked, *build_filter_tags(pool.filter)], corpus)
     joined = [term for term in wanted if private and counted[PRIVATE + term]]
     counted |= {term: counted[term] + counted[PRIVATE + term] for term in joined}
-    weighted = weigh_query(terms, counted, corpus.documents, corpus.average, joined)
-    return TextQuery(terms, counted, weighted, corpus)
+    weighted = weigh_query(terms, counted, corpus.documents, corpus.average, joined, names)
+    return TextQuery(terms, counted, weighted, corpus, len(words) + len(runs))
 
 
 def search_text(
@@ -169,7 +196,7 @@ def search_text(
 ) -> TextSearch:
     """`others` were found in another way, and are scored as well. `batched`: numpy is loaded already."""
     search = TextSearch(query, pool, batched)
-    is_known = any(query.frequencies[term.text] for term in query.terms if term.weight > 0)
+    is_known = any(query.frequencies[term.text] for term in query.terms if term.weight > 0) or query.weighted.forms
     few = pool.list_few() if is_known else []
     if few is not None:
         search.score_documents({*few, *others})
@@ -179,6 +206,7 @@ def search_text(
         search.score_documents(others)
     if neighbours:
         search.apply_neighbours(whole=few is not None)
+    search.scores |= put_exact_first(query.weighted, search.scores)
     return search
 
 
@@ -200,6 +228,8 @@ def plan_terms(frequencies: Iterable[tuple[str, int]], documents: int) -> list[s
 def _plan_proposal(pool: CandidatePool, query: TextQuery, limit: int) -> TermProposal:
     documents, counted, gains = query.corpus.documents, query.frequencies, query.weighted.gains
     worth = {term.text: gains[hash_term(term.text)] for term in query.terms if hash_term(term.text) in gains}
+    for name in query.weighted.forms:
+        worth[name.rarest] = max(worth.get(name.rarest, 0.0), name.share * sum(gains[each] for each in name.members))
     tags = [tag for tag in build_filter_tags(pool.filter) if counted[tag] <= TUNING.tag_share * documents]
     # Only those of a term's documents are read that carry the tags: no more than carry the rarest tag. The cached
     # count of a tag may be old; that the filter lets more than a few through was asked just now.

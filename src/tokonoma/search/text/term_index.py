@@ -11,9 +11,10 @@ one document in fifty has changed; in a small store that is at once, and there c
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -34,6 +35,15 @@ class TermProposal:
     def list_weights(self) -> list[tuple[str, float]]:
         """Terms and title tags with what each adds: a term in the title counts twice."""
         return [(token, weight) for term, weight in self.terms.items() for token in (term, to_title_tag(term))]
+
+
+class TermEntry(NamedTuple):
+    """What the index is to hold of a document."""
+
+    document: int
+    counts: Mapping[str, int]
+    tags: Collection[str]
+    new: bool  # it holds nothing of it yet
 
 
 def build_location_tags(module: str, namespace: str) -> list[str]:
@@ -63,10 +73,14 @@ def build_filter_tags(filter: IndexFilter) -> list[str]:
 _PRIVATE = 0xE000
 _MOVED = {code: _PRIVATE + code for code in range(128) if not chr(code).isdigit() and not chr(code).islower()}
 _SQLITE_INSERT = "insert into words (rowid, word, place) values (:id, :word, :place)"
+_SQLITE_ERASE = "delete from words where rowid = :id"
 _SQLITE_COUNT = "select f.term, f.doc from json_each(:terms) j cross join frequency f on f.term = j.value"
 # Each term's documents in one text: a row for each would take several times as long.
 _SQLITE_HOLDING = """select (select json_group_array(rowid) from words where words match j.value)
 from json_each(:matches) j"""
+
+
+_MOVED_AND_SPLIT = {**_MOVED, 0: " "}  # no text holds a NUL, so that it can stand between tokens
 
 
 def escape_token(token: str) -> str:
@@ -74,17 +88,14 @@ def escape_token(token: str) -> str:
 
 
 class SqliteTermIndex:
-    def write(
-        self, statements: Statements, document_id: int, counts: Mapping[str, int], tags: Collection[str], new: bool
-    ) -> None:
-        if not new:
-            self.erase(statements, document_id)
-        # Each as often as it occurs: the order of proposals depends on it.
-        word = " ".join(escape_token(token) for token, count in counts.items() for _ in range(count))
-        statements.run(_SQLITE_INSERT, id=document_id, word=word, place=" ".join(map(escape_token, tags)))
+    def write(self, statements: Statements, entries: Sequence[TermEntry]) -> None:
+        # FTS5 collects what ascends, and writes a part of its index to disk for whatever does not.
+        ordered = sorted(entries, key=lambda each: each.document)
+        statements.run_many(_SQLITE_ERASE, [{"id": each.document} for each in ordered if not each.new])
+        statements.run_many(_SQLITE_INSERT, [_to_fts_row(each) for each in ordered])
 
     def erase(self, statements: Statements, document_id: int) -> None:
-        statements.run("delete from words where rowid = :id", id=document_id)
+        statements.run(_SQLITE_ERASE, id=document_id)
 
     def count_documents(self, rows: Rows, terms: Collection[str], documents: int) -> dict[str, int]:
         """How many of so many documents hold each of these terms or tags; in a large store, an estimate."""
@@ -108,11 +119,23 @@ class SqliteTermIndex:
         return sorted(sorted(worth, reverse=True), key=worth.__getitem__, reverse=True)
 
 
+def _to_fts_row(entry: TermEntry) -> dict[str, Any]:
+    # Each as often as it occurs: the order of proposals depends on it.
+    words = chain.from_iterable(map(repeat, entry.counts.keys(), entry.counts.values()))
+    return {"id": entry.document, "word": _escape_tokens(words), "place": _escape_tokens(entry.tags)}
+
+
+def _escape_tokens(tokens: Iterable[str]) -> str:
+    """All of them in one text: a translation of each would take several times as long."""
+    return "\0".join(tokens).translate(_MOVED_AND_SPLIT)
+
+
 # PostgreSQL: token hashes in an array under GIN, which any server has. `ts_rank` does not know how rare a word is, and
 # has to fetch every text to rank it.
 
+# What is as it was is not written: each new row is entered under all of its tokens.
 _POSTGRES_INSERT = """insert into words (document, tokens) values (:id, cast(:tokens as integer[]))
-on conflict (document) do update set tokens = excluded.tokens"""
+on conflict (document) do update set tokens = excluded.tokens where words.tokens <> excluded.tokens"""
 # The last frequencies are the least and the greatest, and that of nulls.
 _SHARES = """select cast(cast(s.most_common_elems as text) as integer[]), s.most_common_elem_freqs, c.reltuples
 from pg_stats s join pg_class c on c.oid = cast('words' as regclass)
@@ -140,10 +163,12 @@ class PostgresTermIndex:
     def __init__(self) -> None:
         self._common: tuple[float, dict[int, float]] = float("-inf"), {}
 
-    def write(
-        self, statements: Statements, document_id: int, counts: Mapping[str, int], tags: Collection[str], new: bool
-    ) -> None:
-        statements.run(_POSTGRES_INSERT, id=document_id, tokens=list({hash_token(each) for each in (*counts, *tags)}))
+    def write(self, statements: Statements, entries: Sequence[TermEntry]) -> None:
+        rows = [
+            {"id": each.document, "tokens": sorted({hash_token(token) for token in (*each.counts, *each.tags)})}
+            for each in entries
+        ]
+        statements.run_many(_POSTGRES_INSERT, rows)
 
     def erase(self, statements: Statements, document_id: int) -> None:
         statements.run("delete from words where document = :id", id=document_id)
@@ -194,8 +219,8 @@ TermIndex = SqliteTermIndex | PostgresTermIndex
 # Statistics
 
 _READ = "select sum(documents), sum(length), sum(changes) from corpus"
-_ADD = "update corpus set documents = documents + :documents, length = length + :length, changes = changes + 1"
-_APPEND = "insert into corpus (documents, length, changes) values (:documents, :length, 1)"
+_ADD = "update corpus set documents = documents + :documents, length = length + :length, changes = changes + :changes"
+_APPEND = "insert into corpus (documents, length, changes) values (:documents, :length, :changes)"
 # Rows that others are folding, or have not committed, are skipped: nothing waits, and nothing is counted twice.
 _FOLD = """with gone as (
     delete from corpus where id in (select id from corpus order by id limit 1000 for update skip locked)
@@ -222,13 +247,13 @@ def read_corpus(rows: Rows) -> Corpus:
     return Corpus(*(int(each or 0) for each in rows.rows(_READ)[0]))
 
 
-def update_corpus(kind: DatabaseKind, statements: Statements, document_id: int, documents: int, length: int) -> None:
-    """Add so many documents and so many words; both may be negative."""
-    if kind == "sqlite":
-        statements.run(_ADD, documents=documents, length=length)
-        return
-    statements.run(_APPEND, documents=documents, length=length)
-    if document_id % _FOLD_EVERY == 0:
+def update_corpus(
+    kind: DatabaseKind, statements: Statements, changed: Sequence[int], documents: int, length: int
+) -> None:
+    """Add so many documents and so many words; both may be negative. `changed`: whose terms are new."""
+    sql = _ADD if kind == "sqlite" else _APPEND
+    statements.run(sql, documents=documents, length=length, changes=len(changed))
+    if kind == "postgresql" and any(number % _FOLD_EVERY == 0 for number in changed):
         statements.run(_FOLD)
 
 

@@ -70,6 +70,7 @@ class WeightedTerm(NamedTuple):
     text: str
     weight: float
     steepness: float = TUNING.steepness
+    is_content: bool = True  # not made of hiragana alone, nor half of it
 
 
 class TermCounts(NamedTuple):
@@ -117,12 +118,21 @@ def parse_query_terms(text: str) -> list[WeightedTerm]:
     found: dict[str, WeightedTerm] = {}
     for token, kind in _tokenize_query(text):
         term = WeightedTerm(
-            token, TUNING.term_weights[kind], TUNING.soft_steepness if kind == "soft" else TUNING.steepness
+            token,
+            TUNING.term_weights[kind],
+            TUNING.soft_steepness if kind == "soft" else TUNING.steepness,
+            kind not in ("soft", "mixed"),
         )
         found[token] = max(found.get(token, term), term, key=lambda each: (each.weight, -each.steepness))
     if not any(term.weight for term in found.values()):
         return [WeightedTerm(token, 1.0) for token in found]
     return list(found.values())
+
+
+def split_query(text: str) -> tuple[list[str], list[str]]:
+    """Words of scripts with spaces, and runs of those without, normalized."""
+    text = _normalize_text(text)
+    return _WORD.findall(text), _RUN.findall(text)
 
 
 def _tokenize_query(text: str) -> Iterator[Token]:
@@ -167,6 +177,21 @@ def find_speaker(text: str) -> str:
 def is_question(text: str) -> bool:
     """Whether a text ends with a question: then its answer is elsewhere."""
     return _QUESTION.search(text[-40:]) is not None
+
+
+def count_packed_terms(packed: bytes) -> int:
+    """How many different terms a document holds."""
+    return _HEAD.unpack_from(packed)[0]
+
+
+def list_packed_terms(packed: bytes) -> frozenset[int]:
+    """The hashes of all terms of a document, also of those that are marked as private."""
+    return frozenset(_unpack_numbers(packed[_HEAD.size : _HEAD.size + 4 * count_packed_terms(packed)]))
+
+
+def find_packed_terms(packed: bytes, wanted: frozenset[int]) -> frozenset[int]:
+    """Those of these hashes that a document holds: quicker than all of them."""
+    return wanted.intersection(_unpack_numbers(packed[_HEAD.size : _HEAD.size + 4 * count_packed_terms(packed)]))
 
 
 def look_up_terms(packed: bytes, wanted: frozenset[int], ascending: Sequence[int]) -> PackedMatch:

@@ -24,24 +24,25 @@ from tokonoma.search.tuning import TUNING
 from tokonoma.search.vectors.codes import RowNumbers
 from tokonoma.search.vectors.memory import CodeMemory, is_save_due, load_codes, save_blocks
 from tokonoma.search.vectors.store import (
-    FULL_PRECISION,
     PgvectorExtension,
     QueryVector,
     VectorMatch,
     build_index_name,
     compare_pieces,
+    compare_subwords,
     find_extension,
     merge_matches,
-    select_best,
 )
 from tokonoma.store.database import Database
+from tokonoma.store.dialect import DatabaseKind
 
 Matches = dict[int, VectorMatch]
+_QUICK_AGE = 2.0  # seconds
 
 _SQLITE_EXACT = """select e.document_id, e.piece, e.language, e.data
 from json_each(:ids) j cross join embedding e on e.id = j.value
 cross join document d on d.id = e.document_id where """
-_SQLITE_SOME = """select e.document_id, e.piece, e.language, e.data from json_each(:documents) j
+_SQLITE_SOME = """select e.document_id, e.piece, e.language, e.data, e.subwords from json_each(:documents) j
 cross join embedding e on e.document_id = j.value and e.model = :model"""
 
 
@@ -70,14 +71,26 @@ class SqliteVectorBackend:
         ids = view.rank_documents(code_query, [row[0] for row in listed])
         return _compare_in_order(rows, ids, query, filter, wanted)[0]
 
-    def propose(self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
-        """By their codes alone."""
-        memory = self._get_memory(rows, model)
-        return memory.build_view(filter).propose_documents(memory.coder.encode_query(query.vector), limit)
+    def propose(
+        self,
+        rows: Rows,
+        model: StoredModel,
+        query: QueryVector,
+        filter: IndexFilter,
+        limit: int,
+        *,
+        quick: bool = False,
+    ) -> list[int]:
+        """By their codes alone; `quick`: by fewer of them, as they were a moment ago."""
+        memory = self._get_memory(rows, model, _QUICK_AGE if quick else 0.0)
+        return memory.build_view(filter).propose_documents(memory.coder.encode_query(query.vector), limit, quick=quick)
 
     def compare(self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]) -> Matches:
-        listed = orjson.dumps(list(documents)).decode()
-        return compare_pieces("sqlite", rows.rows(_SQLITE_SOME, documents=listed, model=model.id), query.vector)
+        return _compare_all("sqlite", self.read_pieces(rows, model.id, documents), query)
+
+    def read_pieces(self, rows: Rows, model: int, documents: Sequence[int]) -> Sequence[Row]:
+        """Document, piece, language, vector and parts of words."""
+        return rows.rows(_SQLITE_SOME, documents=orjson.dumps(list(documents)).decode(), model=model)
 
     def maintain(self, database: Database, model: StoredModel) -> bool:
         """Store the codes, if enough has changed since the last time. Returns whether they were stored."""
@@ -101,10 +114,11 @@ class SqliteVectorBackend:
     def measure_memory(self) -> int:
         return sum(memory.columns.measure_memory() for memory in self._memories.values())
 
-    def _get_memory(self, rows: Rows, model: StoredModel) -> CodeMemory:
+    def _get_memory(self, rows: Rows, model: StoredModel, age: float = 0.0) -> CodeMemory:
+        """As of now, or up to so many seconds old."""
         with self._lock:
             memory = self._memories.get(model.id)
-            if memory is None or not memory.catch_up(rows):
+            if memory is None or not (memory.is_fresh(age) or memory.catch_up(rows)):
                 memory = self._memories[model.id] = load_codes(rows, model.id)
             return memory
 
@@ -136,10 +150,11 @@ _TUNE_ITERATIVE = (
     _TUNE
     + ", set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '50000', true)"
 )
+_TUNE_WIDER = "select set_config('hnsw.ef_search', '1000', true)"  # the most that pgvector takes
 _PAGES = """select e.id, e.document_id, e.piece, e.language, array_send(e.data)
 from embedding e join document d on d.id = e.document_id
 where e.model = :model and e.id > :after and {filter} order by e.id limit :limit"""
-_POSTGRES_SOME = """select e.document_id, e.piece, e.language, array_send(e.data) from embedding e
+_POSTGRES_SOME = """select e.document_id, e.piece, e.language, array_send(e.data), e.subwords from embedding e
 where e.model = :model and e.document_id = any(cast(:documents as bigint[]))"""
 
 
@@ -161,19 +176,36 @@ class PostgresVectorBackend:
         wanted = 2 * limit + 20  # a document may come with several pieces
         rows.rows(_TUNE_ITERATIVE if extension.version >= 8 else _TUNE)
         near = _query_nearest(rows, extension, model, query, filter, wanted)
+        if is_crowded([row[3] for row in near], limit):
+            # The index follows the nearest it knows, and among so many equals it misses some. With a wide search
+            # the server also compares all of them, if that is cheaper.
+            rows.rows(_TUNE_WIDER)
+            near = _query_nearest(rows, extension, model, query, filter, wanted)
         if len(near) < wanted or len({row[0] for row in near}) < limit:
             # The index gives up after a while, and one document may have many pieces: search without it.
             near = _query_nearest(rows, extension, model, query, filter, 64 * limit, indexed=False)
-        best = select_best(near)
-        # What was compared in half precision is compared again.
-        return self.compare(rows, model, query, list(best)) if model.dimension > FULL_PRECISION else best
+        # Compared once more, with all pieces: of a document the index may know another one than the nearest, and long
+        # vectors it holds in half precision.
+        pieces = self.read_pieces(rows, model.id, list({row[0] for row in near}))
+        return compare_pieces("postgresql", pieces, query.vector)
 
-    def propose(self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, limit: int) -> list[int]:
+    def propose(
+        self,
+        rows: Rows,
+        model: StoredModel,
+        query: QueryVector,
+        filter: IndexFilter,
+        limit: int,
+        *,
+        quick: bool = False,
+    ) -> list[int]:
         return list(self.find_nearest(rows, model, query, filter, limit))
 
     def compare(self, rows: Rows, model: StoredModel, query: QueryVector, documents: Sequence[int]) -> Matches:
-        found = rows.rows(_POSTGRES_SOME, model=model.id, documents=list(documents))
-        return compare_pieces("postgresql", found, query.vector)
+        return _compare_all("postgresql", self.read_pieces(rows, model.id, documents), query)
+
+    def read_pieces(self, rows: Rows, model: int, documents: Sequence[int]) -> Sequence[Row]:
+        return rows.rows(_POSTGRES_SOME, model=model, documents=list(documents))
 
     def maintain(self, database: Database, model: StoredModel) -> bool:
         """Create the index of the model's vectors if it is missing. Returns whether it was created."""
@@ -217,6 +249,18 @@ class PostgresVectorBackend:
             self._extension = found if isinstance(found, PgvectorExtension) else None
             self._checked_at = time.monotonic()
         return self._extension
+
+
+def _compare_all(kind: DatabaseKind, pieces: Sequence[Row], query: QueryVector) -> Matches:
+    found = compare_pieces(kind, pieces, query.vector)
+    compare_subwords(found, pieces, query.match_subwords)
+    return found
+
+
+def is_crowded(cosines: Sequence[float], limit: int) -> bool:
+    """Whether many more than are wanted are about as near: texts from one template, for example."""
+    ordered = sorted(cosines, reverse=True)
+    return len(ordered) > limit and ordered[limit - 1] - ordered[-1] < TUNING.crowded
 
 
 def _query_nearest(

@@ -68,9 +68,13 @@ class CodeView:
         """Ids of vectors, the most promising first: many times as many as are wanted."""
         return self.ids[self._propose_rows(query, wanted)]
 
-    def propose_documents(self, query: CodeQuery, wanted: int) -> list[int]:
+    def propose_documents(self, query: CodeQuery, wanted: int, *, quick: bool = False) -> list[int]:
         """Documents, the most promising first."""
-        rows = self._propose_rows(query, wanted)
+        rows = (
+            propose_rows(self.codes, query, self.blocked, wanted, rough=True)
+            if quick
+            else self._propose_rows(query, wanted)
+        )
         # A document may have several vectors: if they leave too few documents, there were few to begin with.
         return [*islice(dict.fromkeys(self.documents[rows].tolist()), wanted)]
 
@@ -106,6 +110,10 @@ class CodeMemory:
         with self._guard:
             columns = self.columns
             return CodeView(columns.codes(), columns.ids(), columns.documents(), self._find_blocked(filter))
+
+    def is_fresh(self, age: float) -> bool:
+        """Whether changes were applied within so many seconds."""
+        return time.monotonic() - self._applied_at < age
 
     def catch_up(self, rows: Rows) -> bool:
         """Apply what has changed. False: changes were missed, and the codes must be read or computed again."""

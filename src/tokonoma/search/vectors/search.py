@@ -4,12 +4,13 @@ Two models are never mixed. A query is embedded with the current model as soon a
 until then with the one before it, if that can still be used; else with the current model and the vectors it has.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tokonoma.core.desk import Record, Rows, Statements, parse_address
+from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
@@ -18,6 +19,7 @@ from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import IndexFilter
 from tokonoma.search.fusion import detect_language
 from tokonoma.search.vectors import store
+from tokonoma.search.vectors.scale import measure_model, parse_scale
 from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.database import Database
 
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
 _DELETED = 500  # vectors of a model that is no longer in use, deleted at once
-_STORE = """insert into embedding (document_id, model, piece, data, language)
-values (:document_id, :model, :piece, :data, :language)"""
+_STORE = """insert into embedding (document_id, model, piece, data, language, subwords)
+values (:document_id, :model, :piece, :data, :language, :subwords)"""
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
@@ -38,6 +40,9 @@ ReadTexts = Callable[[Sequence[int]], Mapping[int, tuple[str, str]]]
 
 EmbedWithModel = Callable[[StoredModel, str], "Floats | None"]
 """The vector of a query by a model; None if that model is not available now."""
+
+MatchWithModel = Callable[[StoredModel, str, Sequence[bytes]], Sequence[float] | None]
+"""How well lists of parts of words hold those of a query, by a model; None if that model does not know them."""
 
 
 class EmbeddingQueue(Protocol):
@@ -52,10 +57,15 @@ class VectorSearch:
     """One per process. `embed` is None where no model is configured: stored vectors can still be compared."""
 
     def __init__(
-        self, database: Database, queue: EmbeddingQueue, read_texts: ReadTexts, embed: EmbedWithModel | None
+        self,
+        database: Database,
+        queue: EmbeddingQueue,
+        read_texts: ReadTexts,
+        embed: EmbedWithModel | None,
+        match_subwords: MatchWithModel | None = None,
     ) -> None:
         self.read_texts = read_texts
-        self._database, self._queue, self._embed = database, queue, embed
+        self._database, self._queue, self._embed, self._match_subwords = database, queue, embed, match_subwords
         self._backend: SqliteVectorBackend | PostgresVectorBackend | None = None
         self._waiting, self._counted_at = 0, float("-inf")
 
@@ -67,10 +77,24 @@ class VectorSearch:
             return None
         with self._database.reading() as rows:
             models = self._list_preferred(rows)
+        return self._embed_with(models, text)
+
+    def embed_record(self, rows: Rows, text: str) -> tuple[StoredModel, QueryVector] | None:
+        """The same of a record, inside a transaction: for a model in this process. Without its parts of words."""
+        models = self._list_preferred(rows)
+        found = self._embed_with(models, text)
+        if found is None:
+            return None
+        return next(each for each in models if each.id == found.model), replace(found, match_subwords=None)
+
+    def _embed_with(self, models: Sequence[StoredModel], text: str) -> QueryVector | None:
+        if self._embed is None:
+            return None
         for model in models:
             vector = self._embed(model, text)
             if vector is not None:
-                return QueryVector(model.id, vector)
+                match = None if self._match_subwords is None else partial(self._match_subwords, model, text)
+                return QueryVector(model.id, vector, parse_scale(model.scale), match)
         return None
 
     def find_nearest(
@@ -81,7 +105,8 @@ class VectorSearch:
         resolved = self._resolve_query(rows, query)
         found = {} if resolved is None else self._search_backend(rows, *resolved, filter, limit)
         best = sorted(found.items(), key=lambda each: (-each[1].similarity, each[0]))[:limit]
-        return [(document, _apply_metric(match, metric)) for document, match in best]
+        # Only the nearest pieces were compared: whether the title is among them depends on how many others there are.
+        return [(document, apply_metric(match._replace(title=None), metric)) for document, match in best]
 
     def propose(self, rows: Rows, query: QueryVector, filter: IndexFilter, limit: int) -> Sequence[int]:
         """So many documents that may well be the nearest, found in the cheapest way. The caller checks whether they lie
@@ -93,18 +118,50 @@ class VectorSearch:
             return list(self._search_backend(rows, *resolved, filter, limit))
         return self._get_backend().propose(rows, *resolved, filter, limit)
 
+    def find_like(
+        self, rows: Rows, model: StoredModel, query: QueryVector, filter: IndexFilter, most: int
+    ) -> dict[int, VectorMatch]:
+        """Documents that are near, found in the cheapest way: some of the nearest may be missing.
+        The caller checks whether they lie inside the filter."""
+        backend = self._get_backend()
+        proposed = backend.propose(rows, model, query, filter, most, quick=True)
+        return backend.compare(rows, model, query, proposed)
+
     def compare(
         self, rows: Rows, query: QueryVector | int, documents: Sequence[int], metric: Metric
     ) -> dict[int, VectorMatch]:
         """Of these documents, those that have vectors. The caller has checked that they lie inside the filter."""
         resolved = self._resolve_query(rows, query)
         found = {} if resolved is None else self._get_backend().compare(rows, *resolved, documents)
-        return {document: _apply_metric(match, metric) for document, match in found.items()}
+        return {document: apply_metric(match, metric) for document, match in found.items()}
 
-    def count_waiting(self, rows: Rows) -> int:
-        """Documents whose vector is still to be made."""
+    def find_near(
+        self, rows: Rows, filter: IndexFilter, addresses: Sequence[str], least: float, most: int
+    ) -> dict[str, dict[str, float]]:
+        """See near.py. Nothing where no vectors exist."""
+        from tokonoma.search.vectors.near import find_near  # imported late, because it loads numpy
+
+        models = self._list_preferred(rows)
+        if not models:
+            return {}
+        return find_near(rows, self._database.kind, models[0].id, filter, addresses, least, most)
+
+    def compare_each_other(self, rows: Rows, model: int, documents: Sequence[int]) -> dict[int, dict[int, float]]:
+        """The cosines between these documents, by the beginnings of their texts; without those that have no vector."""
+        pieces = self._get_backend().read_pieces(rows, model, documents)
+        first = {document: data for document, piece, _, data, _ in pieces if piece == 0}
+        if not first:
+            return {}
+        vectors = store.decode_vectors(self._database.kind, list(first.values()))
+        cosines = (vectors @ vectors.T).tolist()
+        return {document: dict(zip(first, row, strict=True)) for document, row in zip(first, cosines, strict=True)}
+
+    def count_waiting(self, rows: Rows, filter: IndexFilter | None = None) -> int:
+        """Documents whose vector is still to be made; with a filter, those that pass it."""
         if self._embed is None:
             return 0
+        if filter is not None:
+            return store.count_waiting(rows, filter)
         if time.monotonic() - self._counted_at > _REMEMBER or self._waiting < _LONG:
             self._waiting, self._counted_at = self._queue.count_waiting(rows), time.monotonic()
         return self._waiting
@@ -140,18 +197,22 @@ class VectorSearch:
         vectors: "Floats",
         texts: Sequence[str],
         titled: bool = False,
+        subwords: Sequence[bytes] | None = None,
     ) -> None:
         """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
-        `titled`: the first is the title by itself."""
+        `titled`: the first is the title by itself. `subwords`: the parts of words in each text, if the model knows
+        them."""
         languages = [detect_language(text) for text in texts]
         if titled:  # the title "NHK" over a Japanese text is not English
             languages[0] = languages[1]
         key = {"document_id": document_id, "model": model}
         statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
-        pieces = enumerate(zip(vectors, languages, strict=True), store.TITLE_PIECE if titled else 0)
+        parts = [None] * len(texts) if subwords is None else subwords
+        pieces = enumerate(zip(vectors, languages, parts, strict=True), store.TITLE_PIECE if titled else 0)
         rows = [
-            {**key, "piece": piece, "data": store.encode_vector(self._database.kind, vector), "language": language}
-            for piece, (vector, language) in pieces
+            {**key, "piece": piece, "data": store.encode_vector(self._database.kind, vector), "language": said}
+            | {"subwords": part if piece != store.TITLE_PIECE else None}  # the first piece of the text has the title
+            for piece, (vector, said, part) in pieces
         ]
         statements.run_many(_STORE, rows)
 
@@ -161,6 +222,7 @@ class VectorSearch:
             models = [each for each in store.list_models(rows) if each.id == model]
         for each in models:
             self._get_backend().maintain(self._database, each)
+            measure_model(self._database, each)
 
     def retire(self, model: int) -> bool:
         """Delete some of the vectors of other models, once every document has a vector of this one."""
@@ -225,31 +287,12 @@ class VectorSearch:
         return current + others if is_nearly_complete else others + current
 
 
-def build_text_reader(
-    database: Database, read_record: Callable[[Rows, str], Record | None], load_module: Callable[[str], object]
-) -> ReadTexts:
-    """From the records of the modules: the index stores no text. A module is loaded outside of a transaction, because
-    its tables may have to be migrated."""
-
-    def read_texts(document_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-        sql = "select id, address from document where id in ({numbers})"
-        with database.reading() as rows:
-            found = rows.rows(sql, numbers=json.dumps(list(document_ids)))
-        for module in {parse_address(address)[0] for _, address in found}:
-            load_module(module)
-        with database.reading() as rows:
-            records = [(document_id, read_record(rows, address)) for document_id, address in found]
-        return {document_id: (each.title, each.text) for document_id, each in records if each is not None}
-
-    return read_texts
-
-
-def _apply_metric(match: VectorMatch, metric: Metric) -> VectorMatch:
+def apply_metric(match: VectorMatch, metric: Metric) -> VectorMatch:
     """Vectors have length 1, so that either metric follows from the cosine and gives the same order."""
     if metric == "cosine":
         return match
     title = None if match.title is None else _to_nearness(match.title)
-    return VectorMatch(_to_nearness(match.similarity), match.language, title)
+    return match._replace(similarity=_to_nearness(match.similarity), title=title)
 
 
 def _to_nearness(cosine: float) -> float:

@@ -1,12 +1,14 @@
 """Models and their vectors as rows, the same on both databases except for how a vector is encoded."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.embedding import StoredModel
+from tokonoma.search.filters import IndexFilter
+from tokonoma.search.fusion import FITTED_SCALE, ModelScale, is_cross_language
 from tokonoma.store.dialect import DatabaseKind
 from tokonoma.store.migrate import quote_name
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 # numpy is imported inside functions: saving a record must not load it.
 
-_MODELS = "select id, name, dimension, recipe, anchor, current, filled, sealed from embedding_model order by id"
+_MODELS = "select id, name, dimension, recipe, anchor, current, filled, sealed, scale from embedding_model order by id"
 _ADOPT = """insert into embedding_model (name, recipe, dimension, anchor, current, filled, sealed)
 values (:name, :recipe, :dimension, :anchor, 1, 0, 0)
 on conflict (name) do update set recipe = excluded.recipe, current = 1, filled = 0"""
@@ -32,12 +34,18 @@ _LOCK = "select id from document where id in ({numbers}) "
 TITLE_PIECE = -1  # the number of the piece that is the title by itself
 
 
+MatchSubwords = Callable[[Sequence[bytes]], Sequence[float] | None]
+"""How well each of these lists of parts of words holds those of the query, up to 1; None: the model does not know."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueryVector:
     """The vector of a query, and the model that made it."""
 
     model: int
     vector: "Floats"
+    scale: ModelScale = FITTED_SCALE  # on which the model's cosines are read
+    match_subwords: MatchSubwords | None = None
 
 
 class VectorMatch(NamedTuple):
@@ -46,11 +54,19 @@ class VectorMatch(NamedTuple):
     similarity: float  # of its nearest piece: cosine; or 1 / (1 + distance)
     language: str = ""  # of that piece; empty: unknown
     title: float | None = None  # the similarity of its title by itself, if it has one
+    monolingual: bool = True  # no other piece is known to be in another language
+    subwords: float | None = None  # how well one of its pieces holds the query's parts of words; None: not known
+
+
+def count_waiting(rows: Rows, filter: IndexFilter) -> int:
+    """The documents in the queue that pass the filter."""
+    sql = "select count(*) from document d where d.id in (select q.document_id from embedding_queue q) and "
+    return rows.rows(sql + filter.sql, **filter.params)[0][0]
 
 
 def list_models(rows: Rows) -> list[StoredModel]:
     return [
-        StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7])
+        StoredModel(row[0], row[1], row[2], row[3], bytes(row[4]), bool(row[5]), row[6], row[7], row[8])
         for row in rows.rows(_MODELS)
     ]
 
@@ -88,6 +104,12 @@ def list_missing(rows: Rows, model: int, after: int, limit: int) -> list[int]:
 def lock_for_change(statements: Statements, document_ids: Sequence[int]) -> set[int]:
     """Lock the documents that no other transaction is changing, and return these."""
     return {row[0] for row in statements.rows(_LOCK + "{for_update_free}", numbers=json.dumps(list(document_ids)))}
+
+
+def lock_existing(statements: Statements, document_ids: Sequence[int]) -> list[int]:
+    """Lock the documents that exist, and return these. It waits for transactions that are changing them."""
+    found = statements.rows(_LOCK + "order by id {for_update}", numbers=json.dumps(list(document_ids)))
+    return [document_id for (document_id,) in found]
 
 
 def lock_against_delete(statements: Statements, document_ids: Sequence[int]) -> set[int]:
@@ -129,14 +151,31 @@ def compare_pieces(kind: DatabaseKind, rows: Sequence[Row], vector: "Floats") ->
     """The same for rows of (document, piece, language, data)."""
     if not rows:
         return {}
-    cosines = (decode_vectors(kind, [row[3] for row in rows]) @ vector).clip(-1.0, 1.0).tolist()
+    import numpy as np
+
+    # Not `@`: there the last digits of a row depend on the rows around it, and with them the order of equal hits.
+    cosines = np.einsum("ij,j->i", decode_vectors(kind, [row[3] for row in rows]), vector).clip(-1.0, 1.0).tolist()
     return select_best((*row[:3], cosine) for row, cosine in zip(rows, cosines, strict=True))
+
+
+def compare_subwords(matches: dict[int, VectorMatch], rows: Sequence[Row], match: MatchSubwords | None) -> None:
+    """Add to the matches what parts of words say, from rows of (document, …, parts of words)."""
+    listed = [(row[0], row[-1]) for row in rows if row[-1] is not None] if match is not None else []
+    if match is None or not listed:
+        return
+    best: dict[int, float] = {}
+    levels = match([each for _, each in listed])
+    for (document, _), level in zip(listed, levels, strict=True) if levels is not None else ():
+        best[document] = max(level, best.get(document, level))
+    for document, level in best.items():
+        matches[document] = matches[document]._replace(subwords=level)
 
 
 def merge_matches(one: VectorMatch, other: VectorMatch) -> VectorMatch:
     """The better of two matches of one document, with its title."""
     nearer = one if one.similarity >= other.similarity else other
-    return VectorMatch(nearer.similarity, nearer.language, one.title if other.title is None else other.title)
+    alike = one.monolingual and other.monolingual and not is_cross_language(one.language, other.language)
+    return VectorMatch(nearer.similarity, nearer.language, one.title if other.title is None else other.title, alike)
 
 
 def data_column(kind: DatabaseKind) -> str:

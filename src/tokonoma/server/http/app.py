@@ -9,10 +9,30 @@ from starlette.routing import Route, Router
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.errors import Denied
-from tokonoma.server.http.asgi import CALLER, CORS, HEADERS, Event, HttpLimits, HttpResponse, Receive, Send
-from tokonoma.server.http.mcp import CHALLENGE, McpEndpoint
+from tokonoma.server.http.asgi import (
+    CALLER,
+    CORS,
+    HEADERS,
+    ORIGIN,
+    AsgiApp,
+    Event,
+    HttpLimits,
+    HttpResponse,
+    Receive,
+    Send,
+)
+from tokonoma.server.http.callback import ClientDocument, ConsentCallback, ReceiveAnswer
+from tokonoma.server.http.mcp import McpEndpoint
 from tokonoma.server.http.proxies import TrustedProxies, is_forwarded
-from tokonoma.server.http.security import LOOPBACK, HeaderList, HttpError, OriginGuard, build_caller, collect_headers
+from tokonoma.server.http.security import (
+    LOOPBACK,
+    HeaderList,
+    HttpError,
+    OriginGuard,
+    build_caller,
+    collect_headers,
+    find_origin,
+)
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
 
@@ -28,12 +48,15 @@ _NO_STORE = (b"cache-control", b"no-store")
 class HttpApp:
     """`host_names`: Host names that it answers to, without ports (None: any, which is safe only where keys are
     required). `origins`: web pages that may call it, besides its own. `ready`: returns the reasons why it is not ready.
-    `metrics`: Prometheus text; with `metrics_public` for callers without a key, too. `challenge`: the WWW-Authenticate
-    header of a 401. `trusted_proxies`: addresses whose `X-Forwarded-For` counts.
+    `metrics`: Prometheus text; with `metrics_public` for callers without a key, too. `offers_oauth`: whether clients
+    may sign in under this origin, as far as is known in memory; a 401 then says where. `trusted_proxies`: addresses
+    whose `X-Forwarded-For` counts. `receive_answer`: takes what services send back after a consent. `public_url`: the
+    origin under which browsers reach it. `web`: builds what answers all other paths, OAuth and pages; it is asked with
+    the first such request, and checks the Origin itself.
     """
 
     HEALTH = "/health"  # a probe may use any Host
-    PATHS = ("/mcp", "/mcp/", HEALTH, "/ready", "/metrics")
+    PATHS = ("/mcp", "/mcp/", HEALTH, "/ready", "/metrics", ConsentCallback.PATH, ClientDocument.PATH)
 
     def __init__(
         self,
@@ -45,13 +68,18 @@ class HttpApp:
         ready: Callable[[], Sequence[str]] = tuple,
         metrics: RenderMetrics | None = None,
         metrics_public: bool = False,
-        challenge: str = CHALLENGE,
+        offers_oauth: Callable[[str], bool] = lambda origin: False,
         trusted_proxies: Sequence[str] = (),
         on_refused: OnRefused = lambda caller, code, path: None,
+        receive_answer: ReceiveAnswer | None = None,
+        public_url: str = "",
+        web: Callable[[], AsgiApp] | None = None,
     ) -> None:
+        self._public_url, self._load_web = public_url, web
+        self._web: AsgiApp | None = None
         self._proxies, self._on_refused = TrustedProxies(trusted_proxies), on_refused
         self._guard = OriginGuard(host_names, origins)
-        endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), challenge)
+        endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), offers_oauth)
         self.stop = endpoint.stop
         routes = [
             Route("/mcp", endpoint),
@@ -61,7 +89,10 @@ class HttpApp:
         ]
         if metrics is not None:
             routes.append(Route("/metrics", _Page(partial(_report_metrics, endpoint, metrics, metrics_public))))
-        self._router = Router(routes, redirect_slashes=False, default=_refuse_path)
+        if receive_answer is not None:
+            routes.append(Route(ConsentCallback.PATH, ConsentCallback(receive_answer)))
+            routes.append(Route(ClientDocument.PATH, ClientDocument(public_url)))
+        self._router = Router(routes, redirect_slashes=False, default=self._serve_other)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -72,9 +103,13 @@ class HttpApp:
             peer = scope["client"][0] if scope.get("client") else None  # None on a Unix socket
             remote = self._proxies.find_remote(headers, peer)
             scope[CALLER] = build_caller(headers, remote, is_forwarded(headers))
-            if scope["path"] != self.HEALTH:
-                cors = self._guard.check(headers)
+            if scope["path"] in self.PATHS or self._load_web is None:
+                if scope["path"] != self.HEALTH:
+                    cors = self._guard.check(headers)
+            else:
+                self._guard.check_host(headers)
             scope[CORS] = cors
+            scope[ORIGIN] = scope[CALLER].origin = find_origin(headers, self._public_url, _is_tls(scope))
             await self._router(scope, receive, send)
             return
         except HttpError as error:
@@ -86,6 +121,17 @@ class HttpApp:
             rpc.log_fault(error, scope["path"])
             response = HttpResponse(500, rpc.encode_error(None, rpc.INTERNAL_ERROR, "Internal error"))
         await response.send(send)
+
+    async def _serve_other(self, scope: Event, receive: Receive, send: Send) -> None:
+        if self._load_web is None:
+            raise HttpError(404, "Not found. The MCP endpoint is /mcp.")
+        if self._web is None:
+            self._web = await asyncio.to_thread(self._load_web)
+        await self._web(scope, receive, send)
+
+
+def _is_tls(scope: Event) -> bool:
+    return scope.get("scheme") == "https"
 
 
 class _Page:
@@ -123,7 +169,3 @@ async def _report_metrics(endpoint: McpEndpoint, metrics: RenderMetrics, public:
     except Denied as refusal:
         raise endpoint.to_http_error(caller, refusal) from refusal
     return HttpResponse(200, text, [_NO_STORE], b"text/plain; version=0.0.4; charset=utf-8")
-
-
-async def _refuse_path(scope: Event, receive: Receive, send: Send) -> None:
-    raise HttpError(404, "Not found. The MCP endpoint is /mcp.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.server.http.security import HeaderList, Headers
+from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.message import MAX_BYTES
 
 Event = MutableMapping[str, Any]
@@ -20,6 +21,11 @@ CALLER = "tokonoma.caller"
 
 CORS = "tokonoma.cors"
 """Key of the scope: headers that a browser needs in the response."""
+
+ORIGIN = "tokonoma.origin"
+"""Key of the scope: the origin under which the client knows this server, like `https://tokonoma.example.com`."""
+
+AsgiApp = Callable[[Event, Receive, Send], Awaitable[None]]
 
 STREAM_HEADERS: HeaderList = [
     (b"content-type", b"text/event-stream"),
@@ -36,6 +42,7 @@ class HttpLimits:
     bodies_seconds: float = 2.0  # that a body waits for room among them
     stream_after: float = 5.0  # seconds of silence before an answer becomes a stream
     beat: float = 15.0  # seconds between two comments in a silent stream
+    streams: int = 200  # of notifications, and sessions that wait for one
 
 
 @dataclass(slots=True)
@@ -64,6 +71,19 @@ class HttpResponse:
         headers = [(b"content-type", self.content_type), length, *self.extra]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.content})
+
+
+# The HTTP status of a JSON-RPC error; all others are sent with 200. The handshake era knows the first four only.
+_STATUS = {rpc.PARSE_ERROR: 400, rpc.INVALID_REQUEST: 400, rpc.LIMITED: 429, rpc.UNAUTHENTICATED: 401}
+_STATUS_MODERN = _STATUS | dict.fromkeys(
+    (rpc.INVALID_PARAMS, rpc.HEADER_MISMATCH, rpc.MISSING_CAPABILITY, rpc.UNSUPPORTED_VERSION), 400
+)
+_STATUS_MODERN[rpc.METHOD_NOT_FOUND] = 404
+
+
+def choose_status(code: int | None, modern: bool) -> int:
+    """The HTTP status of an answer with this error code; None: it is a result."""
+    return 200 if code is None else (_STATUS_MODERN if modern else _STATUS).get(code, 200)
 
 
 def format_event(message: bytes) -> bytes:

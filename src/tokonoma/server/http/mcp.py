@@ -1,8 +1,10 @@
-"""`POST /mcp`: one message in, one answer out. No state survives a request except the running calls."""
+"""`POST /mcp`: one message in, one answer out. No state survives a request except the running calls, and what sessions
+watch."""
 
 import asyncio
 import math
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, cast
@@ -19,9 +21,11 @@ from tokonoma.server.http.asgi import (
     PostRequest,
     Receive,
     Send,
+    choose_status,
     format_event,
 )
 from tokonoma.server.http.body import SMALL, BodyMemory, BodyShare, EarlyBody, read_body
+from tokonoma.server.http.listen import NotificationStreams, find_session_key
 from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
     HeaderList,
@@ -29,11 +33,14 @@ from tokonoma.server.http.security import (
     HttpError,
     parse_accept,
 )
-from tokonoma.server.http.stream import MessageQueue, deliver
+from tokonoma.server.http.stream import MessageQueue, deliver, deliver_notifications
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
+from tokonoma.server.mcp.listen import LISTEN, Listening
 from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import answer_request
+from tokonoma.server.mcp.resource_calls import takes_call
+from tokonoma.server.mcp.subscribe import UNSUBSCRIBE, convert_for, unsubscribe
 from tokonoma.server.mcp.tool_call import ToolCall
 from tokonoma.server.mcp.versions import (
     META_CLIENT,
@@ -42,15 +49,11 @@ from tokonoma.server.mcp.versions import (
     claims_modern,
     format_client,
 )
+from tokonoma.server.mcp.watch import ResourceWatch
 
 CHALLENGE = 'Bearer realm="tokonoma"'
-
-# The HTTP status of a JSON-RPC error; all others are sent with 200. The handshake era knows the first four only.
-_STATUS = {rpc.PARSE_ERROR: 400, rpc.INVALID_REQUEST: 400, rpc.LIMITED: 429, rpc.UNAUTHENTICATED: 401}
-_STATUS_MODERN = _STATUS | dict.fromkeys(
-    (rpc.INVALID_PARAMS, rpc.HEADER_MISMATCH, rpc.MISSING_CAPABILITY, rpc.UNSUPPORTED_VERSION), 400
-)
-_STATUS_MODERN[rpc.METHOD_NOT_FOUND] = 404
+RESOURCE_PATH = "/.well-known/oauth-protected-resource/mcp"
+"""Where a client learns how to sign in (RFC 9728)."""
 
 CancelKey = tuple[str, str, rpc.RequestId]
 """Session, principal and request id."""
@@ -59,27 +62,30 @@ CancelKey = tuple[str, str, rpc.RequestId]
 class McpEndpoint:
     """A raw ASGI endpoint: builds no request object and keeps no session."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, challenge: str) -> None:
+    def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, offers_oauth: Callable[[str], bool]) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
         self._memory = BodyMemory(limits)
-        self._challenge = challenge
+        self._offers_oauth = offers_oauth
         # Only one thread: of many requests with one credential, the first asks and the others find what it found.
         self._identifying = ThreadPoolExecutor(1, "tokonoma-identify")
         self._running: set[ToolCall] = set()
         # Calls that a client may cancel, each with the body that then ends its response.
         self._cancellable: dict[CancelKey, tuple[ToolCall, bytes]] = {}
+        self._streams = NotificationStreams(dispatcher, limits.streams)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         cors: HeaderList = scope[CORS]
         if scope["method"] == "POST":
             json, sse = _check_headers(scope[HEADERS])
             caller: Caller = scope[CALLER]
-            if self._dispatcher.recall(caller) is None:
+            caller.principal = self._dispatcher.recall(caller)
+            if caller.principal is None:
                 receive = EarlyBody(receive)
             share = BodyShare(self._memory)
             try:
-                post = PostRequest(scope[HEADERS], caller, await self.identify(caller), cors, json, sse)
+                principal = caller.principal or await self.identify(caller)
+                post = PostRequest(scope[HEADERS], caller, principal, cors, json, sse)
                 await self._serve_post(post, share, receive, send)
             finally:
                 share.release()
@@ -87,9 +93,36 @@ class McpEndpoint:
                     receive.drop()
         elif scope["method"] == "OPTIONS" and cors:
             await HttpResponse(200, b"", [*PREFLIGHT_HEADERS, *cors]).send(send)
+        elif scope["method"] in ("GET", "DELETE") and b"mcp-session-id" in scope[HEADERS]:
+            await self._serve_session(scope, receive, send)
         else:
-            # The server sends no messages of its own, and there is no session to end.
+            # Without a session there is nothing to listen to, and nothing to end.
             raise HttpError(405, "Method not allowed. Use POST.", (b"allow", b"POST"))
+
+    async def _serve_session(self, scope: Event, receive: Receive, send: Send) -> None:
+        """GET opens the stream of a session with a handshake, DELETE forgets what it watches."""
+        caller: Caller = scope[CALLER]
+        principal = self._dispatcher.recall(caller) or await self.identify(caller)
+        key = find_session_key(scope[HEADERS], principal)
+        if key is None:
+            raise HttpError(400, "Mcp-Session-Id must be the one that initialize has returned")
+        if scope["method"] == "DELETE":
+            self._streams.close(key)
+            await HttpResponse(200, b"", scope[CORS]).send(send)
+            return
+        if not parse_accept(scope[HEADERS].get(b"accept"))[1]:
+            raise HttpError(406, "The Accept header must allow text/event-stream")
+        try:
+            session = self._streams.open_session(key, caller)
+        except Limited as refusal:
+            raise self.to_http_error(caller, refusal) from refusal
+        queue = session.open_stream()
+
+        def on_gone() -> None:
+            session.close_stream(queue)
+            self._streams.close_later(key)
+
+        await deliver_notifications(queue, scope[CORS], self._limits.beat, receive, send, on_gone)
 
     async def _serve_post(self, post: PostRequest, share: BodyShare, receive: Receive, send: Send) -> None:
         queue = MessageQueue()
@@ -97,22 +130,33 @@ class McpEndpoint:
         outcome = await self._handle(post, await read_body(receive, post.headers, self._limits, share), queue)
         if isinstance(outcome, HttpResponse):
             await outcome.send(send)
+        elif isinstance(outcome, Listening):
+            share.release()  # it stays open for long, and its body is not needed any more
+            first = await queue.get(None)
+            await deliver_notifications(queue, post.cors, self._limits.beat, receive, send, outcome.cancel, first)
         else:
-            await deliver(outcome, post, queue, self._limits, receive, send)
+            follow = partial(self._follow, outcome, post.caller)
+            await deliver(outcome, post, queue, self._limits, receive, send, follow)
+
+    def _follow(self, call: ToolCall, caller: Caller) -> Callable[[], None]:
+        def on_loss(refusal: Refusal, ended: bool) -> None:
+            name, value = self._www_authenticate(caller)
+            call.refuse(refusal, {name.decode(): value.decode("latin-1")} if ended else None)
+
+        return self._dispatcher.follow_access(caller, on_loss)
 
     def stop(self) -> None:
         """Ask every running call to end early; each still answers."""
         for call in list(self._running):
             call.stop()
+        self._streams.stop()
 
     async def identify(self, caller: Caller) -> Principal:
         """Return the caller's principal; HttpError with 401, 403, 429, 500 or 503. A database that does not answer
         keeps this request waiting, and not the others."""
+        loop = asyncio.get_running_loop()
         try:
-            principal = self._dispatcher.recall(caller)
-            if principal is None:
-                loop = asyncio.get_running_loop()
-                principal = await loop.run_in_executor(self._identifying, self._dispatcher.identify, caller)
+            principal = await loop.run_in_executor(self._identifying, self._dispatcher.identify, caller)
         except Refusal as refusal:
             raise self.to_http_error(caller, refusal) from refusal
         except Exception as error:
@@ -121,8 +165,8 @@ class McpEndpoint:
         caller.principal = principal
         return principal
 
-    async def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall:
-        """Return the response, or the call that was started; its messages go to the queue."""
+    async def _handle(self, post: PostRequest, raw: bytes, queue: MessageQueue) -> HttpResponse | ToolCall | Listening:
+        """Return the response, or what was started; its messages go to the queue."""
         modern = False
         try:
             message = rpc.parse_message(raw) if len(raw) <= SMALL else await asyncio.to_thread(rpc.parse_message, raw)
@@ -132,14 +176,27 @@ class McpEndpoint:
             if modern:
                 check_modern(message, post.headers)
                 post.caller.client = format_client(message.meta.get(META_CLIENT)) or post.caller.client
-            if message.method == "tools/call":
+            if takes_call(self._dispatcher, message, post.caller, modern):
                 return self._start_call(post, message, modern, queue)
+            if message.method == LISTEN and modern:
+                return self._listen(post, message, queue)
             return self._answer(post, message, modern)
         except rpc.ProtocolError as error:
             return self._to_response(post, error, modern)
 
+    def _listen(self, post: PostRequest, message: Message, queue: MessageQueue) -> Listening:
+        if not post.sse:
+            raise message.error(f"{LISTEN} is answered by a stream: accept text/event-stream")
+        try:
+            return self._streams.listen(post, message, queue)
+        except Limited as refusal:
+            raise rpc.to_protocol_error(message, refusal) from refusal
+
     def _answer(self, post: PostRequest, message: Message, modern: bool) -> HttpResponse:
-        content = answer_request(self._dispatcher, message, post.caller, modern)
+        if message.method == UNSUBSCRIBE and not modern:
+            content = unsubscribe(message, self._streams.find_watch(post, message))
+        else:
+            content = answer_request(self._dispatcher, message, post.caller, modern)
         extra = post.cors
         if message.method == "initialize":
             # Lets a client cancel its calls. Nothing else depends on it, and any value is accepted later, so a
@@ -152,7 +209,8 @@ class McpEndpoint:
     def _start_call(self, post: PostRequest, message: Message, modern: bool, queue: MessageQueue) -> ToolCall:
         key = None if modern else _cancel_key(post, message.id)
         on_end = self._running.discard if key is None else partial(self._forget, key)
-        call = ToolCall(self._dispatcher, message, modern, queue.put, on_end)
+        convert = convert_for(message, None if modern else self._find_watch(post, message))
+        call = ToolCall(self._dispatcher, message, modern, queue.put, on_end, convert)
         self._running.add(call)
         if key is not None:
             # A cancelled request is not answered: its stream ends. A client that takes no streams still needs a body.
@@ -165,6 +223,12 @@ class McpEndpoint:
             on_end(call)
             raise
         return call
+
+    def _find_watch(self, post: PostRequest, message: Message) -> ResourceWatch | None:
+        try:
+            return self._streams.find_watch(post, message)
+        except Limited as refusal:
+            raise rpc.to_protocol_error(message, refusal) from refusal
 
     def _forget(self, key: CancelKey, call: ToolCall) -> None:
         self._running.discard(call)
@@ -183,7 +247,7 @@ class McpEndpoint:
         return HttpResponse(202, b"", post.cors)
 
     def _to_response(self, post: PostRequest, error: rpc.ProtocolError, modern: bool) -> HttpResponse:
-        status = (_STATUS_MODERN if modern else _STATUS).get(error.code, 200)
+        status = choose_status(error.code, modern)
         extra = post.cors
         if status == 429:
             extra = [*extra, *_retry_after(error.data)]
@@ -202,7 +266,11 @@ class McpEndpoint:
         return HttpError(403, refusal.message, code=code, refusal=reason)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
-        challenge = self._challenge if caller.token is None else f'{self._challenge}, error="invalid_token"'
+        challenge = CHALLENGE
+        if self._offers_oauth(caller.origin):
+            challenge += f', resource_metadata="{caller.origin}{RESOURCE_PATH}", scope="mcp"'
+        if caller.token is not None:
+            challenge += ', error="invalid_token"'
         return (b"www-authenticate", challenge.encode("latin-1"))
 
 

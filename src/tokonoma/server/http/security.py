@@ -48,12 +48,15 @@ class OriginGuard:
         self._hosts = None if host_names is None else frozenset(name.lower().encode() for name in host_names)
         self._origins = frozenset(origin.lower().rstrip("/").encode() for origin in origins)
 
-    def check(self, headers: Headers) -> HeaderList:
-        """Raise HttpError, or return the headers that a browser needs in the response."""
-        host = headers.get(b"host", b"").lower()
-        if self._hosts is not None and strip_port(host) not in self._hosts:
+    def check_host(self, headers: Headers) -> None:
+        if self._hosts is not None and strip_port(headers.get(b"host", b"").lower()) not in self._hosts:
             message = "This server does not accept this Host header. See allowed_hosts."
             raise HttpError(421, message, refusal="denied.host")
+
+    def check(self, headers: Headers) -> HeaderList:
+        """Raise HttpError, or return the headers that a browser needs in the response."""
+        self.check_host(headers)
+        host = headers.get(b"host", b"").lower()
         origin = headers.get(b"origin")
         if origin is None:
             return []
@@ -100,6 +103,15 @@ def parse_accept(header: bytes | None) -> tuple[bool, bool]:
     return json, every or b"text/*" in kinds or b"text/event-stream" in kinds
 
 
+def find_origin(headers: Headers, public_url: str, tls: bool) -> str:
+    """The origin under which a client knows this server: `public_url` if it used that name, else its Host header, which
+    must have been checked. A client compares it with the URL that it was given, to the letter."""
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    if public_url and host == public_url.partition("://")[2].lower():
+        return public_url
+    return f"{'https' if tls else 'http'}://{host}"
+
+
 def build_caller(headers: Headers, remote: str | None, forwarded: bool) -> Caller:
     agent = headers.get(b"user-agent")
     client = None if agent is None else agent[:200].decode("latin-1")
@@ -110,7 +122,7 @@ def build_caller(headers: Headers, remote: str | None, forwarded: bool) -> Calle
 
 
 PREFLIGHT_HEADERS: HeaderList = [
-    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
     (
         b"access-control-allow-headers",
         b"accept, authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent",

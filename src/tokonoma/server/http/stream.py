@@ -1,9 +1,12 @@
-"""Sending the answer of a call: one JSON body if it comes soon, a stream of events if it takes longer."""
+"""Sending the answer of a call: one JSON body if it comes soon, a stream of events if it takes longer; and streams of
+notifications."""
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+from tokonoma.core.concurrency import do_nothing
 from tokonoma.server.http.asgi import (
     STREAM_HEADERS,
     HttpLimits,
@@ -11,8 +14,10 @@ from tokonoma.server.http.asgi import (
     PostRequest,
     Receive,
     Send,
+    choose_status,
     format_event,
 )
+from tokonoma.server.http.security import HeaderList
 from tokonoma.server.mcp.tool_call import ToolCall
 
 QUICK = 0.05
@@ -71,6 +76,13 @@ class MessageQueue:
         self._items.append((message, last))
         self._wake()
 
+    def discard(self) -> bool:
+        """Drop what waits to be sent, on the loop's thread; whether there was something."""
+        kept = [item for item in self._items if item[1]]
+        had_more = len(kept) < len(self._items)
+        self._items = deque(kept)
+        return had_more
+
     def disconnect(self) -> None:
         self.disconnected = True
         self._wake()
@@ -93,34 +105,67 @@ class MessageQueue:
 
 
 async def deliver(
-    call: ToolCall, post: PostRequest, queue: MessageQueue, limits: HttpLimits, receive: Receive, send: Send
+    call: ToolCall,
+    post: PostRequest,
+    queue: MessageQueue,
+    limits: HttpLimits,
+    receive: Receive,
+    send: Send,
+    follow: Callable[[], Callable[[], None]],
 ) -> None:
-    """Send the messages of a call until its last one; on disconnect, cancel it in the stateless era."""
+    """Send the messages of a call until its last one; on disconnect, cancel it in the stateless era. `follow` ends one
+    that takes longer if its caller may no longer use it."""
+    unfollow = do_nothing
     try:
         item = await queue.get(QUICK)
         is_running = item is None or not item[1]  # progress may come within that time too
+        unfollow = follow() if is_running else do_nothing
         # In the handshake era a lost connection does not cancel.
-        watcher = asyncio.create_task(_watch(receive, call, queue)) if is_running and call.modern else None
+        watcher = asyncio.create_task(_watch(receive, call.cancel, queue)) if is_running and call.modern else None
         try:
             if item is None and post.json:
                 item = await queue.get(limits.stream_after if post.sse else None)
             if post.json and item is not None and item[1] and item[0]:
                 extra = [(name.encode(), value.encode()) for name, value in call.headers.items()]
-                await HttpResponse(200, item[0], [*post.cors, *extra]).send(send)
+                await HttpResponse(choose_status(call.error_code, call.modern), item[0], [*post.cors, *extra]).send(
+                    send
+                )
             elif not queue.disconnected:
-                await _send_events(queue, post, limits.beat, item, send)
+                await _send_events(queue, post.cors, limits.beat, item, send)
         finally:
             if watcher is not None:
                 watcher.cancel()
     except BaseException:
         call.cancel()  # the server is being shut down by force
         raise
+    finally:
+        unfollow()
+
+
+async def deliver_notifications(
+    queue: MessageQueue,
+    cors: HeaderList,
+    beat: float,
+    receive: Receive,
+    send: Send,
+    on_gone: Callable[[], None],
+    item: tuple[bytes, bool] | None = None,
+) -> None:
+    """Send the messages of a stream, from `item` on, until its last one or until its client has gone."""
+    watcher = asyncio.create_task(_watch(receive, on_gone, queue))
+    try:
+        await _send_events(queue, cors, beat, item, send)
+    except BaseException:
+        on_gone()
+        raise
+    finally:
+        watcher.cancel()
 
 
 async def _send_events(
-    queue: MessageQueue, post: PostRequest, beat: float, item: tuple[bytes, bool] | None, send: Send
+    queue: MessageQueue, cors: HeaderList, beat: float, item: tuple[bytes, bool] | None, send: Send
 ) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *post.cors]})
+    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *cors]})
     while not queue.disconnected:
         last = item is not None and item[1]
         chunk = b": still working\n\n" if item is None else format_event(item[0])
@@ -130,8 +175,8 @@ async def _send_events(
         item = await queue.get(beat)
 
 
-async def _watch(receive: Receive, call: ToolCall, queue: MessageQueue) -> None:
+async def _watch(receive: Receive, on_gone: Callable[[], None], queue: MessageQueue) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    call.cancel()
+    on_gone()
     queue.disconnect()

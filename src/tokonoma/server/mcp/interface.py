@@ -8,10 +8,12 @@ from tokonoma.core.call import Caller, Principal, Progress
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Refusal
 
+TOOL_CALL = "tools/call"
+
 
 @dataclass(slots=True)
 class ToolRequest:
-    """One `tools/call`, as it was read from the wire."""
+    """One `tools/call`, as it was read from the wire; or another `method` that takes the way of a call."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -20,6 +22,9 @@ class ToolRequest:
     progress: Progress | None = None
     bytes_in: int = 0
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the client; empty with a handshake
+    method: str = TOOL_CALL
+    input_responses: Mapping[str, Any] = field(default_factory=dict[str, Any])  # answers to `ToolResult.asks`
+    request_state: str = ""  # of the result that asked, as the client has repeated it
 
 
 @dataclass(slots=True)
@@ -27,15 +32,19 @@ class ToolResult:
     """The parts of a CallToolResult. A failure is a result too: `is_error`, and no structured content.
 
     `structured` may be the JSON text itself, as bytes: it is then sent unchanged, and `content` gets its text copy.
-    `refusal` makes it a protocol error, as if `start_call` had raised it: for a tool that does not exist.
+    `refusal` makes it a protocol error, as if `start_call` had raised it: for a tool that does not exist, and for any
+    failure of another method. `asks` are questions to the user, by name: the client sends the call again with the
+    answers and the `request_state`. Only for a request whose capabilities allow it.
     """
 
     content: Sequence[Mapping[str, Any]]
     structured: Mapping[str, Any] | bytes | None = None
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    refusal: Refusal | None = None
+    refusal: Exception | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])  # added to the HTTP response
+    asks: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    request_state: str = ""
 
     @property
     def text(self) -> str:
@@ -44,6 +53,26 @@ class ToolResult:
 
 
 OnDone = Callable[[ToolResult], None]
+OnLoss = Callable[[Refusal, bool], None]
+"""Why a caller may no longer use what it has open, and whether its credential has ended. If not, its reach has become
+smaller."""
+
+
+class ChangeListener(Protocol):
+    """An observer of changes. Its methods are called from any thread, and return at once."""
+
+    @property
+    def polls(self) -> bool:
+        """Whether changes by other processes count too. If not, those by this process do."""
+        ...
+
+    @property
+    def uris(self) -> Sequence[str]:
+        """The resources that matter to it."""
+        ...
+
+    def check(self) -> None:
+        """Something was written: look whether it matters."""
 
 
 class Dispatcher(Protocol):
@@ -74,6 +103,25 @@ class Dispatcher(Protocol):
 
     def get_prompt(self, caller: Caller, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         """Return one of them, as `prompts/get` does. Raises Missing or Invalid."""
+        ...
+
+    def relays_prompt(self, caller: Caller, name: str) -> bool:
+        """Whether a prompt of this name is another server's: then `prompts/get` takes the way of a call."""
+        ...
+
+    def list_templates(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """Return the templates of addresses that this caller may read, as `resources/templates/list` does."""
+        ...
+
+    def listen(self, listener: ChangeListener) -> None:
+        """Tell it from now on, until `stop_listening`."""
+        ...
+
+    def stop_listening(self, listener: ChangeListener) -> None: ...
+
+    def follow_access(self, caller: Caller, on_loss: OnLoss) -> Callable[[], None]:
+        """Look about once a second whether this caller may still use what it has open. `on_loss` is called from any
+        thread; what is returned ends it."""
         ...
 
     def start_call(self, request: ToolRequest, done: OnDone) -> CancelToken:

@@ -1,4 +1,4 @@
-"""The methods that are answered at once, in both eras: all but `tools/call`."""
+"""The methods that are answered at once, in both eras: all that do not take the way of a call."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -16,16 +16,19 @@ TOOLS_PER_PAGE = 256
 CACHE_MS = 60_000
 """How long a client may cache a list. The cache is private, since every credential sees its own tools."""
 
-# Resources are announced because their list is answered, though it is empty:
-# many clients ask for it without looking, and take an error for a broken server.
-CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {},
+    "resources": {"subscribe": True, "listChanged": True},
+    "prompts": {},
+    "completions": {},
+}
 
 MethodResult = dict[str, Any]
 MethodHandler = Callable[[Dispatcher, Message, Caller], MethodResult]
 
 
 def answer_request(dispatcher: Dispatcher, message: Message, caller: Caller, modern: bool) -> bytes:
-    """Answer any request but `tools/call`; raises rpc.ProtocolError."""
+    """Answer a request that starts no call; raises rpc.ProtocolError."""
     method = (MODERN_METHODS if modern else LEGACY_METHODS).get(message.method)
     if method is None:
         raise message.error("Method not found", rpc.METHOD_NOT_FOUND, message.method)
@@ -100,12 +103,9 @@ def _get_prompt(dispatcher: Dispatcher, message: Message, caller: Caller) -> Met
     return dict(dispatcher.get_prompt(caller, name, cast("dict[str, str]", arguments)))
 
 
-def _list_nothing(name: str) -> MethodHandler:
-    def list_nothing(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-        _refuse_cursor(message)
-        return {name: []}
-
-    return list_nothing
+def _list_templates(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
+    _refuse_cursor(message)
+    return {"resourceTemplates": list(dispatcher.list_templates(caller))}
 
 
 def _refuse_cursor(message: Message) -> None:
@@ -118,17 +118,9 @@ def _read_cursor(message: Message) -> str | None:
     return None if message.params.get("cursor") is None else message.require_text("cursor")
 
 
-def _refuse(text: str, field: str, code: int) -> MethodHandler:
-    def refuse(dispatcher: Dispatcher, message: Message, caller: Caller) -> MethodResult:
-        raise message.error(text, code, {field: message.require_text(field)})
-
-    return refuse
-
-
 _BOTH: dict[str, MethodHandler] = {
     "tools/list": _list_tools,
-    "resources/list": _list_nothing("resources"),
-    "resources/templates/list": _list_nothing("resourceTemplates"),
+    "resources/templates/list": _list_templates,
     "prompts/list": _list_prompts,
     "prompts/get": _get_prompt,
 }
@@ -136,10 +128,8 @@ LEGACY_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "initialize": _initialize,
     "ping": lambda dispatcher, message, caller: {},
-    "resources/read": _refuse("Resource not found", "uri", rpc.RESOURCE_NOT_FOUND),
 }
 MODERN_METHODS: dict[str, MethodHandler] = {
     **_BOTH,
     "server/discover": _discover,
-    "resources/read": _refuse("Resource not found", "uri", rpc.INVALID_PARAMS),
 }

@@ -5,12 +5,17 @@ import time
 from collections.abc import Callable, Iterator
 
 from tokonoma.core.call import Caller
+from tokonoma.core.errors import Refusal
 from tokonoma.server.mcp import message as rpc
 from tokonoma.server.mcp.interface import Dispatcher
+from tokonoma.server.mcp.listen import LISTEN, Listening
 from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import answer_request
+from tokonoma.server.mcp.resource_calls import takes_call
+from tokonoma.server.mcp.subscribe import UNSUBSCRIBE, convert_for, unsubscribe
 from tokonoma.server.mcp.tool_call import ToolCall
 from tokonoma.server.mcp.versions import META_CLIENT, check_envelope, check_version, format_client, is_modern
+from tokonoma.server.mcp.watch import ResourceWatch
 
 MAX_CALLS = 4096
 """Running calls before the next one waits: a client that floods is slowed down first, then refused."""
@@ -20,6 +25,9 @@ MAX_CALL_BYTES = 64 * 2**20
 
 SMALL = 64 * 1024
 """Bytes of a message that need not wait: large ones must not keep out small ones."""
+
+MAX_LISTENING = 16
+"""Open `subscriptions/listen` requests."""
 
 MAX_WAIT = 1.0
 """Seconds that the next call waits. Meanwhile neither cancellations nor the end of input are read."""
@@ -83,6 +91,9 @@ class StdioSession:
         self._running: set[ToolCall] = set()
         self._running_bytes = 0
         self._changed = threading.Condition()
+        self._watch = ResourceWatch(dispatcher, caller, write, lambda: None)
+        self._listening: dict[rpc.RequestId, Listening] = {}
+        self._unfollow = dispatcher.follow_access(caller, self._on_loss)
 
     def handle_line(self, line: bytes | None) -> None:
         """Handle one line; None stands for one that was too long. Never raises because of what the client sent."""
@@ -114,13 +125,31 @@ class StdioSession:
         for call in list(self._running):
             call.stop()
 
+    def end(self) -> None:
+        """The input has ended: answer the requests that stay open, and watch nothing any more."""
+        self._unfollow()
+        self._watch.end()
+        for listening in list(self._listening.values()):
+            listening.finish()
+
+    def _on_loss(self, refusal: Refusal, ended: bool) -> None:
+        """With `--as`: the credential has ended, or may use less."""
+        for call in list(self._running):
+            call.refuse(refusal)
+        if ended:
+            self._watch.end()
+        else:
+            self._watch.narrow(False)
+        for listening in list(self._listening.values()):
+            listening.finish() if ended else listening.narrow()
+
     def _handle_notification(self, message: Message) -> None:
-        if message.method != "notifications/cancelled":
-            return
         id = message.params.get("requestId")
-        call = self._cancellable.pop(id, None) if rpc.is_id(id) else None
-        if call is not None:
-            call.cancel()
+        if message.method != "notifications/cancelled" or not rpc.is_id(id):
+            return
+        for open_request in (self._cancellable.pop(id, None), self._listening.get(id)):
+            if open_request is not None:
+                open_request.cancel()
 
     def _handle_request(self, message: Message, id: rpc.RequestId) -> None:
         modern = is_modern(message)
@@ -128,24 +157,50 @@ class StdioSession:
             check_envelope(message)
             check_version(message)
             self._caller.client = format_client(message.meta.get(META_CLIENT)) or self._caller.client
-        if message.method == "tools/call":
+        if takes_call(self._dispatcher, message, self._caller, modern):
             self._start_call(message, id, modern)
+            return
+        if message.method == UNSUBSCRIBE and not modern:
+            self._write(unsubscribe(message, self._watch))
+            return
+        if message.method == LISTEN and modern:
+            self._listen(message, id)
             return
         self._write(answer_request(self._dispatcher, message, self._caller, modern))
         if message.method == "tools/list" and self._after_list is not None:
             after_list, self._after_list = self._after_list, None
             after_list()
 
-    def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
-        if id in self._cancellable:
+    def _listen(self, message: Message, id: rpc.RequestId) -> None:
+        self._check_id(message, id)
+        if len(self._listening) >= MAX_LISTENING:
+            raise message.error(f"No more than {MAX_LISTENING} subscriptions can be open at once", rpc.LIMITED)
+
+        def forget(listening: Listening) -> None:
+            self._listening.pop(listening.id, None)
+
+        listening = Listening(self._dispatcher, message, self._caller, lambda sent, last: self._write(sent), forget)
+        self._listening[id] = listening
+        try:
+            listening.start()
+        except rpc.ProtocolError:
+            forget(listening)
+            raise
+
+    def _check_id(self, message: Message, id: rpc.RequestId) -> None:
+        if id in self._cancellable or id in self._listening:
             raise message.error("A request with this id is still running", rpc.INVALID_REQUEST)
+
+    def _start_call(self, message: Message, id: rpc.RequestId, modern: bool) -> None:
+        self._check_id(message, id)
 
         def send(sent: bytes, last: bool) -> None:
             if last:
                 self._release_id(call)  # before the answer: the client may use the id again as soon as it reads it
             self._write(sent)
 
-        call = ToolCall(self._dispatcher, message, modern, send, self._on_call_end)
+        convert = convert_for(message, None if modern else self._watch)
+        call = ToolCall(self._dispatcher, message, modern, send, self._on_call_end, convert)
         with self._changed:
             if not self._changed.wait_for(lambda: self._has_room(call.size), MAX_WAIT):
                 raise message.error("Too many or too large calls are running; wait until some have ended", rpc.LIMITED)

@@ -1,4 +1,5 @@
-"""One running `tools/call`: sends progress while it runs, and exactly one answer, or none if it was cancelled."""
+"""One running call (`tools/call`, or another method that takes its way): sends progress while it runs, and exactly one
+answer, or none if it was cancelled."""
 
 import math
 import threading
@@ -10,11 +11,14 @@ import orjson
 
 from tokonoma.core.call import Caller
 from tokonoma.core.concurrency import CancelToken
+from tokonoma.core.errors import Refusal
 from tokonoma.server.mcp import message as rpc
-from tokonoma.server.mcp.interface import Dispatcher, ToolRequest, ToolResult
+from tokonoma.server.mcp.interface import TOOL_CALL, Dispatcher, ToolRequest, ToolResult
 from tokonoma.server.mcp.message import Message
 from tokonoma.server.mcp.methods import modern_fields
+from tokonoma.server.mcp.resource_calls import add_cache_fields, parse_resource_request, to_resource_error
 from tokonoma.server.mcp.versions import META_CAPABILITIES, parse_trace_parent, read_progress_token, takes_structured
+from tokonoma.server.mcp.watch import read_value
 
 BURST = 8.0
 PER_SECOND = 10.0
@@ -58,6 +62,8 @@ class ProgressLimiter:
 
 
 class ToolCall:
+    """`convert` makes the result of another method than `tools/call` from what the call has returned."""
+
     def __init__(
         self,
         dispatcher: Dispatcher,
@@ -65,6 +71,7 @@ class ToolCall:
         modern: bool,
         send: SendMessage,
         on_end: "Callable[[ToolCall], None]",
+        convert: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value,
     ) -> None:
         self._message = message
         self.id = message.id
@@ -75,17 +82,22 @@ class ToolCall:
         self._limiter = ProgressLimiter()
         self._send = send
         self._on_end = on_end
+        self._convert = convert
         self._sending = threading.Lock()  # progress is never sent after the answer
         self._answered = threading.Lock()  # acquired once, never released
         self._cancel_token: CancelToken | None = None
         self._takes_structured: bool | None = None
         self.headers: Mapping[str, str] = {}  # of the answer, once there is one
+        self.error_code: int | None = None  # of another method than `tools/call` that has failed
 
     def start(self, caller: Caller, trace: str | None = None, listening: bool = True) -> None:
         """Pass the call to the dispatcher, or raise rpc.ProtocolError. `listening`: the client can receive progress."""
         self._takes_structured = self.modern or takes_structured(caller.protocol_version)
         try:
-            request = _parse_request(self._message, caller, self.modern)
+            if self._message.method == TOOL_CALL:
+                request = _parse_request(self._message, caller, self.modern)
+            else:
+                request = parse_resource_request(self._message, caller)
             request.trace_parent = request.trace_parent or parse_trace_parent(trace)
             if listening and self._progress_token is not None:
                 request.progress = self.send_progress
@@ -97,9 +109,9 @@ class ToolCall:
 
     def finish(self, result: ToolResult) -> None:
         """Send the dispatcher's result, unless the call was cancelled."""
-        self.headers = result.headers
         try:
             if not self._answered.locked():
+                self.headers = result.headers
                 self._send_last(self._encode_result(result))
         finally:
             self._on_end(self)
@@ -123,6 +135,15 @@ class ToolCall:
             self._send_last(last_message)
         self.stop()
 
+    def refuse(self, refusal: Refusal, headers: Mapping[str, str] | None = None) -> None:
+        """Stop the call and answer with this error: its caller may no longer use it."""
+        if self._answered.acquire(blocking=False):
+            failure = rpc.to_protocol_error(self._message, refusal)
+            self.error_code, self.headers = failure.code, headers or {}
+            with self._sending:
+                self._send(rpc.encode_protocol_error(failure), True)
+        self.stop()
+
     def stop(self) -> None:
         """Ask the call to end early; it still answers, unless it was cancelled."""
         if self._cancel_token is not None:
@@ -133,9 +154,41 @@ class ToolCall:
             with self._sending:
                 self._send(message, True)
 
+    def _encode_value(self, result: ToolResult) -> bytes:
+        """The result of another method than `tools/call`: the value itself."""
+        try:
+            if result.refusal is not None:
+                raise result.refusal
+            value = self._convert(read_value(result))
+            value.pop("mark", None)
+            if self.modern:
+                value = {**add_cache_fields(self._message.method, value), **modern_fields(self._dispatcher)}
+            if value and result.meta:  # who wrote what it holds
+                value["_meta"] = {**value.get("_meta", {}), **result.meta}
+            return rpc.encode_result(self.id, value)
+        except Exception as error:
+            failure = to_resource_error(self._message, error, self.modern)
+            self.error_code = failure.code
+            return rpc.encode_protocol_error(failure)
+
+    def _build_question(self, result: ToolResult) -> dict[str, Any]:
+        """The call has not run: the client asks its user, and sends it again."""
+        fields = modern_fields(self._dispatcher)
+        fields["_meta"].update(result.meta)
+        return {
+            **fields,
+            "resultType": "input_required",
+            "inputRequests": result.asks,
+            "requestState": result.request_state,
+        }
+
     def _encode_result(self, result: ToolResult) -> bytes:
+        if self._message.method != TOOL_CALL:
+            return self._encode_value(result)
         if result.refusal is not None:
             return rpc.encode_protocol_error(rpc.to_protocol_error(self._message, result.refusal))
+        if result.asks:
+            return rpc.encode_result(self.id, self._build_question(result))
         value: dict[str, Any] = {"content": result.content, "isError": result.is_error}
         structured = result.structured
         if structured is not None and self._takes_structured is not False:
@@ -170,9 +223,9 @@ def _parse_request(message: Message, caller: Caller, modern: bool) -> ToolReques
     if modern:
         request.capabilities = message.meta[META_CAPABILITIES]
         responses = message.require_object("inputResponses", params.get("inputResponses"))
-        # Answers to questions that no tool of this server asks: checked, and otherwise ignored.
         if not all(type(each) is dict for each in responses.values()):
             raise message.error("inputResponses must contain objects")
         if type(params.get("requestState")) not in (str, type(None)):
             raise message.error("requestState must be a string")
+        request.input_responses, request.request_state = responses, params.get("requestState") or ""
     return request

@@ -1,0 +1,50 @@
+"""What pages need of the rest of the server: functions that `app/pages.py` joins. They block: handlers call them in a
+thread."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
+from tokonoma.core.call import Caller, Principal
+from tokonoma.core.reach import Reach
+
+Language = Literal["en", "ja"]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A reach with a name, to choose at a consent."""
+
+    name: str
+    reach: Reach
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleLine:
+    """A module as a person chooses it."""
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    find_session: Callable[[str], WebSession | None]
+    """The token of a cookie → its session, if it is still good. Notes that it was used."""
+    list_sessions: Callable[[str], Sequence[WebSession]]
+    """The id of a person → where that person is signed in."""
+    check_password: Callable[[str, str, Visitor], str]
+    """name, password → the token of a new session. Unauthenticated or Limited."""
+    find_ticket: Callable[[str], WebTicket | None]
+    """The secret of a one-time link → whom it signs in. Does not use it up."""
+    use_ticket: Callable[[str, Visitor], tuple[str, str]]
+    """The secret of a one-time link → the token of a new session, and the path that the link leads to. Expired."""
+    end_session: Callable[[WebSession], None]
+    end_other_sessions: Callable[[WebSession], int]
+    list_modules: Callable[[Principal], Sequence[ModuleLine]]
+    list_profiles: Callable[[], Sequence[Profile]]
+    record_refusal: Callable[[Caller, str, str], None]
+    session_days: int
+    language: Language
+    """For browsers that ask for neither of ours."""

@@ -1,0 +1,37 @@
+"""Pages for people: HTML that works without JavaScript."""
+
+from functools import partial
+
+from starlette.routing import BaseRoute, Route
+
+from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
+from tokonoma.server.web.pages.consent import ConsentPage
+from tokonoma.server.web.pages.handler import PageHandler
+from tokonoma.server.web.pages.home import show_home
+from tokonoma.server.web.pages.render import read_static
+from tokonoma.server.web.pages.sign_in import PATH, show_sign_in, sign_in, sign_out
+from tokonoma.server.web.parts import WebParts
+
+
+def list_routes(parts: WebParts) -> list[BaseRoute]:
+    pages, consent = parts.pages, ConsentPage(parts.pages, parts.oauth)
+    entry = PageHandler(pages, partial(show_sign_in, pages), partial(sign_in, pages), form_needs_session=False)
+    return [
+        Route("/", PageHandler(pages, partial(show_home, pages, parts.oauth.is_offered))),
+        Route(PATH, entry),
+        Route("/sign-out", PageHandler(pages, None, partial(sign_out, pages))),
+        Route("/authorize", PageHandler(pages, consent.show, consent.decide)),
+        Route("/static/{name}", StaticFiles()),
+    ]
+
+
+class StaticFiles:
+    """A class, because Starlette builds a request object for functions."""
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        found = read_static().get(scope["path_params"]["name"])
+        if found is None or scope["method"] not in ("GET", "HEAD"):
+            await HttpResponse(404, b'{"error":"not_found"}').send(send)
+            return
+        kept = (b"cache-control", b"public, max-age=31536000, immutable")
+        await HttpResponse(200, found[1], [kept, (b"x-content-type-options", b"nosniff")], found[0]).send(send)

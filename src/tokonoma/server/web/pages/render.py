@@ -1,0 +1,66 @@
+"""Templates and static files. Jinja2 is loaded with the first page: discovery and tokens do not need it."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tokonoma.core.clock import format_time
+from tokonoma.server.web.page_parts import Language
+from tokonoma.server.web.pages.words import translate
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).parent
+_TYPES = {".css": b"text/css; charset=utf-8", ".svg": b"image/svg+xml"}
+
+
+def render_page(template: str, language: Language, values: dict[str, Any]) -> bytes:
+    def say(text: str, **parts: object) -> str:
+        return translate(language, text, **parts)
+
+    return (
+        _open_templates().get_template(template).render(_=say, static=find_static, language=language, **values).encode()
+    )
+
+
+@cache
+def read_static() -> dict[str, tuple[bytes, bytes]]:
+    """Content type and content, by the name with its hash: what a browser holds under a name never changes."""
+    found: dict[str, tuple[bytes, bytes]] = {}
+    for file in sorted((_FOLDER / "static").iterdir()):
+        content = file.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()[:12]
+        found[f"{file.stem}.{digest}{file.suffix}"] = (_TYPES[file.suffix], content)
+    return found
+
+
+def find_static(name: str) -> str:
+    """The path under which a browser gets the file `name`."""
+    stem, _, suffix = name.rpartition(".")
+    hashed = next(each for each in read_static() if each.startswith(f"{stem}.") and each.endswith(f".{suffix}"))
+    return f"/static/{hashed}"
+
+
+def format_minute(milliseconds: int) -> str:
+    """2026-07-28 09:30 UTC: a page without scripts does not know the time zone of its reader."""
+    return f"{format_time(milliseconds)[:16].replace('T', ' ')} UTC"
+
+
+@cache
+def _open_templates() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(_FOLDER / "templates")
+    opened = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    opened.filters["minute"] = format_minute
+    opened.filters["exact"] = format_time
+    return opened
