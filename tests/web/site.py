@@ -9,16 +9,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+from starlette.routing import BaseRoute
 
 from tokonoma.app import App
+from tokonoma.app.pages import build_page_parts
+from tokonoma.app.web import build_web_parts
 from tokonoma.auth.oauth.clients import check_metadata, save_client
 from tokonoma.auth.people import add_person, ensure_owner, find_person, set_password
 from tokonoma.auth.sessions import create_ticket
 from tokonoma.cli.serve import build_endpoint
+from tokonoma.core.call import OWNER, Caller
 from tokonoma.core.clock import now
 from tokonoma.core.reach import Reach
 from tokonoma.journal.verify import list_recent
 from tokonoma.server.http.run import HttpServer, listen
+from tokonoma.server.web.pages import list_routes
 
 CALLBACK = "http://127.0.0.1:3999/callback"
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -31,6 +36,7 @@ class Site:
         self.app, self.origin = app, origin
         self.endpoint = build_endpoint(app)
         self.cookies = httpx.Cookies()
+        self.run_tool = build_page_parts(app).run_tool
 
     def ask(self, method: str, path: str, remote: str = "127.0.0.1", **options: Any) -> httpx.Response:
         async def call(scope: Any, receive: Any, send: Any) -> None:
@@ -54,7 +60,14 @@ class Site:
         named = {name.replace("_", "-"): value for name, value in sent.items() if value}
         return self.ask("POST", path, remote, data=form, headers=named)
 
-    def create_link(self, person: str = "owner", path: str = "/") -> str:
+    def call(self, module: str, tool: str, **params: Any) -> Any:
+        """The value of a tool, called by the owner."""
+        return self.run_tool(Caller("web", principal=OWNER), module, tool, params)
+
+    def list_routes(self) -> list[BaseRoute]:
+        return list_routes(build_web_parts(self.app))
+
+    def create_link(self, person: str = "owner", path: str = "/admin/") -> str:
         with self.app.database.writing() as statements:
             ensure_owner(statements)
             return create_ticket(statements, find_person(statements, person).id, path)
@@ -68,7 +81,7 @@ class Site:
             person = add_person(statements, name, reach or Reach())
             set_password(statements, person, stored)
 
-    def find_token(self, path: str = "/") -> str:
+    def find_token(self, path: str = "/admin/") -> str:
         """What a form of this session carries."""
         found = re.search(r'name="token" value="([^"]+)"', self.get(path).text)
         assert found is not None

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 from web.browser import find_violations
+from web.payloads import PAYLOADS
 from web.site import Site
 
 from tokonoma.auth.passwords import hash_password
@@ -19,18 +20,6 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 WORDS = "correct horse battery"
 STORED = hash_password(WORDS)
-PAYLOADS = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><svg onload=alert(1)>',
-    "' autofocus onfocus=alert(1) x='",
-    "{{ 7 * 7 }}{% raw %}",
-    "</title><script>alert(1)</script>",
-    "javascript:alert(1)",
-    "\u202e<b onmouseover=alert(1)>",
-    "<iframe srcdoc='<script>alert(1)</script>'>",
-    "<a href=javascript:alert(1)>" + "A" * 10_000,
-]
 
 
 @dataclass
@@ -126,7 +115,7 @@ def test_a_link_signs_in_and_out(browser, served):
         page.goto(f"{served.origin}/sign-in?link={served.create_link()}")
         page.reload()
         page.get_by_role("button", name="サインイン").click()
-        page.wait_for_url(f"{served.origin}/")
+        page.wait_for_url(f"{served.origin}/admin/")
         assert page.get_by_text("owner としてサインイン中").is_visible()
         page.get_by_role("button", name="サインアウト").click()
         assert page.get_by_text("サインアウトしました。").is_visible()
@@ -167,7 +156,7 @@ def test_a_foreign_page_can_neither_frame_nor_post(browser, served):
     assert served.list_codes() == []
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
+@pytest.mark.parametrize("payload", [*PAYLOADS[:10], "A" * 10_000], ids=range(11))
 def test_the_name_of_a_client_is_only_text(browser, served, payload):
     heard = Heard()
     callback = "http://127.0.0.1:9/callback"
@@ -217,7 +206,7 @@ def test_the_decision_can_be_made_by_keyboard_alone(browser, served):
         page.goto(f"{served.origin}/sign-in?link={served.create_link()}")
         page.get_by_role("button", name="Sign in").focus()
         page.keyboard.press("Enter")
-        page.wait_for_url(f"{served.origin}/")
+        page.wait_for_url(f"{served.origin}/admin/")
         page.goto(served.origin + served.build_request(redirect_uri=callback))
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"

@@ -19,10 +19,10 @@ PASSWORD = {"name": "ada", "password": WORDS}
 
 
 def test_without_a_session_every_page_leads_to_signing_in(site):
-    for path in ("/", "/authorize?client_id=x&state=a%26b"):
+    for path in ("/admin/", "/authorize?client_id=x&state=a%26b"):
         page = site.get(path)
         assert (page.status_code, page.content) == (303, b"")
-        then = httpx.URL(page.headers["location"]).params.get("then", "/")
+        then = httpx.URL(page.headers["location"]).params.get("then", "/admin/")
         assert (page.headers["location"].split("?")[0], then) == ("/sign-in", path)
 
 
@@ -34,7 +34,7 @@ def test_a_password_signs_in_and_leads_back(site):
     token = cookie.partition("=")[2].partition(";")[0]
     rest = cookie.partition("; ")[2]
     assert (cookie.split("=")[0], rest) == ("tokonoma-8722", "Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax")
-    home = site.get("/")
+    home = site.get("/admin/")
     assert home.status_code == 200
     assert "Signed in as ada" in home.text
     assert token not in home.text
@@ -46,7 +46,7 @@ def test_on_https_the_cookie_is_bound_to_the_host(open_site):
     cookie = site.sign_in().headers["set-cookie"]
     assert cookie.startswith("__Host-tokonoma=")
     assert cookie.endswith("; HttpOnly; SameSite=Lax; Secure")
-    assert site.get("/").status_code == 200
+    assert site.get("/admin/").status_code == 200
 
 
 def test_cookies_of_two_servers_on_one_machine_differ():
@@ -78,8 +78,8 @@ def test_too_many_tries_are_refused_even_with_the_right_password(site):
     ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nset-cookie: x=1", "/é"],
 )
 def test_nobody_is_led_to_another_site_afterwards(site, then):
-    assert site.post("/sign-in", {"link": site.create_link(), "then": then}).headers["location"] == "/"
-    assert site.get(f"/sign-in?{httpx.QueryParams(then=then)}").headers["location"] == "/"
+    assert site.post("/sign-in", {"link": site.create_link(), "then": then}).headers["location"] == "/admin/"
+    assert site.get(f"/sign-in?{httpx.QueryParams(then=then)}").headers["location"] == "/admin/"
 
 
 def test_looking_at_a_link_does_not_use_it_up(site):
@@ -115,9 +115,9 @@ def test_signing_in_again_ends_the_session_before(site):
     before = dict(site.cookies)
     site.add_person("ada")
     site.sign_in("ada")
-    assert "Signed in as ada" in site.get("/").text
+    assert "Signed in as ada" in site.get("/admin/").text
     site.cookies = httpx.Cookies(before)
-    assert site.get("/").status_code == 303
+    assert site.get("/admin/").status_code == 303
 
 
 def test_signing_out_ends_the_session_on_the_server(site):
@@ -128,7 +128,7 @@ def test_signing_out_ends_the_session_on_the_server(site):
     assert "Max-Age=0" in page.headers["set-cookie"]
     assert "You are signed out." in site.get("/sign-in?signed-out").text
     site.cookies = httpx.Cookies(before)
-    assert site.get("/").status_code == 303
+    assert site.get("/admin/").status_code == 303
     assert ("owner", "people.sign_out") in [(each["principal"], each["tool"]) for each in site.read_journal()]
 
 
@@ -137,19 +137,19 @@ def test_other_sessions_are_shown_and_can_be_ended(site):
     other = dict(site.cookies)
     site.cookies = httpx.Cookies()
     site.sign_in()
-    home = site.get("/").text
+    home = site.get("/admin/").text
     assert home.count("<time") == 2
     assert home.count("this browser") == 1
-    assert site.post("/sign-out", {"token": site.find_token(), "others": "1"}).headers["location"] == "/"
-    assert site.get("/").text.count("<time") == 1
+    assert site.post("/sign-out", {"token": site.find_token(), "others": "1"}).headers["location"] == "/admin/"
+    assert site.get("/admin/").text.count("<time") == 1
     site.cookies = httpx.Cookies(other)
-    assert site.get("/").status_code == 303
+    assert site.get("/admin/").status_code == 303
 
 
 def test_a_person_sees_the_modules_of_the_own_reach(site):
     site.add_person("ada", reach=Reach("/team", "/team", frozenset({"memory"})))
     site.sign_in("ada")
-    home = site.get("/").text
+    home = site.get("/admin/").text
     assert "<dt>memory</dt>" in home
     assert "<dt>vault</dt>" not in home
 
@@ -157,10 +157,10 @@ def test_a_person_sees_the_modules_of_the_own_reach(site):
 def test_a_revoked_person_is_out_at_once(site):
     site.add_person("ada", STORED)
     site.post("/sign-in", PASSWORD)
-    assert site.get("/").status_code == 200
+    assert site.get("/admin/").status_code == 200
     with site.app.database.writing() as statements:
         revoke_person(statements, "ada")
-    assert site.get("/").status_code == 303
+    assert site.get("/admin/").status_code == 303
     assert site.post("/sign-in", PASSWORD, remote="203.0.113.5").status_code == 401
 
 
@@ -185,7 +185,7 @@ def test_a_form_of_another_site_does_nothing(open_site, headers):
     assert site.post("/sign-in", {"link": link}).status_code == 303
     token = site.find_token()
     assert site.post("/sign-out", {"token": token}, **headers).status_code == 403
-    assert site.get("/").status_code == 200
+    assert site.get("/admin/").status_code == 200
     codes = {each["code"] for each in site.read_journal() if each["module"] == "access"}
     assert codes == {"denied.origin" if "origin" in headers else "denied.site"}
 
@@ -210,11 +210,11 @@ def test_what_changes_something_is_no_get(site):
     site.sign_in()
     token = site.find_token()
     assert site.get(f"/sign-out?token={token}").status_code == 403
-    assert site.get("/").status_code == 200
+    assert site.get("/admin/").status_code == 200
     for method in ("PUT", "DELETE", "PATCH"):
-        assert site.ask(method, "/").status_code == 405
+        assert site.ask(method, "/admin/").status_code == 405
         assert site.ask(method, "/sign-in").status_code == 405
-    assert site.post("/", {"token": token}).status_code == 405
+    assert site.post("/admin/", {"token": token}).status_code == 405
 
 
 def test_a_body_that_is_no_small_form_is_refused(open_site):
@@ -223,7 +223,7 @@ def test_a_body_that_is_no_small_form_is_refused(open_site):
     sent = [
         ("application/json", b"{}", 415),
         ("application/x-www-form-urlencoded", b"name=" + b"x" * 70_000, 413),
-        ("application/x-www-form-urlencoded", b"a=1&" * 600, 400),
+        ("application/x-www-form-urlencoded", b"a=1&" * 2_100, 400),
         ("application/x-www-form-urlencoded", "name=é".encode(), 400),
     ]
     for kind, content, status in sent:
@@ -233,12 +233,17 @@ def test_a_body_that_is_no_small_form_is_refused(open_site):
 
 def test_every_page_carries_the_headers_that_protect_it(open_site):
     site = open_site()
-    pages = [site.get("/sign-in"), site.get("/"), site.post("/sign-in", {}, origin="null"), site.get("/sign-in?link=x")]
+    pages = [
+        site.get("/sign-in"),
+        site.get("/admin/"),
+        site.post("/sign-in", {}, origin="null"),
+        site.get("/sign-in?link=x"),
+    ]
     site.sign_in()
-    for page in [*pages, site.get("/")]:
+    for page in [*pages, site.get("/admin/")]:
         policy = page.headers["content-security-policy"]
         assert "unsafe" not in policy
-        assert "script-src" not in policy
+        assert ("script-src 'self';" in policy) == ("<script" in page.text)
         assert policy.startswith("default-src 'none'; ")
         assert "frame-ancestors 'none'" in policy
         assert "form-action 'self';" in policy

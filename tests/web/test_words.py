@@ -4,17 +4,24 @@ import ast
 import re
 import string
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from tokonoma.auth.oauth import authorize
 from tokonoma.server.web.pages import words
-from tokonoma.server.web.pages.words import JAPANESE, MODULES, translate
+from tokonoma.server.web.pages.handler import PROBLEMS
+from tokonoma.server.web.pages.menu import MENU
+from tokonoma.server.web.pages.words import JAPANESE, MODULES, NOTICES, translate
 
-FOLDER = Path(words.__file__).parent
-TEMPLATES = sorted((FOLDER / "templates").glob("*.html"))
+FOLDER = Path(words.__file__).parents[1]
+TEMPLATES = sorted((FOLDER / "templates").rglob("*.html"))
 SAID = re.compile(r'_\("([^"]+)"')
-CALLS = {"refuse", "Invalid", "ShownError"}
+# Macros of `parts.html` say these of their arguments.
+MACROS = re.compile(r"""parts\.(?:problem|empty|text_field|area|select)\(((?:[^()]|\([^()]*\))*)\)""")
+ARGUMENT = re.compile(r'"([A-Z{][^"]*)"')
+CALLS = {"refuse", "Invalid", "ShownError", "Denied", "say_later"}
+NAMED = {"text", "problem", "title", "label"}
 
 
 def list_texts(*files: Path) -> set[str]:
@@ -27,22 +34,33 @@ def list_texts(*files: Path) -> set[str]:
                 parts = node.args
             elif isinstance(node, ast.Assign | ast.keyword):
                 name = node.arg if isinstance(node, ast.keyword) else getattr(node.targets[0], "id", "")
-                parts = [node.value] if name in ("text", "problem") else []
+                parts = [node.value] if name in NAMED else []
             found |= {each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
     return found - {""}
 
 
 def test_table_templates_and_code_hold_the_same_words():
-    used = {text for file in TEMPLATES for text in SAID.findall(file.read_text(encoding="utf-8"))}
-    used |= list_texts(*FOLDER.glob("*.py"), Path(authorize.__file__)) | set(MODULES.values())
-    assert used == set(JAPANESE)
+    used = list_texts(*FOLDER.rglob("*.py"), Path(authorize.__file__)) | set(MODULES.values()) | set(NOTICES.values())
+    used |= {each.title for group in MENU for each in (group, *group.pages)} | {title for title, _ in PROBLEMS.values()}
+    for file in TEMPLATES:
+        text = file.read_text(encoding="utf-8")
+        used |= set(SAID.findall(text))
+        used |= {said for given in MACROS.findall(text) for said in ARGUMENT.findall(given)}
+    assert used - set(JAPANESE) == set()
+    assert set(JAPANESE) - used == set()
+
+
+def test_no_word_stands_in_two_tables():
+    tables = [each.WORDS for each in vars(words).values() if isinstance(each, ModuleType) and hasattr(each, "WORDS")]
+    assert len(tables) >= 2
+    assert sum(len(table) for table in tables) == len(JAPANESE)
 
 
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.name)
 def test_a_template_holds_no_words_of_its_own(file):
-    text = re.sub(r"{%.*?%}|{{.*?}}|<!--.*?-->", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}|<!--.*?-->", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
     bare = " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    assert re.sub("床の間|tokonoma open|tokonoma|Tokonoma|·", "", bare).strip() == ""
+    assert re.sub("床の間|日本語|English|tokonoma open|tokonoma|Tokonoma|·", "", bare).strip() == ""
 
 
 @pytest.mark.parametrize("english", JAPANESE)

@@ -1,15 +1,21 @@
 """What pages need of the rest of the server, joined: sessions, people, modules and the journal."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from tokonoma.auth import sessions
 from tokonoma.auth.passwords import PasswordCheck
 from tokonoma.auth.people import find_person
 from tokonoma.auth.profiles import list_profiles
 from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
+from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.core.call import Call, Caller, Principal
+from tokonoma.core.errors import Denied
 from tokonoma.core.ids import uuid7
 from tokonoma.server.web.page_parts import ModuleLine, PageParts, Profile
 from tokonoma.server.web.pages.words import MODULES
@@ -29,6 +35,8 @@ def build_page_parts(app: "App") -> PageParts:
         use_ticket=partial(_use_ticket, app),
         end_session=partial(_end_session, app),
         end_other_sessions=partial(_end_other_sessions, app),
+        run_tool=partial(_run_tool, app),
+        run_owner_tool=partial(_run_owner_tool, app),
         list_modules=partial(_list_modules, app),
         list_profiles=partial(_list_profiles, app),
         record_refusal=app.journal.refusals.record,
@@ -43,6 +51,27 @@ def write_as_person(
     """A transaction for what a person does on a page; the journal holds it like any call."""
     caller = Caller("web", principal=principal, remote=visitor.remote, client=visitor.agent)
     return app.journal.write(Call("admin", what, {}, caller, request_id=uuid7(), identified=principal))
+
+
+def _run_tool(app: "App", caller: Caller, module: str, tool: str, params: Mapping[str, Any]) -> Any:
+    info = app.registry.find_meta_tool(tool) if module == GATEWAY else None
+    return _run_call(app, Call(module, tool, params, caller, tool_info=info))
+
+
+def _run_owner_tool(app: "App", caller: Caller, module: str, tool: str, params: Mapping[str, Any]) -> Any:
+    if caller.principal is None or caller.principal.kind != "owner":
+        raise Denied("Only the owner can do this.")
+    return _run_call(app, Call(module, tool, params, caller, tool_info=app.registry.find_owner_tool(module, tool)))
+
+
+def _run_call(app: "App", call: Call) -> Any:
+    """The value as a client would get it: what the guard has written."""
+    results: SimpleQueue[BaseException | None] = SimpleQueue()
+    app.calls.submit(call, lambda _, error: results.put(error))
+    error = results.get()
+    if error is not None:
+        raise error
+    return orjson.loads(call.body)
 
 
 def _find_session(app: "App", token: str) -> WebSession | None:

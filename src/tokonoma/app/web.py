@@ -13,4 +13,8 @@ if TYPE_CHECKING:
 
 
 def build_web_app(app: "App") -> "AsgiApp":
-    return build_web(WebParts(oauth=build_oauth_parts(app), pages=build_page_parts(app)))
+    return build_web(build_web_parts(app))
+
+
+def build_web_parts(app: "App") -> WebParts:
+    return WebParts(oauth=build_oauth_parts(app), pages=build_page_parts(app))

@@ -18,16 +18,16 @@ _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "[::]": "[::1]"}  # noq
 
 
 @command("open", "host", "port", "public_url", "database_url")
-@click.argument("page", default="/")
+@click.argument("page", default="")
 @click.option("--person", default="owner", show_default=True, help="Whom the link signs in, by name or id.")
 @click.option("--no-browser", is_flag=True, help="Print the link, but open no browser.")
 @pass_app
 def open_page(app: App, page: str, person: str, no_browser: bool) -> None:
     """Print a link that signs the owner in to the pages of a running server, and open it in a browser.
 
-    The link is good once, for five minutes. PAGE is a path, such as /journal.
+    The link is good once, for five minutes. PAGE is the name of a page, such as journal, or a path.
     """
-    path = check_path(page if page.startswith("/") else f"/{page}")
+    path = check_path(page if page.startswith("/") else f"/admin/{page}")
     asked, verify = _find_server(app)
     with app.write_as_owner("people.link") as statements:
         ensure_owner(statements)

@@ -1,15 +1,17 @@
 """What pages need of the rest of the server: functions that `app/pages.py` joins. They block: handlers call them in a
 thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.reach import Reach
 
 Language = Literal["en", "ja"]
+RunTool = Callable[[Caller, str, str, Mapping[str, Any]], Any]
+"""who, module, tool, parameters → the value, as JSON has it. Walks the pipeline like any call. Raises Refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class PageParts:
     """The secret of a one-time link → the token of a new session, and the path that the link leads to. Expired."""
     end_session: Callable[[WebSession], None]
     end_other_sessions: Callable[[WebSession], int]
+    run_tool: RunTool
+    """`gateway` is the module of the meta-tools."""
+    run_owner_tool: RunTool
+    """A tool that no catalogue lists (ADR 0012), for the owner alone. Denied for others."""
     list_modules: Callable[[Principal], Sequence[ModuleLine]]
     list_profiles: Callable[[], Sequence[Profile]]
     record_refusal: Callable[[Caller, str, str], None]

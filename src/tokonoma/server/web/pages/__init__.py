@@ -5,10 +5,14 @@ from functools import partial
 from starlette.routing import BaseRoute, Route
 
 from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
+from tokonoma.server.web.page_parts import PageParts
+from tokonoma.server.web.pages import look, record
 from tokonoma.server.web.pages.consent import ConsentPage
 from tokonoma.server.web.pages.handler import PageHandler
 from tokonoma.server.web.pages.home import show_home
+from tokonoma.server.web.pages.menu import HOME
 from tokonoma.server.web.pages.render import read_static
+from tokonoma.server.web.pages.request import PageRequest, PageResponse, redirect
 from tokonoma.server.web.pages.sign_in import PATH, show_sign_in, sign_in, sign_out
 from tokonoma.server.web.parts import WebParts
 
@@ -17,12 +21,25 @@ def list_routes(parts: WebParts) -> list[BaseRoute]:
     pages, consent = parts.pages, ConsentPage(parts.pages, parts.oauth)
     entry = PageHandler(pages, partial(show_sign_in, pages), partial(sign_in, pages), form_needs_session=False)
     return [
-        Route("/", PageHandler(pages, partial(show_home, pages, parts.oauth.is_offered))),
+        Route("/", PageHandler(pages, lead_home)),
+        Route("/admin", PageHandler(pages, lead_home)),
         Route(PATH, entry),
         Route("/sign-out", PageHandler(pages, None, partial(sign_out, pages))),
         Route("/authorize", PageHandler(pages, consent.show, consent.decide)),
         Route("/static/{name}", StaticFiles()),
+        Route(look.PATH, PageHandler(pages, None, look.change_look)),
+        Route(HOME, PageHandler(pages, partial(show_home, pages, parts.oauth.is_offered), needs_session=True)),
+        *list_data_routes(pages),
     ]
+
+
+def list_data_routes(pages: PageParts) -> list[BaseRoute]:
+    """Each group of pages lists its own."""
+    return [*record.list_routes(pages)]
+
+
+def lead_home(request: PageRequest) -> PageResponse:
+    return redirect(HOME)
 
 
 class StaticFiles:

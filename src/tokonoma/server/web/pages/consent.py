@@ -15,8 +15,8 @@ from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.core.network import is_loopback
 from tokonoma.core.reach import Reach
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.handler import PageRequest, PageResponse, redirect, refuse
-from tokonoma.server.web.pages.sign_in import lead_to_sign_in
+from tokonoma.server.web.pages.handler import lead_to_sign_in
+from tokonoma.server.web.pages.request import PageRequest, PageResponse, redirect, refuse
 from tokonoma.server.web.parts import OAuthParts
 
 READ_ONLY = frozenset({"*:write", "*:destroy"})

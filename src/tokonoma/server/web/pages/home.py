@@ -1,11 +1,11 @@
-"""`/`: what is there for the person who is signed in, and where else that person is."""
+"""Home: what is there for the person who is signed in, and where else that person is."""
 
 import re
 from collections.abc import Callable
 
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.handler import PageRequest, PageResponse
-from tokonoma.server.web.pages.sign_in import lead_to_sign_in
+from tokonoma.server.web.pages.handler import lead_to_sign_in
+from tokonoma.server.web.pages.request import PageRequest, PageResponse
 
 # Many call themselves Chrome and Safari, too: the first that is found is the right one.
 _BROWSERS = {

@@ -7,22 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.clock import format_time
 from tokonoma.server.web.page_parts import Language
+from tokonoma.server.web.pages.addresses import link_record
+from tokonoma.server.web.pages.markdown import render_markdown
+from tokonoma.server.web.pages.pictures import draw_bar, draw_sparkline, draw_strip
+from tokonoma.server.web.pages.request import build_path
 from tokonoma.server.web.pages.words import translate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FOLDER = Path(__file__).parent
-_TYPES = {".css": b"text/css; charset=utf-8", ".svg": b"image/svg+xml"}
+_TYPES = {
+    ".css": b"text/css; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "link_record": link_record,
+    "build_path": build_path,
+    "draw_bar": draw_bar,
+    "draw_strip": draw_strip,
+    "draw_sparkline": draw_sparkline,
+}
+"""What every template may call."""
 
 
 def render_page(template: str, language: Language, values: dict[str, Any]) -> bytes:
     def say(text: str, **parts: object) -> str:
         return translate(language, text, **parts)
 
-    return (
-        _open_templates().get_template(template).render(_=say, static=find_static, language=language, **values).encode()
-    )
+    known = {"_": say, "static": find_static, "language": language, **_FUNCTIONS, **values}
+    return _open_templates().get_template(template).render(known).encode()
 
 
 @cache
@@ -48,6 +65,11 @@ def format_minute(milliseconds: int) -> str:
     return f"{format_time(milliseconds)[:16].replace('T', ' ')} UTC"
 
 
+def shorten_time(text: str) -> str:
+    """An exact time as a tool writes it, to the minute."""
+    return f"{text[:16].replace('T', ' ')} UTC" if "T" in text else text
+
+
 @cache
 def _open_templates() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -61,6 +83,10 @@ def _open_templates() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    opened.filters["minute"] = format_minute
-    opened.filters["exact"] = format_time
+    opened.filters |= {
+        "minute": format_minute,
+        "exact": format_time,
+        "short_time": shorten_time,
+        "markdown": render_markdown,
+    }
     return opened

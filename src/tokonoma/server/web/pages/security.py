@@ -6,16 +6,20 @@ from tokonoma.auth.sessions import WebSession
 from tokonoma.server.http.security import HeaderList, Headers
 
 _POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; {scripts}style-src 'self'; img-src 'self'; form-action {forms}; "
+    "frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-def build_headers(redirect_origin: str = "") -> HeaderList:
-    """`redirect_origin`: where the answer to a form of this page may lead the browser, besides to us. A policy also
+def build_headers(redirect_origin: str = "", *, scripts: bool = False) -> HeaderList:
+    """`scripts`: the page loads our own, and they ask this server.
+
+    `redirect_origin`: where the answer to a form of this page may lead the browser, besides to us. A policy also
     binds the redirect that follows a form, and would keep the browser from a client."""
     forms = f"'self' {redirect_origin}".rstrip()
+    allowed = "script-src 'self'; connect-src 'self'; " if scripts else ""
     return [
-        (b"content-security-policy", _POLICY.format(forms=forms).encode("ascii")),
+        (b"content-security-policy", _POLICY.format(forms=forms, scripts=allowed).encode("ascii")),
         (b"cache-control", b"no-store"),
         # With no-referrer, Chromium would send `Origin: null` with our own forms.
         (b"referrer-policy", b"same-origin"),

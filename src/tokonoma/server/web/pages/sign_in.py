@@ -1,22 +1,16 @@
 """`/sign-in` and `/sign-out`: by password, or by a one-time link that is used only when its person agrees."""
 
 from dataclasses import replace
-from urllib.parse import quote
 
 from tokonoma.auth.sessions import check_path
 from tokonoma.core.errors import Expired, Invalid, Limited, Unauthenticated, format_refusal
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.handler import PageRequest, PageResponse, redirect, refuse
+from tokonoma.server.web.pages.menu import HOME
+from tokonoma.server.web.pages.request import PageRequest, PageResponse, redirect, refuse
 from tokonoma.server.web.pages.security import build_cookie
 
 PATH = "/sign-in"
 _MAX_PATH = 8_000  # characters of the page to go to afterwards
-
-
-def lead_to_sign_in(request: PageRequest) -> PageResponse:
-    """For a page that needs a session: sign in, and back to it."""
-    then = request.path + (f"?{request.query}" if request.query else "")
-    return redirect(PATH if then == "/" else f"{PATH}?then={quote(then, safe='')}")
 
 
 def show_sign_in(parts: PageParts, request: PageRequest) -> PageResponse:
@@ -59,7 +53,7 @@ def sign_out(parts: PageParts, request: PageRequest) -> PageResponse:
     assert request.session is not None, "the form belongs to a session"
     if request.get_field("others"):
         parts.end_other_sessions(request.session)
-        return redirect("/")
+        return redirect(HOME)
     parts.end_session(request.session)
     return redirect(f"{PATH}?signed-out", build_cookie(request.origin, "", 0))
 
@@ -83,6 +77,6 @@ def _refuse_link() -> PageResponse:
 def _read_path(text: str) -> str:
     """Where to go afterwards: only ever a page of ours."""
     try:
-        return check_path(text) if len(text) <= _MAX_PATH and text.isascii() else "/"
+        return check_path(text) if text and len(text) <= _MAX_PATH and text.isascii() else HOME
     except Invalid:
-        return "/"
+        return HOME

@@ -1,0 +1,46 @@
+// What scripts add to pages that work without them: local times, keys, and the menu on a narrow screen.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+
+  const showLocalTimes = (part) => {
+    const format = new Intl.DateTimeFormat(root.lang, { dateStyle: "medium", timeStyle: "short" });
+    for (const element of part.querySelectorAll("time[datetime*=T]")) {
+      const at = new Date(element.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      element.title = element.dateTime;
+      element.textContent = format.format(at);
+    }
+  };
+
+  const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
+
+  const moveInList = (step) => {
+    const links = [...document.querySelectorAll("[data-list] a[href]")];
+    if (links.length === 0) return;
+    const at = links.indexOf(document.activeElement);
+    links[Math.min(links.length - 1, Math.max(0, at + step))].focus();
+  };
+
+  // `/` goes to the search field, `j` and `k` walk through a list, and `data-key` gives a link or button its key.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === "j" || event.key === "k") moveInList(event.key === "j" ? 1 : -1);
+    else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
+    else {
+      const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+      if (target === null) return;
+      target.focus();
+      target.click();
+    }
+    event.preventDefault();
+  });
+
+  const narrow = window.matchMedia("(max-width: 55.99rem)");
+  const menu = document.querySelector("details.menu");
+  const foldMenu = () => { if (menu !== null) menu.open = !narrow.matches; };
+  narrow.addEventListener("change", foldMenu);
+  foldMenu();
+  showLocalTimes(document);
+  document.addEventListener("htmx:after:swap", () => showLocalTimes(document));
+})();

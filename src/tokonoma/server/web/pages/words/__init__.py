@@ -1,0 +1,50 @@
+"""The words of all pages in both languages. The English text is the key; a test compares the tables with their use.
+
+One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`."""
+
+import re
+
+from tokonoma.server.web.page_parts import Language
+from tokonoma.server.web.pages.words import entry, frame
+
+JAPANESE = {
+    **entry.WORDS,
+    **frame.WORDS,
+}
+
+NOTICES = {
+    **frame.NOTICES,
+}
+
+MODULES = {
+    "memory": "Memos, and how they are related",
+    "items": "Typed items with status, tags and links",
+    "claims": "Claims with scope and expiry",
+    "manual": "Search and reading in manuals",
+    "vault": "Files that agents write",
+    "bridge": "Copies between manuals, files and services",
+    "system": "State of this server",
+}
+"""What the built-in modules hold, for people. Services and plugins describe themselves."""
+
+_LANGUAGE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?")
+
+
+def translate(language: Language, text: str, **parts: object) -> str:
+    """The text in this language, with `{name}` replaced. A text that is no word of ours stays as it is."""
+    found = JAPANESE.get(text, text) if language == "ja" else text
+    return found.format(**parts) if parts else found
+
+
+def choose_page_language(asked: str, accepted: str, otherwise: Language) -> Language:
+    """The first of ours that the client asked for, else the one that the browser likes best."""
+    ranked: list[tuple[float, int, Language]] = []
+    for header in (asked, accepted):
+        for place, part in enumerate(header[:1_000].split(",")):
+            match = _LANGUAGE.fullmatch(part)
+            name = match[1].lower() if match else ""
+            if match and name in ("en", "ja") and float(match[2] or 1) > 0:
+                ranked.append((-float(match[2] or 1), place, "ja" if name == "ja" else "en"))
+        if ranked:
+            return min(ranked)[2]
+    return otherwise

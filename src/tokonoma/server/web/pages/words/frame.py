@@ -1,0 +1,68 @@
+"""Words that every page uses: the menu, buttons, states."""
+
+WORDS = {
+    # Menu
+    "Pages": "ページ",
+    "Menu": "メニュー",
+    "Data": "データ",
+    "Access": "アクセス",
+    "System": "システム",
+    "Search": "検索",
+    "Memory": "メモ",
+    "Items": "項目",
+    "Claims": "主張",
+    "Manuals": "マニュアル",
+    "Vault": "ファイル",
+    "Graph": "グラフ",
+    "Timeline": "タイムライン",
+    "Try": "ツールを試す",
+    "Services": "サービス",
+    "MCP servers": "MCPサーバー",
+    "Clients and keys": "クライアントとAPIキー",
+    "Approvals": "承認",
+    "Policy": "ポリシー",
+    "Journal": "操作記録",
+    "Jobs": "ジョブ",
+    "Backups": "バックアップ",
+    "Settings": "設定",
+    "Health": "稼働状態",
+    # Look
+    "Language": "言語",
+    "Appearance": "表示",
+    "As the system": "端末に合わせる",
+    "Light": "ライト",
+    "Dark": "ダーク",
+    "Change": "変更",
+    # Buttons and states
+    "Save": "保存",
+    "Cancel": "キャンセル",
+    "Edit": "編集",
+    "Delete": "削除",
+    "Restore": "復元",
+    "More": "続きを表示",
+    "Back": "戻る",
+    "Links": "リンク",
+    "Nothing here yet.": "まだ何もありません。",
+    "Nothing found.": "見つかりませんでした。",
+    "Done.": "完了しました。",
+    "Saved.": "保存しました。",
+    "Deleted.": "削除しました。",
+    "Restored.": "復元しました。",
+    # Problems
+    "This is not there": "見つかりません",
+    "It was deleted or moved, or you may not see it.": "削除または移動されたか、閲覧が許可されていません。",
+    "Not allowed": "許可されていません",
+    "Only the owner can open this page.": "このページを開けるのは所有者だけです。",
+    "Changed in the meantime": "ほかで変更されています",
+    "Open the page again to see what is there now.": "ページを開き直して、いまの内容を確認してください。",
+    "Too many requests": "要求が多すぎます",
+    "This cannot be done like this": "この内容では実行できません",
+}
+
+NOTICES = {
+    "done": "Done.",
+    "saved": "Saved.",
+    "deleted": "Deleted.",
+    "restored": "Restored.",
+}
+"""What a page says after a form was sent, by the word in `?notice=`. Other pages add their own in their files."""
