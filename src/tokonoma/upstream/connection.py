@@ -105,6 +105,8 @@ class UpstreamConnection:
     # Opening
 
     async def _get_client(self) -> UpstreamClient:
+        while self._owner is not None and not self._owner.done() and self._is_lost():
+            await asyncio.wait([self._owner])  # its end decides when the next one may start
         if self._opened is None or self._owner is None or self._owner.done():
             self._require_rested()
             loop = asyncio.get_running_loop()
@@ -112,6 +114,17 @@ class UpstreamConnection:
             self._owner = loop.create_task(self._own(self._opened))
         # Shielded: a caller that gives up does not stop a start that others wait for.
         return await asyncio.shield(self._opened)
+
+    def _is_lost(self) -> bool:
+        """Whether the present client was open, and its connection has ended."""
+        opened = self._opened
+        return (
+            opened is not None
+            and opened.done()
+            and not opened.cancelled()
+            and opened.exception() is None
+            and opened.result().is_lost
+        )
 
     def _require_rested(self) -> None:
         left = self._not_before - self._parts.clock()
