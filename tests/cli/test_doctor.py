@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokonoma.cli.doctor.machine import (
+from tokonoma.app.doctor.machine import (
     NETWORK_TYPES,
     Finding,
     find_filesystem_type,

@@ -6,7 +6,7 @@ import pytest
 from embed.fixture import EmbedFixture
 from embed.server import EmbeddingServer
 
-from tokonoma.cli.doctor import database as meaning
+from tokonoma.app.doctor import database as meaning
 from tokonoma.config.settings import Settings, resolve_settings
 from tokonoma.store.database import Database
 

@@ -13,10 +13,10 @@ from cli.front import Front, create_certificate, open_front
 from web.site import Site
 
 from tokonoma.app import App
+from tokonoma.app.doctor.public_url import check_public_url
 from tokonoma.auth.oauth import documents
 from tokonoma.auth.oauth.clients import check_metadata, save_client
 from tokonoma.auth.oauth.fetch import DocumentFetcher
-from tokonoma.cli.doctor.public_url import check_public_url
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Unavailable
 

@@ -6,7 +6,7 @@ import platformdirs
 import pytest
 
 from tokonoma.app import read_environment
-from tokonoma.cli.where import redact_database_url
+from tokonoma.app.places import redact_database_url
 from tokonoma.config.home import find_home
 from tokonoma.config.settings import SETTINGS
 

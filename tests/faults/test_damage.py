@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tokonoma.app import App
+from tokonoma.app.doctor.database import check_heads, check_integrity, check_journal
 from tokonoma.app.store import find_heads_file
-from tokonoma.cli.doctor.database import check_heads, check_integrity, check_journal
 from tokonoma.core.errors import Refusal
 from tokonoma.journal.chain import TABLES
 from tokonoma.journal.heads import read_heads

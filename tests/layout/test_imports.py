@@ -14,10 +14,12 @@ ALLOWED = {
     "httpx": {"auth", "embed", "services", "upstream"},
     "jinja2": {"server"},
     "joserfc": {"auth"},
+    "markdown_it": {"server"},
+    "markupsafe": {"server"},
     "numpy": {"embed", "search"},
     "opentelemetry": {"telemetry"},
     "orjson": {
-        "catalogue", "cli", "embed", "gateway", "journal", "modules",
+        "app", "catalogue", "cli", "embed", "gateway", "journal", "modules",
         "pipeline", "policy", "search", "server", "services", "transfer", "upstream",
     },
     "platformdirs": {"config"},

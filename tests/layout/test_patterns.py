@@ -27,7 +27,7 @@ METHODS = ("search", "match", "fullmatch", "finditer")
 LOOPS = ("findall", "sub", "subn", "split", "finditer")
 
 OWN_TEXT = {
-    "cli.doctor.machine": "the operating system's own words: its list of mounts",
+    "app.doctor.machine": "the operating system's own words: its list of mounts",
     "cli.install.clients": "the owner's settings of a client, read by a command of the owner",
     "pipeline.row_filter": "SQL of modules",
     "store.dialect": "SQL of the package and its modules",

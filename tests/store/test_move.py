@@ -11,8 +11,8 @@ from transfer.apps import open_app
 from transfer.sync.homes import Editors, Killed
 
 from tokonoma.app import App
+from tokonoma.app.places import load_known_tables
 from tokonoma.auth.api_keys import create_key
-from tokonoma.cli.backup import load_known_tables
 from tokonoma.cli.call import call_tool
 from tokonoma.core.errors import Conflict
 from tokonoma.store import move

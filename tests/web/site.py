@@ -20,6 +20,7 @@ from tokonoma.auth.sessions import create_ticket
 from tokonoma.cli.serve import build_endpoint
 from tokonoma.core.call import OWNER, Caller
 from tokonoma.core.clock import now
+from tokonoma.core.errors import Refusal
 from tokonoma.core.reach import Reach
 from tokonoma.journal.verify import list_recent
 from tokonoma.server.http.run import HttpServer, listen
@@ -36,7 +37,7 @@ class Site:
         self.app, self.origin = app, origin
         self.endpoint = build_endpoint(app)
         self.cookies = httpx.Cookies()
-        self.run_tool = build_page_parts(app).run_tool
+        self.parts = build_page_parts(app)
 
     def ask(self, method: str, path: str, remote: str = "127.0.0.1", **options: Any) -> httpx.Response:
         async def call(scope: Any, receive: Any, send: Any) -> None:
@@ -62,7 +63,18 @@ class Site:
 
     def call(self, module: str, tool: str, **params: Any) -> Any:
         """The value of a tool, called by the owner."""
-        return self.run_tool(Caller("web", principal=OWNER), module, tool, params)
+        return self.parts.run_tool(Caller("web", principal=OWNER), module, tool, params)
+
+    def call_unknown(self, module: str, tool: str) -> None:
+        """A call that fails, and that the journal holds by the names that it was given."""
+        with contextlib.suppress(Refusal):
+            self.call(module, tool)
+
+    def list_backups(self) -> list[str]:
+        return [each.name for each in self.parts.system.list_backups()]
+
+    def create_backup(self) -> None:
+        self.parts.system.create_backup(Caller("web", principal=OWNER), True)
 
     def list_routes(self) -> list[BaseRoute]:
         return list_routes(build_web_parts(self.app))

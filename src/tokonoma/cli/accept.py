@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from tokonoma.app import App, build_owner_call
+from tokonoma.app.places import find_sqlite_file, require_database
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.output import confirm, print_line, print_note
-from tokonoma.cli.where import find_sqlite_file, require_database
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Refusal
 from tokonoma.store.database import open_database

@@ -1,29 +1,33 @@
 """`backup` and `restore`: everything in one file, verified before it is used."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from tokonoma import catalogue
 from tokonoma.app import App
-from tokonoma.app.store import TABLES, find_heads_file
-from tokonoma.catalogue.plugins import read_plugins
+from tokonoma.app.places import (
+    build_backup_name,
+    database_exists,
+    ensure_backup_folder,
+    find_file_roots,
+    load_known_tables,
+    redact_database_url,
+    require_database,
+)
+from tokonoma.app.store import find_heads_file
 from tokonoma.cli.command import SettingsGroup, command, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import confirm, pluralize, print_json, print_line, print_note
-from tokonoma.cli.where import database_exists, find_places, redact_database_url, require_database
+from tokonoma.cli.output import confirm, print_json, print_line, print_note
 from tokonoma.config.home import create_home
 from tokonoma.core import clock
-from tokonoma.core.errors import Unavailable
 from tokonoma.core.module import Migration
+from tokonoma.core.printable import pluralize
 from tokonoma.journal.heads import remove_heads
 from tokonoma.store.archive import BackupContents, BackupFiles
 from tokonoma.store.backup import create_backup, restore_backup, verify_backup
 from tokonoma.store.database import open_database
-from tokonoma.store.file_archive import FileRoots
 
 _MAX_NAMES = 10  # of files in a note
 
@@ -62,28 +66,13 @@ def backup(ctx: click.Context, as_json: bool, without_files: bool) -> None:
 def make(app: App, file: Path | None, as_json: bool, without_files: bool) -> None:
     """Write a backup to FILE."""
     require_database(app, "back up")
-    name = f"tokonoma-{clock.format_time(clock.now()).replace(':', '')}.backup"
-    target = _ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
+    name = build_backup_name()
+    target = ensure_backup_folder(app) / name if file is None else file / name if file.is_dir() else file
     print_note(f"Saving {redact_database_url(app.database_url())} …")
     with report_interrupt(lambda: f"{target} was not written."):
         contents = create_backup(app.database, target.absolute(), None if without_files else find_file_roots(app))
     print_line(str(contents.path), err=as_json)
     _print_contents(contents, as_json)
-
-
-def find_file_roots(app: App) -> FileRoots:
-    """The folders whose files belong to a backup."""
-    places = find_places(app)
-    return {name: places[name] for name in ("manuals", "vault")}
-
-
-def _ensure_backup_folder(app: App) -> Path:
-    folder = app.home / "backups"
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise Unavailable(f"{folder} cannot be created. Name a FILE in another folder.", reason="path") from error
-    return folder
 
 
 @backup.command("verify")
@@ -157,7 +146,7 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: 
     is_new = not database_exists(app)
     create_home(app.home)
     database = open_database(app.database_url())  # as it is, without migrations: it may be damaged
-    folder = _ensure_backup_folder(app)
+    folder = ensure_backup_folder(app)
     try:
         roots = None if without_files else find_file_roots(app)
         with report_interrupt(lambda: f"Run the restore again. A backup of the data before it is in {folder}."):
@@ -177,13 +166,3 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: 
     print_note(f"Restored into {where}." + (f" The data before: {safety}" if safety else ""))
     if contents.tables.get("account_secret"):
         print_note("The keyring opens with the key of the time of the backup: see `tokonoma keyring status`.")
-
-
-def load_known_tables(app: App) -> dict[str, Sequence[Migration]]:
-    """The migrations of the server and of every module, by the names under which they are recorded."""
-    known: dict[str, Sequence[Migration]] = dict(TABLES)
-    for info in [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *read_plugins(app.home)]:
-        # The package of a plugin may be gone: then its tables are unknown, as those of a disabled plugin.
-        with suppress(ImportError, AttributeError):
-            known[info.name] = catalogue.load_module(info.source).tables
-    return known

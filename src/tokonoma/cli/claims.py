@@ -11,15 +11,16 @@ import click
 
 from tokonoma import __version__
 from tokonoma.app import App
+from tokonoma.app.places import require_database
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import group, pass_app
 from tokonoma.cli.interrupt import report_interrupt
 from tokonoma.cli.memo_files import open_source
-from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
+from tokonoma.cli.output import format_remarks, print_json, print_line, print_note
 from tokonoma.cli.vectors import report_vectors
-from tokonoma.cli.where import require_database
 from tokonoma.core import clock
 from tokonoma.core.errors import Invalid
+from tokonoma.core.printable import pluralize
 from tokonoma.transfer.claims import format_claim, format_footer, format_header, read_claims
 from tokonoma.transfer.files import create_file
 from tokonoma.transfer.model import Metadata, Remark

@@ -8,10 +8,11 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, json_option, pass_app
-from tokonoma.cli.output import confirm, pluralize, print_json, print_line, print_note, print_table
+from tokonoma.cli.output import confirm, print_json, print_line, print_note, print_table
 from tokonoma.core.clock import format_time
 from tokonoma.core.desk import CLASSIFICATIONS, Classification, parse_address
 from tokonoma.core.errors import Invalid
+from tokonoma.core.printable import pluralize
 from tokonoma.policy.hidden import list_by_class
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from tokonoma.app import App, build_owner_call
+from tokonoma.app.places import database_exists
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import confirm_removal, pluralize, print_json, print_line, print_note
-from tokonoma.cli.where import database_exists
+from tokonoma.cli.output import confirm_removal, print_json, print_line, print_note
 from tokonoma.core import clock
 from tokonoma.core.errors import Conflict
-from tokonoma.core.printable import escape_line
+from tokonoma.core.printable import escape_line, pluralize
 from tokonoma.journal.prune import count_before
 from tokonoma.journal.verify import list_recent, verify
 from tokonoma.store.database import Database

@@ -1,19 +1,20 @@
 """`keyring`: where its key is, whether it opens every secret, and how keys are changed."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import click
 
 from tokonoma.app import App
 from tokonoma.app.keyring import open_keyring
+from tokonoma.app.rotation import move_all_secrets
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import confirm, pluralize, print_json, print_line, print_note
+from tokonoma.cli.output import confirm, print_json, print_line, print_note
 from tokonoma.core.errors import Invalid
+from tokonoma.core.printable import pluralize
 from tokonoma.keyring.data_keys import Keyring, read_snapshot
-from tokonoma.keyring.rotate import is_rotating, move_secrets, read_master, rekey, start_rotation
+from tokonoma.keyring.rotate import is_rotating, read_master, rekey, start_rotation
 from tokonoma.keyring.source import MasterKey, OwnKey, format_master, generate_master, parse_master
 from tokonoma.keyring.status import KeyringStatus, check_keyring
 
@@ -91,12 +92,9 @@ def rotate(app: App) -> None:
 
 def _move_all(app: App, keys: Keyring) -> tuple[int, int]:
     """How many secrets were encrypted again, and how many could not be read."""
-    from tokonoma.app.oauth import build_seal_functions
-    from tokonoma.auth.oauth.signing import reseal_keys
-
-    moved, unreadable, reseal = 0, 0, partial(reseal_keys, functions=build_seal_functions(keys))
+    moved, unreadable = 0, 0
     with report_interrupt(lambda: f"{moved} secrets use the new key. Run it again to continue; all stay readable."):
-        for step in move_secrets(app.database.writing, keys, reseal):
+        for step in move_all_secrets(app, keys):
             moved, unreadable = moved + step.moved, unreadable + step.unreadable
     return moved, unreadable
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import click
 
 from tokonoma.app import App
+from tokonoma.app.places import database_exists, require_database
 from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
@@ -12,7 +13,6 @@ from tokonoma.cli.interrupt import Interrupted, cancel_on_interrupt, report_inte
 from tokonoma.cli.modules import require_module
 from tokonoma.cli.output import confirm_removal, print_line, print_note, rewrite_line
 from tokonoma.cli.vectors import report_vectors
-from tokonoma.cli.where import database_exists, require_database
 from tokonoma.core.call import OWNER
 from tokonoma.core.concurrency import CancelToken
 from tokonoma.core.errors import Unavailable

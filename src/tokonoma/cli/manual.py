@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 from tokonoma.app import App
+from tokonoma.app.places import find_places
 from tokonoma.cli.call import call_tool
 from tokonoma.cli.command import group, pass_app
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
-from tokonoma.cli.where import find_places
+from tokonoma.cli.output import print_json, print_line, print_note, print_table, print_text
 from tokonoma.core.errors import Missing
-from tokonoma.core.printable import escape_line
+from tokonoma.core.printable import escape_line, pluralize
 
 _MAX_PROBLEMS = 5  # contradictions, and gaps, that are shown
 _NO_MANUAL = "There is no manual yet. Put a folder with .md or .json files into {}."

@@ -15,11 +15,12 @@ from tokonoma.catalogue.explain import AccessVerdict, explain_access, list_usabl
 from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.modules import choose_module
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table
+from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Invalid, Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.core.namespaces import normalize_namespace
+from tokonoma.core.printable import pluralize
 from tokonoma.core.reach import Reach
 
 _HEADINGS = ("MODULE", "TOOL", "EFFECT", "ACCOUNTS")

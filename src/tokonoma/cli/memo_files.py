@@ -11,9 +11,10 @@ from typing import Any, BinaryIO
 from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
-from tokonoma.cli.output import ProgressPrinter, pluralize, print_note
+from tokonoma.cli.output import ProgressPrinter, print_note
 from tokonoma.core import clock
 from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.printable import pluralize
 from tokonoma.transfer import jsonl
 from tokonoma.transfer.importer import to_params
 from tokonoma.transfer.markdown import ExportFolder

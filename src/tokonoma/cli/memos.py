@@ -9,16 +9,17 @@ from typing import Any
 import click
 
 from tokonoma.app import App
+from tokonoma.app.places import require_database
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.interrupt import Interrupted, report_interrupt
 from tokonoma.cli.memo_files import export_to_file, export_to_folder, open_source, send_batch
-from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_line, print_note
+from tokonoma.cli.output import ProgressPrinter, format_remarks, print_json, print_line, print_note
 from tokonoma.cli.vectors import report_vectors
-from tokonoma.cli.where import require_database
 from tokonoma.cli.whole import export_all, import_all
 from tokonoma.core.call import OWNER
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.namespaces import resolve_namespace
+from tokonoma.core.printable import pluralize
 from tokonoma.transfer.files import create_file
 from tokonoma.transfer.importer import FORMATS, Importer, ImportTally, RemarkList, detect_format, find_reader
 from tokonoma.transfer.markdown import ExportFolder

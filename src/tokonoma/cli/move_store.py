@@ -3,14 +3,14 @@
 import click
 
 from tokonoma.app import App
-from tokonoma.cli.backup import load_known_tables
+from tokonoma.app.places import load_known_tables, redact_database_url, require_database
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.interrupt import report_interrupt
 from tokonoma.cli.maintenance import rebuild_index
-from tokonoma.cli.output import ProgressPrinter, pluralize, print_line
-from tokonoma.cli.where import redact_database_url, require_database
+from tokonoma.cli.output import ProgressPrinter, print_line
 from tokonoma.config.home import write_setting
 from tokonoma.core.errors import Invalid
+from tokonoma.core.printable import pluralize
 from tokonoma.store.database import open_database
 from tokonoma.store.move import MovedTable, move_database
 

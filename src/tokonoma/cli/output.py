@@ -68,11 +68,6 @@ def rewrite_line(text: str, *, finished: bool = False) -> None:
         click.echo(f"\r{escape_line(text)}", nl=finished, err=True)
 
 
-def pluralize(number: int, noun: str) -> str:
-    """1 file, 2 files."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print columns that fit the terminal, or unwrapped ones for programs. A cell is always on one line."""
     rows = [[escape_line(cell) for cell in row] for row in rows]

@@ -12,9 +12,10 @@ from tokonoma.app.policies import build_control
 from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.hidden_records import forget, records
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
+from tokonoma.cli.output import print_json, print_line, print_note, print_table, print_text
 from tokonoma.cli.proposals import approve, pending, print_proposal, reject, sign, wait_for_reclassification
 from tokonoma.core.call import OWNER, Principal
+from tokonoma.core.printable import pluralize
 from tokonoma.policy.changes import parse_proposed
 from tokonoma.policy.current import format_progress
 from tokonoma.policy.parse import parse_policy

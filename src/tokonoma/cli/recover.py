@@ -11,13 +11,13 @@ import click
 import orjson
 
 from tokonoma.app import App
-from tokonoma.cli.backup import load_known_tables
+from tokonoma.app.places import find_sqlite_file, load_known_tables
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.items.files import export_to_items_folder
 from tokonoma.cli.memo_files import export_to_file
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note
-from tokonoma.cli.where import find_sqlite_file
+from tokonoma.cli.output import print_json, print_line, print_note
 from tokonoma.core.errors import Conflict, Invalid, Missing
+from tokonoma.core.printable import pluralize
 from tokonoma.store.backup import create_backup
 from tokonoma.store.database import format_sqlite_url, open_database
 from tokonoma.store.migrate import migrate

@@ -12,12 +12,13 @@ from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import ProgressPrinter, format_remarks, pluralize, print_json, print_line
+from tokonoma.cli.output import ProgressPrinter, format_remarks, print_json, print_line
 from tokonoma.cli.sync_server import SyncServer
 from tokonoma.core.call import OWNER
 from tokonoma.core.clock import format_time
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.namespaces import resolve_namespace
+from tokonoma.core.printable import pluralize
 from tokonoma.transfer.model import Remark
 from tokonoma.transfer.sync.bookkeeping import Bookkeeping, SyncConflict
 from tokonoma.transfer.sync.engine import SyncEngine, is_open

@@ -11,7 +11,8 @@ import click
 from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool, call_tool
 from tokonoma.cli.command import group, pass_app
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_table, print_text
+from tokonoma.cli.output import print_json, print_line, print_note, print_table, print_text
+from tokonoma.core.printable import pluralize
 
 CoverageKind = Literal["cited", "cited unread", "read", "never seen"]
 LineSpan = tuple[int, int]

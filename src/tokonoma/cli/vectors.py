@@ -4,8 +4,9 @@ import sys
 import threading
 
 from tokonoma.app import App
-from tokonoma.cli.output import ProgressPrinter, pluralize, print_note
+from tokonoma.cli.output import ProgressPrinter, print_note
 from tokonoma.core.errors import Unready
+from tokonoma.core.printable import pluralize
 
 _LOOK = 0.1  # seconds between two looks at the queue
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from tokonoma import __version__
 from tokonoma.app import App
-from tokonoma.cli.backup import find_file_roots
+from tokonoma.app.places import find_file_roots
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.claims import store_claims, write_claims
 from tokonoma.cli.items.files import store_items
 from tokonoma.cli.memo_files import export_to_file, send_batch
-from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
+from tokonoma.cli.output import format_remarks, print_json, print_line, print_note
 from tokonoma.core import clock
 from tokonoma.core.errors import Conflict
+from tokonoma.core.printable import pluralize
 from tokonoma.files.folder import open_root
 from tokonoma.files.tree import UnreadableFile, copy_file, hash_file, list_tree, place_staged, remove_staged, stage_file
 from tokonoma.transfer import whole

@@ -62,7 +62,7 @@ class Quota:
 class Caller:
     """What the transport knows of the other side. `principal` is set where the transport has authenticated already."""
 
-    transport: str  # stdio | http | cli
+    transport: str  # stdio | http | cli | web
     token: str | None = None
     key: str | None = None  # the name of a credential whose reach a local caller takes on (`stdio --as NAME`)
     remote: str | None = None
@@ -71,6 +71,14 @@ class Caller:
     client: str | None = None
     protocol_version: str | None = None  # of MCP; None: it has not said so
     principal: Principal | None = None
+
+    @property
+    def is_owner_at_work(self) -> bool:
+        """The owner's own hands: the terminal, or a page that the owner is signed in to. Over MCP it is an agent that
+        speaks, also where it speaks as the owner."""
+        if self.transport == "cli":
+            return True
+        return self.transport == "web" and self.principal is not None and self.principal.kind == "owner"
 
 
 @dataclass(slots=True)

@@ -53,3 +53,8 @@ def _measure_letter(letter: str) -> int:
 def _escape(found: re.Match[str]) -> str:
     letter = found[0]
     return _SHORT.get(letter) or (f"\\x{ord(letter):02x}" if letter < "\u0100" else f"\\u{ord(letter):04x}")
+
+
+def pluralize(number: int, noun: str) -> str:
+    """1 file, 2 files."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

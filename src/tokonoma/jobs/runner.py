@@ -70,6 +70,16 @@ class JobRunner:
                 return
         self.start(Job(name, step, on_stop=on_stop))
 
+    def wake(self, name: str) -> bool:
+        """Run a job that waits at once, also one that pauses after a failure. False if there is none of this name."""
+        with self._changed:
+            run = self._runs.get(name)
+            if run is None or self.closing:
+                return False
+            run.due, run.woken = time.monotonic(), run.running
+            self._ensure_thread()
+            return True
+
     def status(self) -> dict[str, dict[str, Any]]:
         """Every job that is not done: its state, its failures in a row, and the reason of the last one."""
         with self._changed:

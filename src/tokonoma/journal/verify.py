@@ -1,7 +1,7 @@
 """Reading the journal: the newest entries, and whether every chain holds."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,18 +25,30 @@ class Verification:
     problems: tuple[str, ...]
 
 
+FILTERS = ("principal", "module", "tool", "outcome", "transport")
+"""Fields of an entry that a list can be narrowed by."""
+
+
 def list_recent(
-    rows: Rows, principal: str | None, limit: int, after: Sequence[Any] | None
+    rows: Rows,
+    principal: str | None,
+    limit: int,
+    after: Sequence[Any] | None,
+    filters: Mapping[str, str] | None = None,
 ) -> tuple[list[dict[str, Any]], Sequence[Any] | None]:
-    """Return the newest calls first, of one principal or of all, and after which position the next page starts."""
+    """Return the newest calls first, of one principal or of all, and after which position the next page starts.
+    `filters`: values of `FILTERS`."""
     at, chain, seq = after or (2**62, "", 0)
-    own = "" if principal is None else "principal = :principal and"
+    equal = {name: value for name, value in (filters or {}).items() if name in FILTERS}
+    if principal is not None:
+        equal["principal"] = principal
+    own = "".join(f"{name} = :{name} and " for name in equal)
     found = rows.rows(
         f"""select strand, seq, at, {", ".join(_LISTED)} from journal
         where {own} kind = 'call'
             and (at < :at or (at = :at and (strand < :chain or (strand = :chain and seq < :seq))))
-        order by at desc, strand desc, seq desc limit :most""",  # noqa: S608 - both forms are our own text
-        **({} if principal is None else {"principal": principal}),
+        order by at desc, strand desc, seq desc limit :most""",  # noqa: S608 - the names are our own text
+        **equal,
         at=at,
         chain=chain,
         seq=seq,

@@ -94,7 +94,7 @@ class ToolGate:
         return verdicts
 
     def _judge(self, policy: Policy, call: Call, tool: ToolInfo, params: Mapping[str, Any] | None) -> ToolVerdict:
-        if call.caller.transport == "cli" or not tool.listed:
+        if call.caller.is_owner_at_work or not tool.listed:
             return "allow"
         account = None if params is None else partial(self._find_account, call, tool, params)
         return policy.judge_tool(call.principal, tool, account)

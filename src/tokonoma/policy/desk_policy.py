@@ -60,7 +60,7 @@ class CallDeskPolicy:
         return find_tags_not_held(self.tags, tags)
 
     def judge_tool(self, tool: ToolInfo) -> api.ToolVerdict:
-        if self._call.caller.transport == "cli":  # the owner's own place
+        if self._call.caller.is_owner_at_work:
             return "allow"
         return self._policy.judge_tool(self._call.principal, tool, None)
 
@@ -134,12 +134,13 @@ class CallDeskPolicy:
         return self._call.principal.name
 
     def _may_loosen(self) -> bool:
-        """Over MCP it is an agent that speaks, also where it speaks as the owner: only the terminal is the owner's."""
-        if self._call.caller.transport == "cli":
+        """Over MCP it is an agent that speaks, also where it speaks as the owner."""
+        if self._call.caller.is_owner_at_work:
             return True
         if self._current.control.over_mcp == "none":
             raise Denied(
-                "This server takes a policy only at the terminal: `tokonoma policy apply FILE`. Nothing was changed.",
+                "This server takes a policy only at the terminal (`tokonoma policy apply FILE`) or on its page."
+                " Nothing was changed.",
                 reason="owner",
             )
         return self._current.control.over_mcp == "all"

@@ -6,11 +6,12 @@ from dataclasses import asdict
 import click
 
 from tokonoma.app import App, read_environment
+from tokonoma.app.doctor import machine
+from tokonoma.app.doctor.checks import check_app
+from tokonoma.app.doctor.machine import Finding, run_check
+from tokonoma.app.places import find_sqlite_file
 from tokonoma.cli.command import command, get_flags, json_option
-from tokonoma.cli.doctor import database, machine
-from tokonoma.cli.doctor.machine import Finding, run_check
 from tokonoma.cli.output import print_json, print_line, print_marked
-from tokonoma.cli.where import find_sqlite_file
 from tokonoma.config.home import find_home
 from tokonoma.config.settings import check_module_names
 from tokonoma.core.errors import Refusal
@@ -45,19 +46,7 @@ def run_checks(ctx: click.Context) -> list[Finding]:
         remedy = f"Correct it in {place}, in the environment or in the command, then run the doctor again."
         return [*findings, Finding("settings", "fail", error.message, remedy)]
     set_level("error")  # the findings say what the log would say
-    changed = [name for name, origin in app.settings.origins.items() if origin != "default"]
-    says = f"valid; not at their defaults: {', '.join(changed)}" if changed else "valid; all at their defaults"
-    findings.append(Finding("settings", "ok", says))
-    findings += run_check("home", lambda: machine.check_home(app.home, file))
-    folder = app.home if file is None else file.parent
-    findings += run_check("file system", lambda: machine.check_disk(folder, sqlite_there=file is not None))
-    findings += run_check("plugins", lambda: database.check_plugins(app.home))
-    findings += run_check(
-        "port", lambda: machine.check_port(app.settings.get_text("host"), app.settings.get_int("port"))
-    )
-    findings += run_check("embedding", lambda: database.check_embedding(app.settings))
-    findings += run_check("readings", database.check_readings)
-    return findings + run_check("database", lambda: database.check_database(app))
+    return [*findings, *check_app(app, file)]
 
 
 def _print_findings(findings: list[Finding]) -> None:

@@ -14,8 +14,9 @@ from tokonoma.app import App
 from tokonoma.cli.call import call_owner_tool
 from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.interrupt import report_interrupt
-from tokonoma.cli.output import format_remarks, pluralize, print_json, print_line, print_note
+from tokonoma.cli.output import format_remarks, print_json, print_line, print_note
 from tokonoma.core.errors import Missing
+from tokonoma.core.printable import pluralize
 from tokonoma.modules.items.model import MODULE_NAME
 from tokonoma.transfer.items import ItemFields, ItemFolder
 from tokonoma.transfer.model import Remark

@@ -10,8 +10,8 @@ from tokonoma.cli.call import call_tool
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.memory.lookup import MODULE_NAME
 from tokonoma.cli.memory.text import cut_snippet, highlight
-from tokonoma.cli.output import pluralize, print_json, print_note, print_parts
-from tokonoma.core.printable import shorten
+from tokonoma.cli.output import print_json, print_note, print_parts
+from tokonoma.core.printable import pluralize, shorten
 
 _SNIPPET = 220  # characters
 _TITLE_WIDTH = 70  # columns

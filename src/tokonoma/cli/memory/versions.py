@@ -10,8 +10,9 @@ from tokonoma.cli.call import call_tool, read_text
 from tokonoma.cli.command import command, json_option, pass_app
 from tokonoma.cli.memory.lookup import ID_METAVAR, MODULE_NAME, JsonObject, find_memo_id
 from tokonoma.cli.memory.text import colour_diff, format_name, format_time
-from tokonoma.cli.output import pluralize, print_json, print_line, print_note, print_parts, print_table, print_text
+from tokonoma.cli.output import print_json, print_line, print_note, print_parts, print_table, print_text
 from tokonoma.core.errors import Missing
+from tokonoma.core.printable import pluralize
 
 _PAGE = 100
 version_option = click.option("--version", type=click.IntRange(1), metavar="N", help="An earlier version.")

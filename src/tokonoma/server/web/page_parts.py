@@ -8,6 +8,7 @@ from typing import Any, Literal
 from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.reach import Reach
+from tokonoma.server.web.system_parts import SystemParts
 
 Language = Literal["en", "ja"]
 RunTool = Callable[[Caller, str, str, Mapping[str, Any]], Any]
@@ -51,6 +52,7 @@ class PageParts:
     list_modules: Callable[[Principal], Sequence[ModuleLine]]
     list_profiles: Callable[[], Sequence[Profile]]
     record_refusal: Callable[[Caller, str, str], None]
+    system: SystemParts
     session_days: int
     language: Language
     """For browsers that ask for neither of ours."""

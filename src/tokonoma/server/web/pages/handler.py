@@ -80,6 +80,9 @@ class PageHandler:
             return request, self._respond(request, why)
         except Refusal as error:
             return request, show_problem(error, request.path)
+        except Exception as error:  # a fault of ours: its text stays in the log
+            rpc.log_fault(error, request.path)
+            return request, refuse("Not possible now", "The server made a mistake. Its log has details.", 500)
 
     def _respond(self, request: PageRequest, why: str) -> PageResponse:
         if request.method not in ("GET", "HEAD", "POST"):

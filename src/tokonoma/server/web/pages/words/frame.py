@@ -56,6 +56,7 @@ WORDS = {
     "Changed in the meantime": "ほかで変更されています",
     "Open the page again to see what is there now.": "ページを開き直して、いまの内容を確認してください。",
     "Too many requests": "要求が多すぎます",
+    "The server made a mistake. Its log has details.": "サーバー内部で問題が発生しました。詳細はログにあります。",
     "This cannot be done like this": "この内容では実行できません",
 }
 

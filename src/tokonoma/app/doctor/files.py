@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tokonoma.cli.doctor.machine import Finding
-from tokonoma.cli.output import pluralize
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.core import clock
 from tokonoma.core.desk import Rows
+from tokonoma.core.printable import pluralize
 from tokonoma.files.folder import FileStamp, RootFolder, open_root
 from tokonoma.files.tree import has_staged, hash_file, list_tree
 from tokonoma.files.versions import STEM_SUFFIX, list_damaged

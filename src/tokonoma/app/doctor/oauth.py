@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tokonoma.app import App
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.app.keyring import open_keyring
 from tokonoma.auth.offer import OAuthOffer
-from tokonoma.cli.doctor.machine import Finding
 from tokonoma.config.settings import Settings
 from tokonoma.core.desk import Rows
 from tokonoma.core.errors import Refusal
@@ -80,8 +80,8 @@ def _check_registration(settings: Settings, *, fetched: bool) -> Iterator[Findin
 
 
 def _check_address(settings: Settings) -> Iterator[Finding]:
-    from tokonoma.cli.doctor.machine import is_tokonoma
-    from tokonoma.cli.doctor.public_url import check_public_url
+    from tokonoma.app.doctor.machine import is_tokonoma
+    from tokonoma.app.doctor.public_url import check_public_url
 
     public_url, host, port = settings.get_text("public_url"), settings.get_text("host"), settings.get_int("port")
     if public_url:

@@ -14,10 +14,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.auth.oauth.fetch import is_public
-from tokonoma.cli.doctor.machine import Finding
-from tokonoma.cli.output import pluralize
 from tokonoma.core.network import is_loopback
+from tokonoma.core.printable import pluralize
 
 SECONDS = 15.0
 """For everything together. A host that sends one byte at a time must not hold the doctor up."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tokonoma.app import App
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.app.upstreams import find_logs
-from tokonoma.cli.doctor.machine import Finding
-from tokonoma.cli.output import pluralize
+from tokonoma.core.printable import pluralize
 from tokonoma.store.database import Database
 from tokonoma.store.migrate import read_applied
 from tokonoma.upstream.opening import find_log

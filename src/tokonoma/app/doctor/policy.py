@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tokonoma.cli.doctor.machine import Finding
-from tokonoma.cli.output import pluralize
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.core.errors import Refusal
+from tokonoma.core.printable import pluralize
 from tokonoma.policy import versions
 from tokonoma.policy.changes import build_policy
 from tokonoma.policy.hidden import count_hidden_from_owner

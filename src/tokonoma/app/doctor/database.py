@@ -5,19 +5,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tokonoma.app import App
+from tokonoma.app.doctor.files import check_backups, check_files
+from tokonoma.app.doctor.keys import check_keyring, check_keys
+from tokonoma.app.doctor.machine import Finding, run_check
+from tokonoma.app.doctor.oauth import check_oauth
+from tokonoma.app.doctor.policy import check_policy
+from tokonoma.app.doctor.servers import check_servers
+from tokonoma.app.places import database_exists, find_file_roots, load_known_tables, redact_database_url
 from tokonoma.app.search import build_model_config, build_provider_access
 from tokonoma.app.store import find_heads_file
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.enable import find_problem, list_offers
-from tokonoma.cli.backup import find_file_roots, load_known_tables
-from tokonoma.cli.doctor.files import check_backups, check_files
-from tokonoma.cli.doctor.keys import check_keyring, check_keys
-from tokonoma.cli.doctor.machine import Finding, run_check
-from tokonoma.cli.doctor.oauth import check_oauth
-from tokonoma.cli.doctor.policy import check_policy
-from tokonoma.cli.doctor.servers import check_servers
-from tokonoma.cli.output import pluralize
-from tokonoma.cli.where import database_exists, redact_database_url
 from tokonoma.config.settings import Settings
 from tokonoma.core import clock
 from tokonoma.core.desk import Rows
@@ -25,6 +23,7 @@ from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.module import Migration
 from tokonoma.core.network import is_loopback
+from tokonoma.core.printable import pluralize
 from tokonoma.embed import queue
 from tokonoma.embed.active_model import ADVICE, explain_difference, is_update, parse_config
 from tokonoma.embed.builtin import BuiltinEmbedder

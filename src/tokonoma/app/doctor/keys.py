@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from tokonoma.app import App
+from tokonoma.app.doctor.machine import Finding
 from tokonoma.app.keyring import open_keyring
 from tokonoma.auth import api_keys
-from tokonoma.cli.doctor.machine import Finding
-from tokonoma.cli.output import pluralize
+from tokonoma.core.printable import pluralize
 from tokonoma.keyring.status import check_keyring as check_status
 from tokonoma.keyring.tables import TABLES
 from tokonoma.store.database import Database
