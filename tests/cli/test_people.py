@@ -115,7 +115,7 @@ def test_open_prints_a_link_to_a_running_server(run, read, home):
     assert link.startswith(start)
     assert read(find_ticket, link.removeprefix(start)).person.is_owner
     ticket = read(find_ticket, other.removeprefix(start))
-    assert (ticket.person.name, ticket.leads_to) == ("ada", "/journal")
+    assert (ticket.person.name, ticket.leads_to) == ("ada", "/admin/journal")
 
 
 def test_open_names_the_address_that_browsers_use(run, home):
