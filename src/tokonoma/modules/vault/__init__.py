@@ -23,9 +23,10 @@ from tokonoma.modules.vault.hooks import (
     sync_index,
 )
 from tokonoma.modules.vault.links import list_links
+from tokonoma.modules.vault.past import list_history
 from tokonoma.modules.vault.read import list_files, list_files_long, read, search
 from tokonoma.modules.vault.tables import TABLES
-from tokonoma.modules.vault.write import create, list_history, move, replace, restore, write
+from tokonoma.modules.vault.write import create, move, replace, restore, write
 
 _TIME_LIMIT = 660.0  # seconds: on the command line, the first call indexes thousands of new files
 

@@ -17,6 +17,7 @@ from tokonoma.files.ledger import (
     count_new_lines,
     estimate_tokens,
     load_log,
+    measure_gain,
     split_shown,
 )
 from tokonoma.files.ranges import (
@@ -178,7 +179,11 @@ def check_coverage(desk: Desk, path: model.VaultPath, cited_ranges: CitedRanges 
     log = load_log(desk, MODULE, file)
     given = log.cited if cited_ranges is None else require_ranges(cited_ranges, len(file.lines), "cited_ranges")
     size = 40 * (len(given) + len(find_gaps(len(file.lines), given)))  # characters of this exchange, about
-    log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
+    tokens = estimate_tokens(len(path), size)
+    if cited_ranges is None:  # a question is no citation: nothing is stored
+        gain = measure_gain(desk, 0, log.tokens - log.cited_tokens + tokens)
+    else:
+        log, gain = cite_lines(desk, "coverage", file, given, tokens)
     fields = measure_coverage(file, log, merge_ranges(given))
     if fields["coverage_ratio"] < MINIMUM_COVERAGE:
         actions = [model.next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]

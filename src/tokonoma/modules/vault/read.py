@@ -25,6 +25,7 @@ from tokonoma.files.text import MODULE, file_address, split_lines, take_lines
 from tokonoma.files.text_file import TextFile, cite_file, read_shown_text
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.account import list_left_out
+from tokonoma.modules.vault.past import read_past_file
 
 _PAGE, _OWNER_PAGE = 200, 20_000  # files
 
@@ -134,12 +135,15 @@ def read(
     expected_version: Annotated[
         str | None, Field(min_length=model.SHORT_VERSION, description="fail if the file has changed (from vault_hits)")
     ] = None,
+    version: Annotated[
+        str | None, Field(min_length=6, max_length=64, description="an earlier content, from vault_history")
+    ] = None,
 ) -> ReadPart:
     """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
-    read is recorded for vault_scan and vault_coverage, unless you may only read."""
+    read is recorded for vault_scan and vault_coverage, unless you may only read, or it is an earlier content."""
     if full == (range is not None):
         raise Invalid("Give either range or full: true.", field="range")
-    file = model.read_vault_file(desk, path)
+    file = model.read_vault_file(desk, path) if version is None else read_past_file(desk, path, version)
     if expected_version is not None and not file.version.startswith(expected_version):
         problem = f"{file.path} has changed: its lines may be others now. Search it again, or read its current version."
         raise Conflict(problem, path=file.path, current_version=file.version)
@@ -163,7 +167,7 @@ def read(
             part["next_range"] = {"start_line": end + 1, "end_line": last}
     if not desk.may_write:
         part["recorded"] = False
-    elif total:
+    elif total and version is None:
         shown = split_shown(file, first, end, text)
         log = load_log(desk, MODULE, file).add_reading(*shown, file, estimate_tokens(len(path), len(text)))
         save_logs(desk, [(MODULE, file, log)])
