@@ -63,7 +63,8 @@ def test_a_key_sees_only_deleted_files_of_its_folder(app, root):
         secret = create_key(statements, "k", Reach("/team", "/team"))
     key = Http(app, secret)
     assert [each["path"] for each in key.call("vault", "history")["items"]] == ["team/a.md"]
-    assert key.call("vault", "read", path="team/a.md", full=True, version=versions["team/a.md"])["text"] == "team/a.md\n"
+    read = key.call("vault", "read", path="team/a.md", full=True, version=versions["team/a.md"])
+    assert read["text"] == "team/a.md\n"
     refused = key.refused("vault", "read", path="other/b.md", full=True, version=versions["other/b.md"])
     assert refused["code"] == "out_of_scope"
 
@@ -82,8 +83,8 @@ def test_asking_for_coverage_stores_nothing(app, root):
 def test_a_whole_report_has_every_element_in_order_with_what_it_cites(app, root):
     talk = Lines(app)
     talk.call("vault", "create", path="tea.md", content="# Tea\nSteep for two minutes.\nUse soft water.\n")
-    text = "# Tea (source_lines: 1)\n\n- Steep for two minutes. (source_lines: 2)\n- Add sugar. (source_lines: 3)\n- No."
-    talk.call("vault", "create", path="artifacts/a.md", content=f"{text}\n")
+    text = "# Tea (source_lines: 1)\n\n- Steep for two minutes. (source_lines: 2)\n- Add sugar. (source_lines: 3)\n- No"
+    talk.call("vault", "create", path="artifacts/a.md", content=f"{text}.\n")
     talk.call("vault", "read", path="tea.md", full=True)
     short = talk.call("vault", "audit", artifact_path="artifacts/a.md", source_path="tea.md")
     whole = talk.call("vault", "audit", artifact_path="artifacts/a.md", source_path="tea.md", report="all")
@@ -104,3 +105,16 @@ def test_the_figures_of_a_search_can_be_asked_for_again(app, root):
     found = talk.call("manual", "find", query="steep")
     again = talk.call("manual", "hits", trace_id=found["trace_id"], kind="summary")
     assert (again["items"], again["total"], again["summary"]) == ([], 1, found["summary"])
+
+
+def test_a_folder_is_listed_alone_with_its_folders(app, root):
+    talk = Lines(app)
+    for name in ("a.md", "notes/b.md", "notes/deep/c.md", "notes/deep/er/d.md", "notes.md"):
+        talk.call("vault", "create", path=name, content=f"{name}\n")
+    top = talk.call("vault", "ls", shallow=True)
+    assert ([each["path"] for each in top["items"]], top["total"]) == (["a.md", "notes.md"], 2)
+    assert top["folders"] == [{"path": "notes", "files": 3}]
+    notes = talk.call("vault", "ls", shallow=True, relative_dir="notes")
+    assert [each["path"] for each in notes["items"]] == ["notes/b.md"]
+    assert notes["folders"] == [{"path": "notes/deep", "files": 2}]
+    assert "folders" not in talk.call("vault", "ls")

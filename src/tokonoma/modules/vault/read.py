@@ -1,5 +1,6 @@
 """vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import attrgetter
@@ -39,9 +40,15 @@ class ListedFile(TypedDict):
     reason: NotRequired[str]
 
 
+class ListedFolder(TypedDict):
+    path: str
+    files: Annotated[int, Field(description="below it, at any depth")]
+
+
 class FileList(TypedDict):
     items: list[ListedFile]
     total: int
+    folders: NotRequired[list[ListedFolder]]
     has_more: bool
     next_cursor: NotRequired[Opaque]
     indexing: NotRequired[IndexingProgress]
@@ -83,10 +90,14 @@ class FoundLines(TypedDict):
 
 
 def list_files(
-    desk: Desk, relative_dir: model.RelativeDir = None, glob: model.Glob = None, cursor: model.PageCursor = None
+    desk: Desk,
+    relative_dir: model.RelativeDir = None,
+    glob: model.Glob = None,
+    cursor: model.PageCursor = None,
+    shallow: Annotated[bool, Field(description="only the files and folders directly in this folder")] = False,
 ) -> FileList:
     """List the files of the vault in order of path, 200 per page. Hidden files and links are only counted."""
-    return _list_page(desk, relative_dir, glob, cursor, _PAGE)
+    return _list_page(desk, relative_dir, glob, cursor, _PAGE, shallow)
 
 
 def list_files_long(
@@ -96,7 +107,9 @@ def list_files_long(
     return _list_page(desk, relative_dir, glob, cursor, _OWNER_PAGE)
 
 
-def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int) -> FileList:
+def _list_page(
+    desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int, shallow: bool = False
+) -> FileList:
     (after,) = desk.open_cursor("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
     with model.open_vault(desk) as folder:
@@ -104,11 +117,18 @@ def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: s
         synced = sync_folder(desk, folder, below)
         left_out = () if cursor else list_left_out(desk, folder, below, (), matches)
     wanted = sorted((file for file in synced.files if matches(file.path)), key=lambda file: file.path)
+    depth, folders = len(below), Counter[str]()
+    if shallow:
+        names = [(file, file.path.split("/")) for file in wanted]
+        folders.update("/".join(parts[: depth + 1]) for _, parts in names if len(parts) > depth + 1)
+        wanted = [file for file, parts in names if len(parts) == depth + 1]
     rest = [file for file in wanted if file.path > after]
     items = [_to_listed_file(file) for file in rest[:size]]
     page: FileList = {"items": items, "total": len(wanted), "has_more": len(rest) > size}
     if page["has_more"]:
         page["next_cursor"] = desk.seal_cursor("vault_ls", rest[size - 1].path)
+    if shallow:
+        page["folders"] = [{"path": path, "files": files} for path, files in sorted(folders.items())]
     if synced.indexing is not None:
         page["indexing"] = synced.indexing
     if left_out:
