@@ -1,6 +1,6 @@
 """What the pages of manuals and of the vault share: paths in addresses, lines with numbers, coverage, reasons."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -59,6 +59,16 @@ def read_number(request: PageRequest, name: str, otherwise: int = 0) -> int:
 def quote_path(path: str) -> str:
     """A path of files as a part of a page's address: readable, with its slashes."""
     return quote(path, safe="/")
+
+
+def take_page(ask: Callable[..., Any], start: int, size: int) -> tuple[list[dict[str, Any]], Mapping[str, Any]]:
+    """Some items of a list that a tool returns in pages of its own, and the first of those."""
+    first = page = ask()
+    items: list[dict[str, Any]] = [*page["items"]]
+    while len(items) < start + size and page["has_more"]:
+        page = ask(cursor=page["next_cursor"])
+        items += page["items"]
+    return items[start : start + size], first
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +136,6 @@ def number_lines(text: str, first: int, strip: CoverageStrip | None) -> list[Sho
         ShownLine(number, line.rstrip("\r"), strip.find_state(number) if strip else "")
         for number, line in enumerate(lines, first)
     ]
-
-
-def split_crumbs(path: str) -> list[tuple[str, str]]:
-    """Each folder of a path by its name, with its own path; without the last part."""
-    parts = path.split("/")[:-1]
-    return [(name, "/".join(parts[: place + 1])) for place, name in enumerate(parts)]
 
 
 def show_unreadable(error: Refusal, path: str, back: str) -> PageResponse:

