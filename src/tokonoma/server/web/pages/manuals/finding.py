@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from tokonoma.core.errors import Conflict, Denied, Invalid, Missing
 from tokonoma.server.web.pages.file_views import quote_path, read_number, say_later, say_reason
+from tokonoma.server.web.pages.handler import PROBLEMS
 from tokonoma.server.web.pages.manuals.overview import MANUALS, link_line, list_names
 from tokonoma.server.web.pages.request import PageRequest, PageResponse, build_path, redirect
 
@@ -70,7 +71,7 @@ def find_everything(request: PageRequest) -> PageResponse:
             must_include=names or None,
         )
     except (Invalid, Missing) as error:
-        return _show_form(request, asked, error.message)
+        return _show_form(request, asked, error.message, PROBLEMS[error.kind][1])
     kept = {name: asked[name] for name in ("q", "manual", "intent", "must")}
     kept |= {name: asked[name] for name, usual in (("seconds", 60), ("most", 200)) if asked[name] != usual}
     return redirect(build_path(FOUND + quote(result["trace_id"], safe=""), **kept, rounds=asked["rounds"]))
@@ -91,9 +92,9 @@ def _read_form(request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _show_form(request: PageRequest, asked: Mapping[str, Any], problem: str) -> PageResponse:
+def _show_form(request: PageRequest, asked: Mapping[str, Any], problem: str, status: int = 200) -> PageResponse:
     values = {"asked": asked, "manuals": list_names(request), "problem": problem}
-    return PageResponse("manuals/find.html", values, 400 if problem else 200)
+    return PageResponse("manuals/find.html", values, status)
 
 
 def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] | None = None) -> PageResponse:
@@ -103,7 +104,7 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
     try:
         summary = request.call("manual", "hits", trace_id=trace, kind="summary")["summary"]
     except Missing as error:
-        return _show_form(request, _read_form(request), error.message)
+        return _show_form(request, _read_form(request), error.message, 404)
     page = request.call(
         "manual", "hits", trace_id=trace, **LISTS[chosen][1], offset=offset, limit=_HITS_PER_PAGE, context=1
     )
@@ -124,7 +125,7 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
             "status": STATUSES.get(summary.get("integration_status", ""), ("", "")),
             "cutoff": say_reason(summary.get("cutoff_reason", "")),
             "left_out": [(say_reason(why), count) for why, count in summary.get("left_out_files", {}).items()],
-            "stages": [(number, text, number <= summary.get("max_stage_applied", -1)) for number, text in STAGES],
+            "stages": [(text, _is_applied(number, summary)) for number, text in STAGES],
             "signals": [(SIGNALS.get(name, name), share) for name, share in summary.get("signal_coverage", {}).items()],
             "lists": [(name, text, link(name)) for name, (text, _) in LISTS.items()],
             "chosen": chosen,
@@ -145,10 +146,16 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
     )
 
 
+def _is_applied(number: float, summary: Mapping[str, Any]) -> bool:
+    """The judgement, 3.5, follows every search that has got through stage 3."""
+    last = summary.get("max_stage_applied", -1)
+    return last >= 3 if number == 3.5 else number <= last
+
+
 def _describe_hit(hit: Mapping[str, Any], trace: str) -> dict[str, Any]:
     """A hit with its links and words. A gap, and a file that was left out, is nowhere."""
     ref = hit.get("ref")
-    lines = [(number, text, link_line(ref, number, trace)) for number, text in hit.get("lines", ())] if ref else []
+    lines = [(at, text.strip("\n"), link_line(ref, at, trace)) for at, text in hit.get("lines", ())] if ref else []
     reason = hit.get("reason", "")
     return {
         "title": hit.get("title", ""),

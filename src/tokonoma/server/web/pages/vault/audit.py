@@ -5,6 +5,7 @@ from typing import Any
 
 from tokonoma.core.errors import Denied, Invalid, Missing
 from tokonoma.server.web.pages.file_views import CoverageStrip, build_strip, say_later
+from tokonoma.server.web.pages.handler import PROBLEMS
 from tokonoma.server.web.pages.manuals.overview import link_line as link_manual_line
 from tokonoma.server.web.pages.manuals.overview import link_text
 from tokonoma.server.web.pages.request import PageRequest, PageResponse
@@ -74,7 +75,7 @@ def show_audit(request: PageRequest) -> PageResponse:
     try:
         report = request.call("vault", "audit", artifact_path=name, sources=sources, report="all")
     except (Invalid, Missing, Denied) as error:
-        return PageResponse("vault/audit.html", {**values, "problem": error.message}, 400)
+        return PageResponse("vault/audit.html", {**values, "problem": error.message}, PROBLEMS[error.kind][1])
     elements = [_describe_element(each, name, sources) for each in report["judged"]]
     if values["only"]:
         elements = [each for each in elements if each["status"] == values["only"]]

@@ -26,7 +26,7 @@ def show_search(request: PageRequest) -> PageResponse:
         scope = {"relative_dir": asked["dir"] or None, "glob": asked["glob"] or None}
         try:
             found = request.call("vault", "search", query=asked["q"], mode=mode, **scope, cursor=get("cursor") or None)
-        except (Invalid, Missing) as error:
+        except Invalid as error:
             return PageResponse("vault/search.html", {**values, "problem": error.message}, 400)
         items = [{**each, "href": link_line(each["path"], each["line"])} for each in found["items"]]
         values["found"] = {**found, "items": items}
@@ -43,7 +43,7 @@ def find_everything(request: PageRequest) -> PageResponse:
     scope = {name: value for name, value in (("relative_dir", asked["dir"]), ("glob", asked["glob"])) if value}
     try:
         found = request.call("vault", "find", query=asked["q"], scope=scope or None)
-    except (Invalid, Missing) as error:
+    except Invalid as error:
         return PageResponse("vault/find.html", {"asked": asked, "problem": error.message}, 400)
     return redirect(build_path(FOUND + quote(found["trace_id"], safe=""), **asked))
 
@@ -55,7 +55,7 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
     try:
         summary = request.call("vault", "hits", trace_id=trace, kind="summary")["summary"]
     except Missing as error:
-        return PageResponse("vault/find.html", {"asked": asked, "problem": error.message}, 400)
+        return PageResponse("vault/find.html", {"asked": asked, "problem": error.message}, 404)
     page = request.call("vault", "hits", trace_id=trace, kind=chosen, offset=offset, limit=_HITS_PER_PAGE)
     here, following = FOUND + quote(trace, safe=""), offset + _HITS_PER_PAGE
 

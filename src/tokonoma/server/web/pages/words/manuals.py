@@ -15,9 +15,9 @@ WORDS = {
         ".md または .json のファイルを入れたフォルダーをマニュアルの場所に置くと、自動的にここに表示されます。"
         "場所は次のコマンドで確認できます。"
     ),
-    "{count} files": "{count} ファイル",
-    "{count} sections": "{count} セクション",
-    "{count} lines": "{count} 行",
+    "Files: {count}": "ファイル {count}",
+    "Sections: {count}": "セクション {count}",
+    "Lines: {count}": "全 {count} 行",
     "Files and coverage": "ファイルと読了範囲",
     "Each strip is a file from its first to its last line. It shows what you, and agents that act as you, have read and"
     " cited. What you open here counts as read.": (
@@ -97,7 +97,7 @@ WORDS = {
     "Seconds at most": "最大秒数",
     "Hits at most": "最大件数",
     "Do not widen to single words and other manuals": "個々の単語やほかのマニュアルまで広げない",
-    "{count} sections found": "{count} セクションが見つかりました",
+    "Sections found: {count}": "{count} セクションが見つかりました",
     "complete": "調査完了",
     "something is left to look at": "確認が必要な箇所あり",
     "not enough was found": "十分に見つかっていません",
@@ -118,6 +118,7 @@ WORDS = {
     "How it was searched": "調べ方",
     "done": "実施",
     "not needed": "不要",
+    "not reached": "未実施",
     "The words in different notations: width, case, numerals, long vowels": (
         "表記の違い（全角・半角、大文字・小文字、数字、長音）を含めた語"
     ),
