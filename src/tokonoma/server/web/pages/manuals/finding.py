@@ -104,6 +104,8 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
     try:
         summary = request.call("manual", "hits", trace_id=trace, kind="summary")["summary"]
     except Missing as error:
+        if "trace_id" not in error.details:
+            raise
         return _show_form(request, _read_form(request), error.message, 404)
     page = request.call(
         "manual", "hits", trace_id=trace, **LISTS[chosen][1], offset=offset, limit=_HITS_PER_PAGE, context=1

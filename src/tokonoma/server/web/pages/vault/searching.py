@@ -55,6 +55,8 @@ def show_found(request: PageRequest, problem: str = "", copy: Mapping[str, str] 
     try:
         summary = request.call("vault", "hits", trace_id=trace, kind="summary")["summary"]
     except Missing as error:
+        if "trace_id" not in error.details:
+            raise
         return PageResponse("vault/find.html", {"asked": asked, "problem": error.message}, 404)
     page = request.call("vault", "hits", trace_id=trace, kind=chosen, offset=offset, limit=_HITS_PER_PAGE)
     here, following = FOUND + quote(trace, safe=""), offset + _HITS_PER_PAGE
