@@ -214,3 +214,27 @@ def test_searches_find_lines_and_everything(filled):
     copied = send(filled, sent.headers["location"], to_path="found.md", mode="create", min_score="0")
     assert copied.headers["location"] == "/admin/vault/file/found.md?notice=copied"
     assert "Refunds take 30 days." in read(filled, "found.md")
+
+
+def test_a_file_with_hidden_parts_is_shown_but_not_edited(filled):
+    """What the policy masks would be lost by saving the masked text."""
+    root = Path(filled.app.server_info.locations()["vault"])
+    (root / "login.md").write_text("# Login\n\npassword: hunter2hunter2\n")
+    assert "hunter2hunter2" not in filled.get("/admin/vault/file/login.md").text
+    page = filled.get("/admin/vault/edit/login.md")
+    assert "The policy hides parts of this file from you." in find_text(page)
+    assert 'value="save"' not in page.text
+
+
+def test_a_file_that_is_too_long_is_read_in_parts_and_not_edited(filled):
+    root = Path(filled.app.server_info.locations()["vault"])
+    (root / "long.txt").write_text("".join(f"line {number} of a long file\n" for number in range(20_000)))
+    page = filled.get("/admin/vault/file/long.txt")
+    more = re.search(r'href="([^"]+)" data-key="n"', page.text)
+    assert more is not None
+    last = max(map(int, re.findall(r'id="L(\d+)"', page.text)))
+    assert f'id="L{last + 1}"' in filled.get(more[1].replace("&amp;", "&")).text
+    assert 'id="L19000" class="line read marked"' in filled.get("/admin/vault/file/long.txt?line=19000").text
+    edit = filled.get("/admin/vault/edit/long.txt")
+    assert "This file is too long to be edited here." in find_text(edit)
+    assert 'value="save"' not in edit.text

@@ -131,7 +131,7 @@ def to_lines(ranges: Iterable[Mapping[str, int]]) -> list[Lines]:
 
 
 def number_lines(text: str, first: int, strip: CoverageStrip | None) -> list[ShownLine]:
-    lines = text.splitlines() if "\n" not in text else text.removesuffix("\n").split("\n")
+    lines = text.removesuffix("\n").split("\n")  # as the tools count them: no other character ends a line
     return [
         ShownLine(number, line.rstrip("\r"), strip.find_state(number) if strip else "")
         for number, line in enumerate(lines, first)
