@@ -6,7 +6,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from talk import Http
 from web.site import Site
+
+from tokonoma.auth.api_keys import create_key
 
 NAME = "notes/深い/返品 #1?&%.md"
 HERE = f"/admin/vault/file/{quote(NAME)}"
@@ -238,3 +241,21 @@ def test_a_file_that_is_too_long_is_read_in_parts_and_not_edited(filled):
     edit = filled.get("/admin/vault/edit/long.txt")
     assert "This file is too long to be edited here." in find_text(edit)
     assert 'value="save"' not in edit.text
+
+
+def test_the_owner_sees_what_each_caller_has_read_and_others_only_their_own(filled):
+    with filled.app.database.writing() as statements:
+        secret = create_key(statements, "agent")
+    Http(filled.app, secret).call("vault", "read", path=NAME, full=True)
+    where = "/admin/vault/coverage?dir=notes"
+    page = filled.get(where)
+    assert "0 % read" in find_text(page)
+    assert '<option value="key:agent">' in page.text
+    assert "100 % read" in find_text(filled.get(f"{where}&caller=key:agent"))
+    assert "100 % read" in find_text(filled.get(f"{where}&caller=*"))
+    filled.add_person("ada")
+    filled.cookies.clear()
+    filled.sign_in("ada")
+    assert "key:agent" not in filled.get(where).text
+    refused = filled.get(f"{where}&caller=key:agent")
+    assert "100 % read" not in refused.text

@@ -8,7 +8,7 @@ from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.backlinks import list_backlinks
-from tokonoma.modules.vault.coverage import check_coverage, list_lines, scan
+from tokonoma.modules.vault.coverage import check_coverage, list_lines, list_vault_readers, scan
 from tokonoma.modules.vault.delete import delete
 from tokonoma.modules.vault.find import find
 from tokonoma.modules.vault.hits import list_found, list_hits
@@ -80,6 +80,7 @@ MODULE = Module(
     owner_tools=(
         Tool("purge", purge, "Delete earlier contents permanently", effect="destroy", time_limit=600),
         Tool("lines", list_lines, "Lines read and cited"),
+        Tool("readers", list_vault_readers, "Callers that have read files"),
         Tool("files", list_files_long, "List files in long pages", time_limit=_TIME_LIMIT),
     ),
     bind=bind,

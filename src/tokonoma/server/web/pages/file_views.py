@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tokonoma.core.errors import Denied, Refusal
+from tokonoma.server.web.page_parts import PageParts
 from tokonoma.server.web.pages.request import PageRequest, PageResponse
 
 Lines = tuple[int, int]
@@ -120,6 +121,27 @@ def build_strip(path: str, href: str, coverage: Mapping[str, Any]) -> CoverageSt
     unread = to_lines(coverage["never_seen_ranges"])
     ratios = coverage["read_ratio"], coverage["coverage_ratio"]
     return CoverageStrip(path, href, coverage["total_lines"], *ratios, parts, unread, cited_unread, changed)
+
+
+def to_coverage(lines: Mapping[str, Any]) -> dict[str, Any]:
+    """What the owner's tool `lines` returns, as a coverage tool would."""
+    names = {"read": "read_ranges", "cited": "covered_ranges", "cited_unread": "cited_unread_ranges"}
+    names |= {"never_seen": "never_seen_ranges", "changed": "changed_ranges", "cited_ratio": "coverage_ratio"}
+    return {names.get(name, name): value for name, value in lines.items()}
+
+
+def read_coverage(request: PageRequest, pages: PageParts, module: str, caller: str, **file: str) -> dict[str, Any]:
+    """What the person has read of a file; or, for the owner, what another caller has, and `*` all of them."""
+    if not caller:
+        return request.call(module, "coverage", **file)
+    return to_coverage(pages.run_owner_tool(request.owner_caller, module, "lines", {**file, "caller": caller}))
+
+
+def list_callers(request: PageRequest, pages: PageParts, module: str) -> list[str]:
+    """Whose reading the owner can choose from."""
+    if request.session is None or not request.session.person.is_owner:
+        return []
+    return pages.run_owner_tool(request.owner_caller, module, "readers", {})["callers"]
 
 
 def build_missing_strip(path: str, href: str, reason: str) -> CoverageStrip:

@@ -18,7 +18,7 @@ def list_routes(pages: PageParts) -> list[BaseRoute]:
     handle = partial(PageHandler, pages, needs_session=True)
     return [
         Route(MANUALS, handle(show_manuals)),
-        Route(f"{MANUALS}/in/{{manual}}", handle(show_manual)),
+        Route(f"{MANUALS}/in/{{manual}}", handle(partial(show_manual, pages))),
         Route(f"{READER}{{name:path}}", handle(show_manual_text)),
         Route(f"{MANUALS}/search", handle(show_search)),
         Route(f"{MANUALS}/find", handle(find_everything)),

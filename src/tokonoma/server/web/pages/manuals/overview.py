@@ -6,11 +6,14 @@ from typing import Any
 from urllib.parse import quote
 
 from tokonoma.core.errors import Invalid, Refusal
+from tokonoma.server.web.page_parts import PageParts
 from tokonoma.server.web.pages.file_views import (
     CoverageStrip,
     build_missing_strip,
     build_strip,
+    list_callers,
     quote_path,
+    read_coverage,
     read_number,
     say_reason,
     take_page,
@@ -28,15 +31,17 @@ def show_manuals(request: PageRequest) -> PageResponse:
     return PageResponse("manuals/list.html", {"manuals": manuals, "indexing": listed.get("indexing")})
 
 
-def show_manual(request: PageRequest) -> PageResponse:
+def show_manual(pages: PageParts, request: PageRequest) -> PageResponse:
     """The files of a manual, each as a strip of its lines."""
     manual, start = request.names["manual"], read_number(request, "start")
     about = next((each for each in request.call("manual", "list")["items"] if each["manual_id"] == manual), None)
     ask = partial(request.call, "manual", "ls", manual_id=manual)
     files, listed = take_page(ask, start, STRIPS_PER_PAGE)
     total = listed["total"]
-    strips = [_build_manual_strip(request, each) for each in files]
+    caller = request.get_parameter("caller")
+    strips = [_build_manual_strip(request, pages, each, caller) for each in files]
     here, more = link_manual(manual), start + STRIPS_PER_PAGE
+    earlier = start - STRIPS_PER_PAGE
     return PageResponse(
         "manuals/manual.html",
         {
@@ -47,19 +52,21 @@ def show_manual(request: PageRequest) -> PageResponse:
             "indexing": listed.get("indexing"),
             "here": here,
             "start": start,
-            "back": build_path(here, start=start - STRIPS_PER_PAGE or None) if start >= STRIPS_PER_PAGE else "",
-            "more": build_path(here, start=more) if more < total else "",
+            "back": build_path(here, start=earlier or None, caller=caller) if earlier >= 0 else "",
+            "more": build_path(here, start=more, caller=caller) if more < total else "",
+            "reader": caller,
+            "callers": list_callers(request, pages, "manual"),
         },
     )
 
 
-def _build_manual_strip(request: PageRequest, file: Mapping[str, Any]) -> CoverageStrip:
+def _build_manual_strip(request: PageRequest, pages: PageParts, file: Mapping[str, Any], caller: str) -> CoverageStrip:
     manual, path = file["manual_id"], file["path"]
     href = link_text(manual, path)
     if file.get("reason"):
         return build_missing_strip(path, href, say_reason(file["reason"]))
     try:
-        return build_strip(path, href, request.call("manual", "coverage", manual_id=manual, path=path))
+        return build_strip(path, href, read_coverage(request, pages, "manual", caller, manual_id=manual, path=path))
     except Refusal as error:  # it was deleted or changed a moment ago
         return build_missing_strip(path, href, error.message)
 

@@ -17,7 +17,7 @@ def list_routes(pages: PageParts) -> list[BaseRoute]:
     handle = partial(PageHandler, pages, needs_session=True)
     return [
         Route(VAULT, handle(browse.show_folder)),
-        Route(f"{VAULT}/coverage", handle(browse.show_coverage)),
+        Route(f"{VAULT}/coverage", handle(partial(browse.show_coverage, pages))),
         Route(f"{VAULT}/trash", handle(browse.show_trash)),
         Route(f"{VAULT}/search", handle(searching.show_search)),
         Route(f"{VAULT}/find", handle(searching.find_everything)),

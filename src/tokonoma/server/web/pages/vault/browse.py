@@ -5,10 +5,13 @@ from functools import partial
 from typing import Any
 
 from tokonoma.core.errors import Refusal
+from tokonoma.server.web.page_parts import PageParts
 from tokonoma.server.web.pages.file_views import (
     CoverageStrip,
     build_missing_strip,
     build_strip,
+    list_callers,
+    read_coverage,
     read_number,
     say_reason,
     take_page,
@@ -45,32 +48,36 @@ def show_folder(request: PageRequest) -> PageResponse:
     )
 
 
-def show_coverage(request: PageRequest) -> PageResponse:
+def show_coverage(pages: PageParts, request: PageRequest) -> PageResponse:
     """Every file below a folder as a strip of its lines."""
     folder, start = request.get_parameter("dir").strip("/"), read_number(request, "start")
     ask = partial(request.call, "vault", "ls", relative_dir=folder or None)
     files, listed = take_page(ask, start, _STRIPS_PER_PAGE)
-    here, following = f"{VAULT}/coverage", start + _STRIPS_PER_PAGE
+    here, following, earlier = f"{VAULT}/coverage", start + _STRIPS_PER_PAGE, start - _STRIPS_PER_PAGE
+    caller = request.get_parameter("caller")
     return PageResponse(
         "vault/coverage.html",
         {
             "folder": folder,
             "crumbs": list_crumbs(f"{folder}/") if folder else [],
-            "strips": [build_file_strip(request, each) for each in files],
+            "strips": [_build_file_strip(request, pages, each, caller) for each in files],
             "total": listed["total"],
             "indexing": listed.get("indexing"),
-            "back": build_path(here, dir=folder, start=start - _STRIPS_PER_PAGE or None) if start else "",
-            "more": build_path(here, dir=folder, start=following) if following < listed["total"] else "",
+            "back": build_path(here, dir=folder, start=earlier or None, caller=caller) if earlier >= 0 else "",
+            "more": build_path(here, dir=folder, start=following, caller=caller) if following < listed["total"] else "",
+            "reader": caller,
+            "callers": list_callers(request, pages, "vault"),
+            "here": here,
         },
     )
 
 
-def build_file_strip(request: PageRequest, file: Mapping[str, Any]) -> CoverageStrip:
+def _build_file_strip(request: PageRequest, pages: PageParts, file: Mapping[str, Any], caller: str) -> CoverageStrip:
     path = file["path"]
     if file.get("reason"):
         return build_missing_strip(path, link_file(path), say_reason(file["reason"]))
     try:
-        return build_strip(path, link_file(path), request.call("vault", "coverage", path=path))
+        return build_strip(path, link_file(path), read_coverage(request, pages, "vault", caller, path=path))
     except Refusal as error:  # it was deleted or changed a moment ago
         return build_missing_strip(path, link_file(path), error.message)
 

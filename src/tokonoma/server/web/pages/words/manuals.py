@@ -19,9 +19,9 @@ WORDS = {
     "Sections: {count}": "セクション {count}",
     "Lines: {count}": "全 {count} 行",
     "Files and coverage": "ファイルと読了範囲",
-    "Each strip is a file from its first to its last line. It shows what you, and agents that act as you, have read and"
-    " cited. What you open here counts as read.": (
-        "帯は、ファイルの先頭行から最終行までを表します。あなたと、あなたとして動くエージェントが読んだ行・引用した行を示します。"
+    "Each strip is a file from its first to its last line. It shows which lines were read and cited. What you open"
+    " here counts as read.": (
+        "帯は、ファイルの先頭行から最終行までを表します。読んだ行と引用した行を示します。"
         "ここで開いた箇所も既読になります。"
     ),
     "Previous files": "前のファイル",
@@ -52,6 +52,10 @@ WORDS = {
     "{path}: {read} % read, {cited} % cited, {unread} parts unread, {cited_unread} parts cited but unread": (
         "{path}: 既読 {read} %、引用 {cited} %、未読 {unread} か所、引用したが未読 {cited_unread} か所"
     ),
+    "Whose reading": "だれの読了範囲か",
+    "Yours": "あなた",
+    "Of all callers together": "すべての呼び出し元",
+    "Show": "表示する",
     "{percent} % read": "既読 {percent} %",
     "{percent} % cited": "引用 {percent} %",
     "read and cited": "既読・引用あり",
