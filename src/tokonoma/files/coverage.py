@@ -60,6 +60,40 @@ def describe_lines(total: int, log: ReadingLog, cited: list[Range], most: int = 
     return states
 
 
+class LineCoverage(TypedDict):
+    """For pictures: all ranges, however many."""
+
+    path: str
+    total_lines: int
+    read: list[LineRange]
+    cited: list[LineRange]
+    cited_unread: list[LineRange]
+    never_seen: list[LineRange]
+    changed: list[LineRange]
+    read_ratio: float
+    cited_ratio: float
+
+
+class Readers(TypedDict):
+    callers: list[str]
+
+
+def cover_lines(file: TextFile, log: ReadingLog) -> LineCoverage:
+    total = len(file.lines)
+    states = describe_lines(total, log, log.cited, total)
+    return {
+        "path": file.path,
+        "total_lines": total,
+        "read": states["read_ranges"],
+        "cited": to_line_ranges(log.covered),
+        "cited_unread": states["cited_unread_ranges"],
+        "never_seen": states["never_seen_ranges"],
+        "changed": states.get("changed_ranges", []),
+        "read_ratio": line_ratio(total, log.read),
+        "cited_ratio": line_ratio(total, log.covered),
+    }
+
+
 def measure_coverage(file: TextFile, log: ReadingLog, cited: list[Range]) -> CoverageFields:
     """How much of a file is covered by these citations: only lines that were read count."""
     total = len(file.lines)

@@ -25,6 +25,7 @@ _MAX_PIECES = 100  # of one line
 
 _SELECT_LOG = """select has_read, has_cited, has_changed, parts, tokens, told_tokens, version, lines from file_ledger
 where principal = :principal and module = :module and path = :path"""
+_SELECT_READERS = "select distinct principal from file_ledger where module = :module order by principal"
 _THIS = f"{_SELECT_LOG} and version = :version"
 _NEWEST = f"{_SELECT_LOG} order by at desc limit 1"
 _UPSERT_LOG = """insert into file_ledger (principal, module, path, version, lines, has_read, has_cited, has_changed,
@@ -118,6 +119,20 @@ def split_shown(file: TextFile, first: int, last: int, text: str, offset: int = 
 def load_log(desk: Desk, module: str, file: TextFile) -> ReadingLog:
     """What this caller has read and cited of the file as it is now."""
     return _read_log(desk, desk.principal.name, module, file) or ReadingLog()
+
+
+def load_log_of(desk: Desk, module: str, file: TextFile, caller: str) -> ReadingLog:
+    """The same of another caller, for the owner; `*` means all of them together."""
+    names = list_readers(desk, module) if caller == "*" else [caller]
+    joined = ReadingLog()
+    for name in names:
+        joined = joined.join(_read_log(desk, name, module, file) or ReadingLog())
+    return joined
+
+
+def list_readers(desk: Desk, module: str) -> list[str]:
+    """The callers of whom something is known."""
+    return [name for (name,) in desk.rows(_SELECT_READERS, module=module)]
 
 
 def _read_log(rows: Rows, principal: str, module: str, file: TextFile) -> ReadingLog | None:

@@ -7,7 +7,7 @@ from tokonoma.core.module import Module, ServerInfo, Tool
 from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.modules.manual.backlinks import list_backlinks
 from tokonoma.modules.manual.contents import list_contents
-from tokonoma.modules.manual.coverage import check_manual_coverage
+from tokonoma.modules.manual.coverage import check_manual_coverage, list_manual_lines, list_manual_readers
 from tokonoma.modules.manual.exceptions import list_exceptions
 from tokonoma.modules.manual.find import find
 from tokonoma.modules.manual.found import list_found
@@ -57,6 +57,10 @@ MODULE = Module(
     textless_tables=RECORDS,  # what a caller may not see is masked when a file is read, and in what is indexed of it
     codes=FILE_ERROR_CODES,
     reclassify=reclassify,
+    owner_tools=(
+        Tool("lines", list_manual_lines, "Lines read and cited", time_limit=_TIME_LIMIT),
+        Tool("readers", list_manual_readers, "Callers that have read manuals"),
+    ),
     bind=bind,
     refresh=refresh_section,
     on_used=on_record_used,

@@ -5,8 +5,15 @@ from typing import Annotated
 from pydantic import Field
 
 from tokonoma.core.desk import Desk
-from tokonoma.files.coverage import MINIMUM_COVERAGE, CoverageFields, measure_coverage
-from tokonoma.files.ledger import load_log, save_logs
+from tokonoma.files.coverage import (
+    MINIMUM_COVERAGE,
+    CoverageFields,
+    LineCoverage,
+    Readers,
+    cover_lines,
+    measure_coverage,
+)
+from tokonoma.files.ledger import list_readers, load_log, load_log_of, save_logs
 from tokonoma.files.ranges import CitedRanges, merge_ranges, require_ranges
 from tokonoma.modules.manual.model import ManualNextAction, parse_ref
 from tokonoma.modules.manual.reading_log import to_text_file
@@ -47,3 +54,16 @@ def check_manual_coverage(
         stop: ManualNextAction = {"type": "stop", "intent": "manual_completed", "confidence": 0.9, "params": None}
         result["next_actions"] = [stop]
     return result
+
+
+def list_manual_lines(desk: Desk, manual_id: str, path: str, caller: str | None = None) -> LineCoverage:
+    """For pictures: what a caller, or with `*` every caller, has read and cited; by default the owner."""
+    manual, path, _ = parse_ref({"manual_id": manual_id, "path": path})
+    file = to_text_file(manual, path, ManualReader(desk, (manual, path)).open_file(manual, path))
+    covered = cover_lines(file, load_log_of(desk, NAME, file, caller or desk.principal.name))
+    return {**covered, "path": path}
+
+
+def list_manual_readers(desk: Desk) -> Readers:
+    """The callers that have read manuals."""
+    return {"callers": list_readers(desk, NAME)}

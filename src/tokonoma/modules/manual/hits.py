@@ -1,7 +1,7 @@
 """manual_hits: the lists behind a trace, page by page, with the lines that match."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -25,7 +25,7 @@ from tokonoma.modules.manual.traces import FoundSection, ManualHit, SearchTrace,
 _FEW = 20
 _NO_EVIDENCE = Evidence(())
 
-HitKind = Literal["candidates", "unscanned", "conflicts", "gaps", "integrated_top"]
+HitKind = Literal["candidates", "unscanned", "conflicts", "gaps", "integrated_top", "summary"]
 Grouping = Literal["section", "file"]
 
 
@@ -38,6 +38,7 @@ class ManualHits(TypedDict):
     total: int
     gone: NotRequired[Annotated[int, Field(description="hits of the search that are not there any more")]]
     read_with: NotRequired[Annotated[ReadParams, Field(description="pass this to manual_read")]]
+    summary: NotRequired[Annotated[dict[str, Any], Field(description="with kind summary: as manual_find returned it")]]
 
 
 def list_hits(
@@ -55,6 +56,8 @@ def list_hits(
     it did not search, with the reason, the contradictions, the gaps. From a score of 0.6 on, a section contains the
     topic by name."""
     trace, reader = load_trace(desk, trace_id), ManualReader(desk)
+    if kind == "summary":
+        return {"items": [], "total": len(trace.candidates), "summary": trace.summary}
     saved: Sequence[ManualHit] = getattr(trace, kind)
     if kind == "unscanned":
         saved = [build_hit(key, "") | {"reason": reason} for key, reason in trace.unscanned]

@@ -28,9 +28,11 @@ def build_response(desk: Desk, search: ManualSearch) -> model.ManualFindResult:
     search.left_out = account.list_left_out(desk, search.library, None if search.scope_expanded else search.manual)
     judgement = judge.judge_candidates(search)
     trace = _build_trace(desk, search, ranked[:max_candidates], judgement)
+    summary = _to_summary(desk, search, judgement)
+    trace.summary = {**summary}
     result: model.ManualFindResult = {
         "trace_id": trace.id,
-        "summary": _to_summary(desk, search, judgement),
+        "summary": summary,
         "next_actions": judge.build_next_actions(search, judgement, trace.id),
     }
     for best in trace.candidates[:1]:  # with the trace, so that what is read counts for the thresholds

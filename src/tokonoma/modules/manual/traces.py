@@ -75,6 +75,7 @@ class SearchTrace:
     used: list[SectionKey] = field(default_factory=list[SectionKey])
     left_out: list[tuple[str, LeftOutReason, int]] = field(default_factory=list[tuple[str, LeftOutReason, int]])
     stage: int = 0  # the last one that was applied
+    summary: dict[str, Any] = field(default_factory=dict[str, Any])  # as manual_find returned it
 
 
 def build_hit(key: SectionKey, title: str, hash: str = "", json_path: str = "") -> ManualHit:

@@ -8,7 +8,7 @@ from tokonoma.files import FILE_ERROR_CODES
 from tokonoma.files.tables import RECORDS
 from tokonoma.modules.vault.audit import audit
 from tokonoma.modules.vault.backlinks import list_backlinks
-from tokonoma.modules.vault.coverage import check_coverage, list_lines, scan
+from tokonoma.modules.vault.coverage import check_coverage, list_lines, list_vault_readers, scan
 from tokonoma.modules.vault.delete import delete
 from tokonoma.modules.vault.find import find
 from tokonoma.modules.vault.hits import list_found, list_hits
@@ -23,9 +23,10 @@ from tokonoma.modules.vault.hooks import (
     sync_index,
 )
 from tokonoma.modules.vault.links import list_links
+from tokonoma.modules.vault.past import list_history
 from tokonoma.modules.vault.read import list_files, list_files_long, read, search
 from tokonoma.modules.vault.tables import TABLES
-from tokonoma.modules.vault.write import create, list_history, move, replace, restore, write
+from tokonoma.modules.vault.write import create, move, replace, restore, write
 
 _TIME_LIMIT = 660.0  # seconds: on the command line, the first call indexes thousands of new files
 
@@ -79,6 +80,7 @@ MODULE = Module(
     owner_tools=(
         Tool("purge", purge, "Delete earlier contents permanently", effect="destroy", time_limit=600),
         Tool("lines", list_lines, "Lines read and cited"),
+        Tool("readers", list_vault_readers, "Callers that have read files"),
         Tool("files", list_files_long, "List files in long pages", time_limit=_TIME_LIMIT),
     ),
     bind=bind,

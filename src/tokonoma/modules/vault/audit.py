@@ -7,7 +7,7 @@ one_way    A refers to B by a relation that B must answer, and does not; or ther
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -31,7 +31,7 @@ from tokonoma.files.ranges import (
 from tokonoma.files.text_file import TextFile, read_text_file
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference
-from tokonoma.modules.vault.audit_sources import AuditSource, NamedSource, open_sources
+from tokonoma.modules.vault.audit_sources import AuditSource, NamedSource, find_source, open_sources
 from tokonoma.modules.vault.diagrams import parse_chart
 from tokonoma.modules.vault.evidence import ElementStatus, ElementVerdict, judge_elements
 from tokonoma.modules.vault.graph import find_one_way, find_orphans
@@ -39,6 +39,7 @@ from tokonoma.modules.vault.json_graph import parse_json_graph
 from tokonoma.modules.vault.outlines import parse_outline
 
 _MAX_FINDINGS = 50  # of each kind
+_MAX_REPORTED = 500  # elements in a whole report
 _STATUSES: tuple[ElementStatus, ...] = ("supported", "weak", "unsupported", "unread", "stale")
 
 
@@ -54,6 +55,7 @@ class JudgedElement(FoundElement):
     share: Annotated[float, Field(description="of its words that are together in the lines that it cites")]
     reason: NotRequired[str]
     found_in: NotRequired[Annotated[str, Field(description="the source's lines with most of its words")]]
+    cited: NotRequired[Annotated[list[str], Field(description="source:first-last, with report: all")]]
 
 
 class FoundReference(TypedDict):
@@ -113,6 +115,9 @@ def audit(
         list[NamedSource] | None,
         Field(max_length=20, description="several, or of manuals: {manual_id, path} or {path}"),
     ] = None,
+    report: Annotated[
+        Literal["findings", "all"], Field(description="all: every element in order, with the lines that it cites")
+    ] = "findings",
 ) -> AuditResult:
     """Audit an artifact (Markdown, Mermaid, JSON): whether the lines that each element cites say what it says, and you
     have read them; unreachable elements; one-way references; coverage of the sources. Elements cite with
@@ -131,7 +136,13 @@ def audit(
         each.cited = merge_ranges(citation for verdict in verdicts for citation in verdict.counted.get(each.name, ()))
     opened[0].cited = merge_ranges([*opened[0].cited, *given])
     gain = _record(desk, opened, estimate_tokens(len(artifact_path), len(file.text)))
-    return _build_result(file, artifact, opened, verdicts, gain)
+    result = _build_result(file, artifact, opened, verdicts, gain)
+    if report == "all":
+        result["judged"] = [_to_reported(each, opened) for each in verdicts[:_MAX_REPORTED]]
+        result.pop("judged_left_out", None)
+        if len(verdicts) > _MAX_REPORTED:
+            result["judged_left_out"] = len(verdicts) - _MAX_REPORTED
+    return result
 
 
 def _record(desk: Desk, opened: Sequence[AuditSource], tokens: int) -> ReadingGain:
@@ -246,6 +257,16 @@ def _to_judged(verdict: ElementVerdict) -> JudgedElement:
     if verdict.found_in:
         judged["found_in"] = verdict.found_in
     return judged
+
+
+def _to_reported(verdict: ElementVerdict, opened: Sequence[AuditSource]) -> JudgedElement:
+    """With what it cites, also where that does not exist. A source that is not known keeps the name in the citation."""
+    cited: list[str] = []
+    for each in verdict.element.citations:
+        source = find_source(opened, each.source)
+        cited.append(f"{source.name if source else each.source}:{each.start}-{each.end}")
+    judged = _to_judged(verdict)
+    return {**judged, "cited": cited} if cited else judged
 
 
 def _to_element(element: ArtifactElement) -> FoundElement:

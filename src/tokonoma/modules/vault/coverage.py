@@ -9,14 +9,25 @@ from typing_extensions import TypedDict
 from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
-from tokonoma.files.coverage import MINIMUM_COVERAGE, MINIMUM_GAIN, CoverageFields, describe_lines, measure_coverage
+from tokonoma.files.coverage import (
+    MINIMUM_COVERAGE,
+    MINIMUM_GAIN,
+    CoverageFields,
+    LineCoverage,
+    Readers,
+    cover_lines,
+    measure_coverage,
+)
 from tokonoma.files.ledger import (
     ReadingGain,
     ReadingLog,
     Recorded,
     count_new_lines,
     estimate_tokens,
+    list_readers,
     load_log,
+    load_log_of,
+    measure_gain,
     split_shown,
 )
 from tokonoma.files.ranges import (
@@ -63,17 +74,6 @@ class CoverageResult(CoverageFields):
     added_est_tokens: int
     marginal_gain: float
     next_actions: list[model.VaultNextAction]
-
-
-class LineCoverage(TypedDict):
-    path: str
-    total_lines: int
-    read: list[LineRange]
-    cited: list[LineRange]
-    cited_unread: list[LineRange]
-    never_seen: list[LineRange]
-    read_ratio: float
-    cited_ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,11 @@ def check_coverage(desk: Desk, path: model.VaultPath, cited_ranges: CitedRanges 
     log = load_log(desk, MODULE, file)
     given = log.cited if cited_ranges is None else require_ranges(cited_ranges, len(file.lines), "cited_ranges")
     size = 40 * (len(given) + len(find_gaps(len(file.lines), given)))  # characters of this exchange, about
-    log, gain = cite_lines(desk, "coverage", file, given, estimate_tokens(len(path), size))
+    tokens = estimate_tokens(len(path), size)
+    if cited_ranges is None:  # a question is no citation: nothing is stored
+        gain = measure_gain(desk, 0, log.tokens - log.cited_tokens + tokens)
+    else:
+        log, gain = cite_lines(desk, "coverage", file, given, tokens)
     fields = measure_coverage(file, log, merge_ranges(given))
     if fields["coverage_ratio"] < MINIMUM_COVERAGE:
         actions = [model.next_action("vault_scan", "fill_gaps", 0.9, path=file.path)]
@@ -201,18 +205,12 @@ def cite_lines(
     return log, model.save_reading(desk, tool, file, log, new, before.tokens - before.cited_tokens + tokens)
 
 
-def list_lines(desk: Desk, path: str) -> LineCoverage:
-    """For the picture on the command line: what the owner has read and cited."""
+def list_lines(desk: Desk, path: str, caller: str | None = None) -> LineCoverage:
+    """For pictures: what a caller, or with `*` every caller, has read and cited; by default the owner."""
     file = model.read_vault_file(desk, path)
-    log, total = load_log(desk, MODULE, file), len(file.lines)
-    states = describe_lines(total, log, log.cited, total)
-    return {
-        "path": file.path,
-        "total_lines": total,
-        "read": states["read_ranges"],
-        "cited": to_line_ranges(log.covered),
-        "cited_unread": states["cited_unread_ranges"],
-        "never_seen": states["never_seen_ranges"],
-        "read_ratio": line_ratio(total, log.read),
-        "cited_ratio": line_ratio(total, log.covered),
-    }
+    return cover_lines(file, load_log_of(desk, MODULE, file, caller or desk.principal.name))
+
+
+def list_vault_readers(desk: Desk) -> Readers:
+    """The callers that have read files of the vault."""
+    return {"callers": list_readers(desk, MODULE)}

@@ -96,12 +96,13 @@ def find(
         progress.unscanned.extend((path, 1, "indexing") for path in pending)
     if judgement.status == "ready" and (progress.unscanned or account.has_relevant(progress.left_out)):
         judgement = replace(judgement, status="needs_followup")
-    trail = save_trail(desk, judgement, progress, {file.path: file.version for file in wanted})
-    actions, summary = _next_actions(query, judgement, progress, trail), _to_summary(progress, judgement)
+    summary = _to_summary(progress, judgement)
     if pending and synced.indexing is not None:
         summary["indexing"] = synced.indexing
     if desk.principal.kind == "owner":  # others must not learn that there is more
         summary["hidden_by_policy"] = len(list_hidden(desk))
+    trail = save_trail(desk, judgement, progress, {file.path: file.version for file in wanted}, summary)
+    actions = _next_actions(query, judgement, progress, trail)
     _log_operation(summary, started)
     return {"trace_id": trail, "summary": summary, "next_actions": actions}
 

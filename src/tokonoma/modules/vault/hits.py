@@ -22,10 +22,10 @@ from tokonoma.modules.vault.matching import VaultCandidate, VaultJudgement
 _MAX_TRAILS = 100
 _recent = RecentResults()
 _TRAIL_MS = 30 * 60_000
-_SELECT_TRAIL = """select found, unscanned from vault_trail
+_SELECT_TRAIL = """select found, unscanned, summary from vault_trail
 where id = :id and principal = :principal and at > :since"""
-_INSERT_TRAIL = """insert into vault_trail (id, principal, at, found, unscanned)
-values (:id, :principal, :at, :found, :unscanned)"""
+_INSERT_TRAIL = """insert into vault_trail (id, principal, at, found, unscanned, summary)
+values (:id, :principal, :at, :found, :unscanned, :summary)"""
 _PRUNE_TRAILS = """delete from vault_trail where at <= :old
 or id <= (select id from vault_trail order by id desc limit 1 offset :most)"""
 CutoffReason = Literal["time_budget", "candidate_cap", "indexing"]
@@ -62,12 +62,13 @@ class VaultHit(TypedDict):
 class VaultHits(TypedDict):
     items: list[VaultHit]
     total: int
+    summary: NotRequired[Annotated[dict[str, Any], Field(description="with kind summary: as vault_find returned it")]]
 
 
 def list_hits(
     desk: Desk,
     trace_id: str,
-    kind: Literal["candidates", "unscanned"] = "candidates",
+    kind: Literal["candidates", "unscanned", "summary"] = "candidates",
     offset: Annotated[int, Field(ge=0)] = 0,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
 ) -> VaultHits:
@@ -76,6 +77,8 @@ def list_hits(
     trail = _load_trail(desk, trace_id)
     if trail is None:
         raise Missing("There is no such trace; traces expire after 30 minutes. Search again.", trace_id=trace_id)
+    if kind == "summary":
+        return {"items": [], "total": len(json.loads(trail[0])), "summary": json.loads(trail[2]) or {}}
     saved: list[VaultHit] = json.loads(trail[0] if kind == "candidates" else trail[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
     # Files and policies may have changed since.
@@ -111,13 +114,19 @@ def list_found(desk: Desk, trace_id: str) -> list[FoundPlace] | None:
 
 
 def _load_trail(desk: Desk, trace_id: str) -> Sequence[str] | None:
-    """What was found, and what was not searched, both as JSON."""
+    """What was found, what was not searched, and the figures, all as JSON."""
     who, at = desk.principal.name, desk.now()
     kept = _recent.get(who, trace_id, at)
     return json.loads(kept) if kept else desk.row(_SELECT_TRAIL, id=trace_id, principal=who, since=at - _TRAIL_MS)
 
 
-def save_trail(desk: Desk, judgement: VaultJudgement, progress: FindProgress, versions: Mapping[str, str]) -> str:
+def save_trail(
+    desk: Desk,
+    judgement: VaultJudgement,
+    progress: FindProgress,
+    versions: Mapping[str, str],
+    summary: Mapping[str, Any],
+) -> str:
     """Save the result for vault_hits in any process, and delete all but the last hundred. The result of a caller that
     may only read stays in this process."""
     trail, at, principal = uuid7(), desk.now(), desk.principal.name
@@ -144,6 +153,7 @@ def save_trail(desk: Desk, judgement: VaultJudgement, progress: FindProgress, ve
         for path, reason, files in places
     ]
     lists = {"found": json.dumps(found, ensure_ascii=False), "unscanned": json.dumps(unscanned, ensure_ascii=False)}
+    lists["summary"] = json.dumps(summary, ensure_ascii=False)
     if not desk.may_write:
         _recent.put(principal, trail, json.dumps([*lists.values()]), at + _TRAIL_MS)
         return trail

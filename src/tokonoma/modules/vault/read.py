@@ -1,5 +1,6 @@
 """vault_ls, vault_read and vault_search: list files, read lines, and search lines."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import attrgetter
@@ -25,6 +26,7 @@ from tokonoma.files.text import MODULE, file_address, split_lines, take_lines
 from tokonoma.files.text_file import TextFile, cite_file, read_shown_text
 from tokonoma.modules.vault import model
 from tokonoma.modules.vault.account import list_left_out
+from tokonoma.modules.vault.past import read_past_file
 
 _PAGE, _OWNER_PAGE = 200, 20_000  # files
 
@@ -38,9 +40,15 @@ class ListedFile(TypedDict):
     reason: NotRequired[str]
 
 
+class ListedFolder(TypedDict):
+    path: str
+    files: Annotated[int, Field(description="below it, at any depth")]
+
+
 class FileList(TypedDict):
     items: list[ListedFile]
     total: int
+    folders: NotRequired[list[ListedFolder]]
     has_more: bool
     next_cursor: NotRequired[Opaque]
     indexing: NotRequired[IndexingProgress]
@@ -82,10 +90,14 @@ class FoundLines(TypedDict):
 
 
 def list_files(
-    desk: Desk, relative_dir: model.RelativeDir = None, glob: model.Glob = None, cursor: model.PageCursor = None
+    desk: Desk,
+    relative_dir: model.RelativeDir = None,
+    glob: model.Glob = None,
+    cursor: model.PageCursor = None,
+    shallow: Annotated[bool, Field(description="only the files and folders directly in this folder")] = False,
 ) -> FileList:
     """List the files of the vault in order of path, 200 per page. Hidden files and links are only counted."""
-    return _list_page(desk, relative_dir, glob, cursor, _PAGE)
+    return _list_page(desk, relative_dir, glob, cursor, _PAGE, shallow)
 
 
 def list_files_long(
@@ -95,7 +107,9 @@ def list_files_long(
     return _list_page(desk, relative_dir, glob, cursor, _OWNER_PAGE)
 
 
-def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int) -> FileList:
+def _list_page(
+    desk: Desk, relative_dir: str | None, glob: str | None, cursor: str | None, size: int, shallow: bool = False
+) -> FileList:
     (after,) = desk.open_cursor("vault_ls", cursor) if cursor else ("",)
     matches = compile_glob(glob)
     with model.open_vault(desk) as folder:
@@ -103,11 +117,18 @@ def _list_page(desk: Desk, relative_dir: str | None, glob: str | None, cursor: s
         synced = sync_folder(desk, folder, below)
         left_out = () if cursor else list_left_out(desk, folder, below, (), matches)
     wanted = sorted((file for file in synced.files if matches(file.path)), key=lambda file: file.path)
+    depth, folders = len(below), Counter[str]()
+    if shallow:
+        names = [(file, file.path.split("/")) for file in wanted]
+        folders.update("/".join(parts[: depth + 1]) for _, parts in names if len(parts) > depth + 1)
+        wanted = [file for file, parts in names if len(parts) == depth + 1]
     rest = [file for file in wanted if file.path > after]
     items = [_to_listed_file(file) for file in rest[:size]]
     page: FileList = {"items": items, "total": len(wanted), "has_more": len(rest) > size}
     if page["has_more"]:
         page["next_cursor"] = desk.seal_cursor("vault_ls", rest[size - 1].path)
+    if shallow:
+        page["folders"] = [{"path": path, "files": files} for path, files in sorted(folders.items())]
     if synced.indexing is not None:
         page["indexing"] = synced.indexing
     if left_out:
@@ -134,12 +155,15 @@ def read(
     expected_version: Annotated[
         str | None, Field(min_length=model.SHORT_VERSION, description="fail if the file has changed (from vault_hits)")
     ] = None,
+    version: Annotated[
+        str | None, Field(min_length=6, max_length=64, description="an earlier content, from vault_history")
+    ] = None,
 ) -> ReadPart:
     """Read lines of a file, up to max_chars (default 8000, at most 20000); next_range says where to continue. What was
-    read is recorded for vault_scan and vault_coverage, unless you may only read."""
+    read is recorded for vault_scan and vault_coverage, unless you may only read, or it is an earlier content."""
     if full == (range is not None):
         raise Invalid("Give either range or full: true.", field="range")
-    file = model.read_vault_file(desk, path)
+    file = model.read_vault_file(desk, path) if version is None else read_past_file(desk, path, version)
     if expected_version is not None and not file.version.startswith(expected_version):
         problem = f"{file.path} has changed: its lines may be others now. Search it again, or read its current version."
         raise Conflict(problem, path=file.path, current_version=file.version)
@@ -163,7 +187,7 @@ def read(
             part["next_range"] = {"start_line": end + 1, "end_line": last}
     if not desk.may_write:
         part["recorded"] = False
-    elif total:
+    elif total and version is None:
         shown = split_shown(file, first, end, text)
         log = load_log(desk, MODULE, file).add_reading(*shown, file, estimate_tokens(len(path), len(text)))
         save_logs(desk, [(MODULE, file, log)])

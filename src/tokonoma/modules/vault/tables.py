@@ -46,4 +46,6 @@ TABLES = (
             "drop table vault_ledger",
         ),
     ),
+    # The figures that vault_find returned.
+    Migration("004_summaries", ("alter table vault_trail add column summary text not null default 'null'",)),
 )

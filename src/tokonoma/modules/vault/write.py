@@ -1,4 +1,4 @@
-"""vault_create, vault_write, vault_replace, vault_move, vault_history, vault_restore: changes of files.
+"""vault_create, vault_write, vault_replace, vault_move, vault_restore: changes of files.
 
 Results say where and how much was written, never the text.
 """
@@ -10,27 +10,24 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tokonoma.core.clock import format_time
-from tokonoma.core.desk import Desk, Row
-from tokonoma.core.errors import Conflict, Invalid, Missing
+from tokonoma.core.desk import Desk
+from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
 from tokonoma.files.folder import FileContent, file_missing_error
-from tokonoma.files.indexed_file import AFTER_EVERY_ID
 from tokonoma.files.move import move_file
 from tokonoma.files.rules import Action, check_write
 from tokonoma.files.text import encode_text, file_address, namespace_of, require_utf8, split_lines
-from tokonoma.files.text_file import mask_file_text, read_text_file
+from tokonoma.files.text_file import mask_file_text
 from tokonoma.files.versions import read_version
 from tokonoma.files.write import FileChange, change_file, write_content
 from tokonoma.modules.vault.backlinks import RelinkFields, find_linking, to_relink_fields
 from tokonoma.modules.vault.matching import find_section
-from tokonoma.modules.vault.model import ExpectedVersion, PageCursor, VaultPath, open_vault, resolve_file
+from tokonoma.modules.vault.model import ExpectedVersion, VaultPath, open_vault, resolve_file
+from tokonoma.modules.vault.past import find_version
 
 FileText = Annotated[str, Field(description="UTF-8 text")]
 
-_SELECT_CHANGES = """select id, at, principal, action, path, origin, before, before_size, after, after_size
-from vault_change where path = :path and id < :below and state <> 'undone' order by id desc limit :most"""
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?\n?")
 
@@ -53,25 +50,6 @@ class ReplaceResult(WriteResult):
 
 class MoveResult(WriteResult, RelinkFields):
     origin: str
-
-
-class PastChange(TypedDict):
-    at: Opaque
-    action: str
-    by: str
-    path: str
-    moved_from: NotRequired[str]
-    version: NotRequired[Annotated[Opaque, Field(description="absent after delete")]]
-    bytes: int
-    previous_version: NotRequired[Opaque]
-    previous_bytes: NotRequired[int]
-
-
-class FileHistory(TypedDict):
-    path: str
-    items: list[PastChange]
-    has_more: bool
-    next_cursor: NotRequired[Opaque]
 
 
 def create(desk: Desk, path: VaultPath, content: FileText) -> WriteResult:
@@ -159,29 +137,6 @@ def move(
     return {**_to_result(moved.change, "move"), "origin": join_path(origin), **to_relink_fields(moved)}
 
 
-def list_history(
-    desk: Desk, path: VaultPath, limit: Annotated[int, Field(ge=1, le=200)] = 50, cursor: PageCursor = None
-) -> FileHistory:
-    """List the changes made to a file through Tokonoma, newest first, also from before it was moved. Every
-    previous_version can be restored. A change by another program shows as the version that the next change replaced."""
-    with open_vault(desk) as folder:
-        parts = resolve_file(desk, folder, path)
-        name, below = desk.open_cursor("vault_history", cursor) if cursor else (join_path(parts), AFTER_EVERY_ID)
-        exists = folder.read_stamp(parts) is not None
-        if exists:
-            read_text_file(desk, folder, parts)  # a caller that may not see the file may not see its history
-    rows, path = _list_changes(desk, name, below, limit + 1), join_path(parts)
-    if not rows and not cursor and not exists:
-        raise Missing(f"There is no file {path!r}, and it has no history.", path=path)
-    items = [_to_past_change(row) for row in rows[:limit]]
-    page: FileHistory = {"path": path, "items": items, "has_more": len(rows) > limit}
-    if page["has_more"]:
-        last = rows[limit - 1]
-        following = last[5] if last[3] == "move" else last[4]
-        page["next_cursor"] = desk.seal_cursor("vault_history", following, last[0])
-    return page
-
-
 def restore(
     desk: Desk,
     path: VaultPath,
@@ -192,7 +147,7 @@ def restore(
     with open_vault(desk) as folder:
         parts = resolve_file(desk, folder, path)
         check_write(parts, "restore")
-        data = read_version(desk, folder, _find_version(desk, join_path(parts), version))
+        data = read_version(desk, folder, find_version(desk, join_path(parts), version))
         change = change_file(desk, folder, parts, "restore", lambda before: data, expected_version)
     return _to_result(change, "restore")
 
@@ -242,47 +197,3 @@ def _replace_section(text: str, shown: str, heading: str, new: str) -> str:
     if before and not before.endswith("\n"):
         before += "\n"
     return before + (new if not new or new.endswith("\n") else new + "\n") + after
-
-
-def _list_changes(desk: Desk, path: str, below: str, limit: int) -> list[Row]:
-    """Newest first, following the file back through its earlier names."""
-    changes: list[Row] = []
-    while len(changes) < limit:
-        rows = desk.rows(_SELECT_CHANGES, path=path, below=below, most=limit - len(changes))
-        moved = next((index for index, row in enumerate(rows) if row[3] == "move"), None)
-        if moved is None:
-            return changes + rows
-        changes += rows[: moved + 1]
-        path, below = rows[moved][5], rows[moved][0]
-    return changes
-
-
-def _find_version(desk: Desk, path: str, start: str) -> str:
-    changes = _list_changes(desk, path, AFTER_EVERY_ID, 10_000)
-    versions: set[str] = {row[6] for row in changes if row[6].startswith(start.lower())}
-    if not versions:
-        raise Missing(f"{path} has no earlier version {start!r}. vault_history lists them.", version=start)
-    if len(versions) > 1:
-        raise Conflict(
-            f"{len(versions)} versions start with {start!r}. Give a longer prefix.", versions=sorted(versions)[:5]
-        )
-    return versions.pop()
-
-
-def _to_past_change(row: Row) -> PastChange:
-    _, at, by, action, path, origin, before, before_size, after, size = row
-    change: PastChange = {
-        "at": format_time(at),
-        "action": action,
-        "by": by,
-        "path": path,
-        "bytes": size,
-    }
-    if after:
-        change["version"] = after
-    if action == "move":
-        change["moved_from"] = origin
-    if before and action != "move":
-        change["previous_version"] = before
-        change["previous_bytes"] = before_size
-    return change

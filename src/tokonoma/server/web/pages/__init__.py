@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Route
 
 from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages import look, record, system
+from tokonoma.server.web.pages import look, manuals, record, system, vault
 from tokonoma.server.web.pages.consent import ConsentPage
 from tokonoma.server.web.pages.handler import PageHandler
 from tokonoma.server.web.pages.home import show_home
@@ -38,6 +38,8 @@ def list_data_routes(pages: PageParts) -> list[BaseRoute]:
     return [
         *record.list_routes(pages),
         *system.list_routes(pages),
+        *manuals.list_routes(pages),
+        *vault.list_routes(pages),
     ]
 
 

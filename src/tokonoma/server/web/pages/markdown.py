@@ -15,10 +15,26 @@ MAX_RENDERED = 400_000
 """Characters of one text; a longer one is shown as plain text."""
 
 
-def render_markdown(text: str) -> Markup:
+def render_markdown(text: str, first_line: int = 0) -> Markup:
+    """With `first_line`, the number of the text's first line in its file, every block has the number of its own as
+    `id`, such as `L12`."""
     if len(text) > MAX_RENDERED:
         return Markup('<pre class="plain-text">{}</pre>').format(text)
-    return Markup(_open_parser().render(text))  # noqa: S704 - the parser escapes all HTML of the text
+    parser, env = _open_parser(), dict[str, Any]()
+    tokens = parser.parse(text, env)
+    if first_line:
+        _number_blocks(tokens, first_line)
+    html = parser.renderer.render(tokens, parser.options, env)
+    return Markup(html)  # noqa: S704 - the parser escapes all HTML of the text
+
+
+def _number_blocks(tokens: "Sequence[Token]", first_line: int) -> None:
+    seen: set[int] = set()
+    for token in tokens:
+        if token.map is None or token.nesting < 0 or token.hidden or token.type == "inline" or token.map[0] in seen:
+            continue
+        seen.add(token.map[0])
+        token.attrSet("id", f"L{first_line + token.map[0]}")
 
 
 @cache
@@ -50,4 +66,6 @@ def _render_heading(
 ) -> str:
     token = tokens[index]
     level = min(6, int(token.tag[1]) + 2)
-    return f"<h{level}>" if token.nesting == 1 else f"</h{level}>\n"
+    if token.nesting != 1:
+        return f"</h{level}>\n"
+    return f'<h{level} id="{escape(str(token.attrs["id"]))}">' if "id" in token.attrs else f"<h{level}>"

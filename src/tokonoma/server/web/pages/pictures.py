@@ -19,12 +19,17 @@ def draw_bar(share: float, label: str) -> Markup:
 
 def draw_strip(parts: Sequence[tuple[int, int, str]], total: int, label: str) -> Markup:
     """Lines of a file as a strip: `parts` are (first line, last line, state) with lines from 1. The states are classes
-    of the style sheet: read, cited, unread."""
+    of the style sheet: read, cited, unread, changed. Lines that were only read are lower, so that the strip can be
+    understood without its colours."""
     total = max(1, total)
     drawn = _RECT.format("strip-rest", 0, 0, 1000, 20)
     for first, last, state in parts:
         start, width = round(1000 * (first - 1) / total, 2), round(1000 * (last - first + 1) / total, 2)
-        drawn += _RECT.format(f"strip-{state}", start, 0, width, 20)
+        top = 8 if state == "read" else 0
+        # A later state covers an earlier one, also where that is higher.
+        drawn += _RECT.format("strip-rest", start, 0, width, 20) + _RECT.format(
+            f"strip-{state}", start, top, width, 20 - top
+        )
     return _SVG.format("strip", 1000, 20, label, drawn)
 
 

@@ -5,17 +5,21 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame, system
+from tokonoma.server.web.pages.words import entry, frame, manuals, system, vault
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
     **system.WORDS,
+    **manuals.WORDS,
+    **vault.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
     **system.NOTICES,
+    **manuals.NOTICES,
+    **vault.NOTICES,
 }
 
 MODULES = {
