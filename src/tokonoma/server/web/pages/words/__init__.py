@@ -5,11 +5,12 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame
+from tokonoma.server.web.pages.words import entry, explore, frame
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
+    **explore.WORDS,
 }
 
 NOTICES = {
