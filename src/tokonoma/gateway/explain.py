@@ -147,24 +147,26 @@ class _Expectation:
         return answer
 
     def _find_record(self, expect: str) -> Record | None:
-        known = list_modules(self.desk, "read")
-        for address in [expect] if expect.startswith("tokonoma://") else self._list_titled(expect):
+        known, is_address = list_modules(self.desk, "read"), expect.startswith("tokonoma://")
+        for address in [expect] if is_address else self._list_titled(expect):
             try:
-                if parse_address(address)[0] in known:
-                    return self.desk.read(address)
+                record = self.desk.read(address) if parse_address(address)[0] in known else None
             except (Missing, Invalid):
                 continue
+            # As this caller sees the title: a part of it may be hidden, and must not be guessed.
+            if record is not None and (is_address or expect.casefold() in _read_title(record).casefold()):
+                return record
         return None
 
     def _list_titled(self, title: str) -> list[str]:
-        """The newest record with this title, or the best one by its words among those whose title holds it."""
+        """The newest records with this title, or the best ones by its words."""
         sql = "select address from document where title = :title and {visible} order by at desc, id desc limit 5"
         found = [address for (address,) in self.desk.rows(sql, title=title)]
         if found:
             return found
         everywhere = SearchFilter(tuple(list_modules(self.desk, "search")))
         near = find_records(self.desk, Query(title, mode="text", limit=20), everywhere)
-        return [each.record.address for each in near if title.casefold() in each.title.casefold()]
+        return [each.record.address for each in near]
 
     def _list_failed_filters(self, record: Record, at: int) -> list[FilterName]:
         where = self.where
@@ -190,6 +192,10 @@ class _Expectation:
         except Unavailable:
             return {"reason": "no_model"}
         return {"reason": "no_vector" if "embedded" in reason else "no_match"}
+
+
+def _read_title(record: Record) -> str:
+    return record.title or format_title(record)
 
 
 def _is_part(address: str, whole: str) -> bool:

@@ -9,9 +9,9 @@ def fill(site: Site, text: str) -> list[str]:
     memo = site.call("memory", "save", content=f"record {text}", title=text[:200], metadata={"note": text[:200]})
     other = site.call("memory", "save", content=f"another record {text}", thread=text[:60])
     address = f"tokonoma://memory/{memo['memo_id']}"
-    reason = text[:200]
+    end = f"tokonoma://memory/{other['memo_id']}"
     ends = {"sourceMemoId": memo["memo_id"], "targetMemoId": other["memo_id"]}
-    site.call("memory", "relation.save", **ends, tag="about", weight=1.0, reason=reason)
+    site.call("memory", "relation.save", **ends, tag="about", weight=1.0, reason=text[:200])
     site.call("items", "create_item", type="issue", title=text[:200], description=f"record {text}")
     start = quote(address, safe="")
     return [
@@ -20,4 +20,9 @@ def fill(site: Site, text: str) -> list[str]:
         "/admin/search?query=record&kind=issue&module=items&since=2020-01-01",
         f"/admin/search?query=another&expect={start}",
         f"/admin/record?id={start}",
+        "/admin/graph",
+        f"/admin/graph?start={start}&depth=3&near=1",
+        f"/admin/graph?from={start}&to={quote(end, safe='')}",
+        "/admin/timeline",
+        "/admin/timeline?zoom=month&module=memory",
     ]

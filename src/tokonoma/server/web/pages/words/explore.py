@@ -60,4 +60,58 @@ WORDS = {
     "It is not among the {n} records that were compared.": "比較した {n} 件の記録に含まれていません。",
     "By words alone": "語句だけの検索",
     "By meaning alone": "意味だけの検索",
+    # Graph
+    "Records of all modules and how they are linked. Choose a node to read its links; the table holds the same.": (
+        "すべてのモジュールの記録と、そのつながりです。点を選ぶとリンク先を読み込みます。表にも同じ内容があります。"
+    ),
+    "Start from a record": "記録を起点にする",
+    "Address of the record": "記録のアドレス",
+    "Empty: the newest records.": "空欄の場合は最新の記録を表示します。",
+    "Steps": "たどる段数",
+    "also what is near in meaning": "意味の近い記録も含める",
+    "Show": "表示",
+    "Path between two records": "2 つの記録の間の経路",
+    "From": "起点",
+    "To": "終点",
+    "Find the path": "経路を探す",
+    "No links lead from the one to the other.": "2 つの記録をつなぐリンクはありません。",
+    "No path was found among the records that were read. There may be a longer one.": (
+        "読み込んだ範囲では経路が見つかりませんでした。さらに長い経路があるかもしれません。"
+    ),
+    "{n} records, {m} links": "記録 {n} 件、リンク {m} 件",
+    "There is more than one picture can hold. Start from a record, or take fewer steps.": (
+        "1 つの図に収まりません。記録を起点にするか、段数を減らしてください。"
+    ),
+    "Picture of the records and links in the table below": "下の表にある記録とリンクの図",
+    "Open the record": "記録を開く",
+    "Start here": "ここを起点にする",
+    "The same as a table": "同じ内容の表",
+    "Relation": "関係",
+    "These records have no links.": "これらの記録にリンクはありません。",
+    "Without links": "リンクのない記録",
+    "No records yet. When agents or you store memos, items, claims or files, they and their links stand here.": (
+        "まだ記録がありません。メモ・項目・主張・ファイルを保存すると、そのつながりがここに表示されます。"
+    ),
+    # Timeline
+    "What was stored and changed in all modules, by day (UTC).": (
+        "すべてのモジュールで保存・変更された記録を日ごとに示します（UTC）。"
+    ),
+    "Day": "日",
+    "Week": "週",
+    "Month": "月",
+    "Module": "モジュール名",
+    "all": "すべて",
+    "A year by day": "1 年間の日ごとの件数",
+    "Earlier": "さらに前",
+    "Span": "期間",
+    "{n} changes": "{n} 件の変更",
+    "Before": "前へ",
+    "After": "次へ",
+    "changed": "変更",
+    "created": "作成",
+    "Nothing was stored or changed in this span. Choose a square with colour, or another span.": (
+        "この期間に保存・変更された記録はありません。色の付いたマスか、別の期間を選んでください。"
+    ),
+    "The year as a table": "1 年間の表",
+    "Changes": "変更",
 }
