@@ -25,4 +25,8 @@ def fill(site: Site, text: str) -> list[str]:
         f"/admin/graph?from={start}&to={quote(end, safe='')}",
         "/admin/timeline",
         "/admin/timeline?zoom=month&module=memory",
+        "/admin/try",
+        "/admin/try?tool=memory.save",
+        "/admin/try?tool=memory.delete",
+        "/admin/try/batch",
     ]

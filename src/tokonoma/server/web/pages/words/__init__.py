@@ -5,12 +5,13 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, explore, frame
+from tokonoma.server.web.pages.words import entry, explore, frame, trying
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
     **explore.WORDS,
+    **trying.WORDS,
 }
 
 NOTICES = {

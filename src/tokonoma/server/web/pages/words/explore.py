@@ -67,7 +67,7 @@ WORDS = {
     "Start from a record": "記録を起点にする",
     "Address of the record": "記録のアドレス",
     "Empty: the newest records.": "空欄の場合は最新の記録を表示します。",
-    "Steps": "たどる段数",
+    "Number of steps": "たどる段数",
     "also what is near in meaning": "意味の近い記録も含める",
     "Show": "表示",
     "Path between two records": "2 つの記録の間の経路",
