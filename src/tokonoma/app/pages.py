@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from tokonoma.app.approvals import list_approvals
 from tokonoma.auth import sessions
 from tokonoma.auth.passwords import PasswordCheck
 from tokonoma.auth.people import find_person
@@ -40,6 +41,7 @@ def build_page_parts(app: "App") -> PageParts:
         list_modules=partial(_list_modules, app),
         list_profiles=partial(_list_profiles, app),
         record_refusal=app.journal.refusals.record,
+        count_approvals=lambda: len(list_approvals(app)),
         session_days=app.settings.get_int("session_days"),
         language=app.dispatcher.language,
     )

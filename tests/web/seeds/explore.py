@@ -15,6 +15,7 @@ def fill(site: Site, text: str) -> list[str]:
     site.call("items", "create_item", type="issue", title=text[:200], description=f"record {text}")
     start = quote(address, safe="")
     return [
+        "/admin/",
         "/admin/search",
         "/admin/search?query=record",
         "/admin/search?query=record&kind=issue&module=items&since=2020-01-01",

@@ -71,12 +71,12 @@ def show_graph(request: PageRequest) -> PageResponse:
 
 
 def _describe(graph: RecordGraph, source: str) -> dict[str, Any]:
-    data = graph.to_data()
+    data, linked = graph.to_data(), graph.list_linked()
     modules = sorted({node["module"] for node in data["nodes"]})
     return {
         "graph": data,
         "titles": {node["id"]: node["title"] for node in data["nodes"]},
-        "alone": [node for node in data["nodes"] if not graph.count_links(node["id"])],
+        "alone": [node for node in data["nodes"] if node["id"] not in linked],
         "source": source,
         "modules": [(name, name if name in _COLOURS else "other") for name in modules],
     }

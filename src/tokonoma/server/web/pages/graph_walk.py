@@ -43,8 +43,8 @@ class RecordGraph:
             self.titles[address] = title
         return True
 
-    def count_links(self, address: str) -> int:
-        return sum(address in (edge.source, edge.target) for edge in self.edges)
+    def list_linked(self) -> set[str]:
+        return {end for edge in self.edges for end in (edge.source, edge.target)}
 
     def to_data(self) -> dict[str, Any]:
         """For the script of the page, and for its table."""

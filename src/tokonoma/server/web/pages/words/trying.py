@@ -50,4 +50,51 @@ WORDS = {
     "too slow": "時間切れ",
     "failed": "失敗",
     "needs an approval": "承認が必要",
+    # Home
+    "{n} calls wait for your approval": "{n} 件の呼び出しが承認を待っています",
+    "No call waits for your approval.": "承認待ちの呼び出しはありません。",
+    "State of the server": "サーバーの状態",
+    "database": "データベース",
+    "disk": "ディスク",
+    "search": "検索機能",
+    "policy": "適用中のポリシー",
+    "records in {module}": "{module} の記録",
+    "size of the database": "データベースのサイズ",
+    "entries of the journal": "操作記録の件数",
+    "records without a vector yet": "ベクトル未作成の記録",
+    "records hidden by the policy": "ポリシーで隠された記録",
+    "All is well.": "正常に動作しています。",
+    "Something needs your attention.": "確認が必要な箇所があります。",
+    "Version {version}, running since": "バージョン {version}、起動日時:",
+    "fine": "正常",
+    "look here": "要確認",
+    "You may not see the state of the server.": "サーバーの状態を見る権限がありません。",
+    "Stored lately": "最近の記録",
+    "Nothing yet. Connect a client below and say: remember that …": (
+        "まだ何もありません。下の手順でクライアントをつなぎ、「〜を覚えて」と伝えてみてください。"
+    ),
+    "Run the line for your client on the machine of the server.": (
+        "サーバーのあるマシンで、使うクライアントのコマンドを実行してください。"
+    ),
+    "Run this line, then use /mcp in Claude Code to sign in.": (
+        "次のコマンドを実行し、Claude Code の /mcp からサインインします。"
+    ),
+    "Settings, Connectors, Add custom connector: enter this address.": (
+        "設定の「コネクタ」で「カスタムコネクタを追加」を選び、次の URL を入力します。"
+    ),
+    "Settings, Apps, Advanced settings, Developer mode. Then create an app with this address and OAuth.": (
+        "設定の「アプリ」→「高度な設定」で開発者モードを有効にし、次の URL と OAuth でアプリを作成します。"
+    ),
+    "Write this into ~/.cursor/mcp.json, then sign in there.": (
+        "~/.cursor/mcp.json に次の内容を書き、Cursor からサインインします。"
+    ),
+    "Write this into mcp.json; the editor asks you to sign in.": (
+        "mcp.json に次の内容を書くと、サインインを求められます。"
+    ),
+    "Run this line on the machine of the server. It adds the entry.": (
+        "サーバーのあるマシンで次のコマンドを実行すると、設定が追加されます。"
+    ),
+    "It connects from the internet: publish the server over HTTPS with public_url first.": (
+        "インターネット経由で接続するため、先に public_url を設定し、HTTPS でサーバーを公開してください。"
+    ),
 }
