@@ -99,9 +99,9 @@ def list_copies(origin: str, module: str, tool: str, params: Mapping[str, Any]) 
         f"  -d {shlex.quote(json.dumps(message, ensure_ascii=False))}"
     )
     python = (
-        "import os\n\nimport httpx\n\n"
+        "from os import environ\n\nimport httpx\n\n"
         f"message = {message!r}\n"
-        'key = os.environ["TOKONOMA_KEY"]\n'
+        'key = environ["TOKONOMA_KEY"]\n'
         'headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}\n'
         f'answer = httpx.post("{origin}/mcp", json=message, headers=headers)\n'
         "print(answer.text)"
