@@ -242,7 +242,7 @@ def test_no_client_can_ask_where_oauth_is_off(open_site):
     site = open_site(oauth="off")
     site.add_client()
     site.sign_in()
-    assert "Connect a client" not in site.get("/admin/").text
+    assert "Give this address to a client" not in site.get("/admin/").text
     assert site.get(site.build_request()).status_code == 404
     assert decide(site).status_code == 404
     assert site.list_codes() == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from tokonoma.app.system_pages import build_system_parts
+from tokonoma.app.approvals import list_approvals
 from tokonoma.auth import sessions
 from tokonoma.auth.passwords import PasswordCheck
 from tokonoma.auth.people import find_person
@@ -42,6 +43,7 @@ def build_page_parts(app: "App") -> PageParts:
         list_profiles=partial(_list_profiles, app),
         record_refusal=app.journal.refusals.record,
         system=build_system_parts(app),
+        count_approvals=lambda: len(list_approvals(app)),
         session_days=app.settings.get_int("session_days"),
         language=app.dispatcher.language,
     )

@@ -118,7 +118,8 @@ def _find_hits(desk: Desk, request: Query, where: SearchFilter) -> list[Hit]:
         if own is None:
             together.append(name)
         else:
-            searches += [replace(each, namespace=where.namespace, since=where.since, until=where.until) for each in own]
+            asked = {"namespace": where.namespace, "since": where.since, "until": where.until}
+            searches += [replace(each, **asked, conditions=(*each.conditions, *where.conditions)) for each in own]
     if together:
         searches.append(replace(where, modules=tuple(together)))
     found = [desk.find(request, each).items for each in searches]

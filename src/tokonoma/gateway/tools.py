@@ -13,6 +13,7 @@ from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, Tool
 from tokonoma.gateway.batch import Batch, DescribeFailure, SubmitCall
+from tokonoma.gateway.explain import explain_search
 from tokonoma.gateway.fetch import fetch
 from tokonoma.gateway.idempotency import (
     TABLES,
@@ -164,6 +165,7 @@ def build_gateway(
                 listed="remember",
                 output_schema=OUTPUT_SCHEMA,
             ),
+            Tool("explain_search", explain_search, "Search with reasons"),
             *RESOURCE_TOOLS,
         ),
         tables=(*TABLES, *LOCK_TABLES),

@@ -29,6 +29,11 @@ _CHANGED = """select id, address, at, changed_at from document where changed_at 
 and (changed_at < :at or (changed_at = :at and id < :last)) and module in ({modules})
 and (:space = '/' or space = :space or (space >= :low and space < :high))
 and (expires_at is null or expires_at > :now) and {{visible}} order by changed_at desc, id desc limit :most"""
+_COUNTED = """select (changed_at + :shift) / 86400000, module, count(*) from document
+where changed_at >= :since and changed_at <= :until and module in ({modules})
+and (:space = '/' or space = :space or (space >= :low and space < :high))
+and (expires_at is null or expires_at > :now) and {{visible}} group by 1, 2 order by 1, 2"""
+_DAY_MS = 86_400_000
 
 ModuleNames = Annotated[list[str] | None, Field(description="default: all that you see")]
 
@@ -44,6 +49,16 @@ class Timeline(TypedDict):
     items: list[TimelineEntry]
     has_more: bool
     next_cursor: NotRequired[Opaque]
+
+
+class ChangedDay(TypedDict):
+    day: Opaque
+    count: int
+    modules: dict[str, int]
+
+
+class ChangedDays(TypedDict):
+    items: list[ChangedDay]
 
 
 class RelatedEntry(TypedDict):
@@ -70,12 +85,8 @@ def list_changes(
     """List the records of all modules that were created or changed in a span, newest first. A file comes once, whatever
     parts of it changed; `created_at` is there if the record is older than the change."""
     known = list(sync_files(desk, list_modules(desk, "read", modules)))
-    start, end = parse_span(since, until)
-    place = resolve_namespace(namespace, desk.principal) if namespace else "/"
     at, last, file = desk.open_cursor("timeline", cursor) if cursor else (2**62, 0, "")
-    span = {"since": start, "until": 2**62 if end is None else end, "now": desk.now()}
-    tree = {"space": place, "low": f"{place}/", "high": f"{place}0"}  # "0" follows "/"
-    changes = _read_changes(desk, known, (at, last, file), {**span, **tree})
+    changes = _read_changes(desk, known, (at, last, file), _build_span(desk, since, until, namespace))
     items: list[TimelineEntry] = []
     for row, record in changes:
         if len(items) == limit:
@@ -93,10 +104,35 @@ def list_changes(
     return {"items": items, "has_more": False}
 
 
+def count_days(
+    desk: Desk,
+    since: Annotated[str, Field(description="2026-07-28 or 2026-07-28T09:30:00Z")],
+    until: Annotated[str | None, Field(description="inclusive; default: now")] = None,
+    namespace: Annotated[str | None, Field(description="this one and those below it; default: all")] = None,
+    modules: ModuleNames = None,
+    offset_minutes: Annotated[int, Field(ge=-840, le=840, description="of the time zone, east of UTC")] = 0,
+) -> ChangedDays:
+    """Count by day how many records, or parts of files, were created or last changed then. Days without any are left
+    out."""
+    known = list(sync_files(desk, list_modules(desk, "read", modules)))
+    if not known:
+        return {"items": []}
+    names = {f"m{number}": name for number, name in enumerate(known)}
+    sql, shift = _COUNTED.format(modules=", ".join(f":{name}" for name in names)), offset_minutes * 60_000
+    days: dict[str, ChangedDay] = {}
+    for number, module, count in desk.rows(sql, shift=shift, **names, **_build_span(desk, since, until, namespace)):
+        day = format_time(number * _DAY_MS)[:10]
+        entry = days.setdefault(day, {"day": day, "count": 0, "modules": {}})
+        entry["count"] += count
+        entry["modules"][module] = count
+    return {"items": list(days.values())}
+
+
 def list_related(
     desk: Desk,
     address: Annotated[str, Field(description="tokonoma://module/name")],
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    near: Annotated[bool, Field(description="also records that are near in meaning")] = True,
 ) -> RelatedEntries:
     """List what a record of any module is connected with: its links, relations, sources and mentions in both directions
     (`incoming`: the other one leads here), then the records nearest in meaning (kind near, with a score)."""
@@ -112,6 +148,8 @@ def list_related(
             entry["incoming"] = True
         items.append(entry)
         met.add(other.address)
+    if not near:
+        return {"items": items}
     files = {_to_file(each) for each in met}
     for found in _find_nearest(desk, record, limit + len(met)):
         if len(items) >= limit:
@@ -122,6 +160,13 @@ def list_related(
             found.cite(desk)
             items.append(entry)
     return {"items": items}
+
+
+def _build_span(desk: Desk, since: str, until: str | None, namespace: str | None) -> dict[str, object]:
+    start, end = parse_span(since, until)
+    place = resolve_namespace(namespace, desk.principal) if namespace else "/"
+    span = {"since": start, "until": 2**62 if end is None else end, "now": desk.now()}
+    return {**span, "space": place, "low": f"{place}/", "high": f"{place}0"}  # "0" follows "/"
 
 
 def _read_changes(

@@ -53,6 +53,8 @@ class PageParts:
     list_profiles: Callable[[], Sequence[Profile]]
     record_refusal: Callable[[Caller, str, str], None]
     system: SystemParts
+    count_approvals: Callable[[], int]
+    """How many calls wait for the owner."""
     session_days: int
     language: Language
     """For browsers that ask for neither of ours."""

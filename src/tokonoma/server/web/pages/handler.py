@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
+import orjson
+
 from tokonoma.core.errors import Refusal
 from tokonoma.server.http.asgi import CALLER, HEADERS, ORIGIN, Event, HttpResponse, Receive, Send
 from tokonoma.server.http.security import CLOSE, HeaderList, Headers, HttpError
@@ -164,6 +166,8 @@ def build_response(request: PageRequest, page: PageResponse, parts: PageParts) -
     if page.location:
         headers.append((b"location", page.location.encode("ascii", "ignore")))
         return HttpResponse(page.status, b"", headers, b"text/plain; charset=utf-8")
+    if page.data is not None:
+        return HttpResponse(page.status, orjson.dumps(page.data), headers, b"application/json")
     values: dict[str, Any] = {
         "session": request.session,
         "path": request.path,

@@ -80,7 +80,8 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class PageResponse:
-    """A template with its values, with `location` a redirect, or with `download` a file."""
+    """A template with its values, with `location` a redirect, with `download` a file, or with `data` a text of JSON for
+    our own scripts."""
 
     template: str = ""
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -89,6 +90,7 @@ class PageResponse:
     headers: HeaderList = field(default_factory=list[tuple[bytes, bytes]])
     redirect_origin: str = ""  # where a form of the page may lead, besides to us
     download: Download | None = None
+    data: Any = None
 
 
 Respond = Callable[[PageRequest], PageResponse]

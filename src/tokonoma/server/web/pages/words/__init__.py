@@ -5,7 +5,7 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame, manuals, system, vault
+from tokonoma.server.web.pages.words import entry, explore, frame, manuals, system, trying, vault
 
 JAPANESE = {
     **entry.WORDS,
@@ -13,6 +13,8 @@ JAPANESE = {
     **system.WORDS,
     **manuals.WORDS,
     **vault.WORDS,
+    **explore.WORDS,
+    **trying.WORDS,
 }
 
 NOTICES = {
