@@ -106,7 +106,8 @@ def _list_scores(memo: Mapping[str, Any], details: Mapping[str, Any]) -> list[tu
     if "text" in details:
         parts += [("words", details["text"]["level"]), ("coverage", details["text"]["coverage"])]
         if details["text"].get("thread"):
-            parts.append(("thread", details["text"]["thread"]))
+            # What the words around it in its thread add, as a share of all words that were asked for.
+            parts.append(("thread", min(1.0, details["text"]["thread"] / (details["text"]["total"] or 1.0))))
     if "vector" in details:
         parts.append(("meaning", details["vector"]["share"]))
     if "time_share" in details or "time" in details:

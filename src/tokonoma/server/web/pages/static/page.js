@@ -50,6 +50,8 @@
   const foldMenu = () => { if (menu !== null) menu.open = !narrow.matches; };
   narrow.addEventListener("change", foldMenu);
   foldMenu();
+  // Not the attribute `autofocus`, which complains on the console where the reader was faster.
+  if (document.activeElement === document.body) document.querySelector("[data-focus]")?.focus();
   showLocalTimes(document);
   document.addEventListener("htmx:after:swap", () => showLocalTimes(document));
 })();

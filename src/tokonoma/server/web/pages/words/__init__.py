@@ -5,17 +5,18 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame, memory
+from tokonoma.server.web.pages.words import entry, frame, memory, memory_changes
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
     **memory.WORDS,
+    **memory_changes.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
-    **memory.NOTICES,
+    **memory_changes.NOTICES,
 }
 
 MODULES = {
