@@ -212,6 +212,7 @@ def _measure_group(house: MeteredHouse, page: str, requests: int) -> list[Row]:
 def _to_row(what: str, costs: Sequence[Cost]) -> Row:
     beyond, tools = [each.beyond for each in costs], [each.tools for each in costs]
     values = {"tokonoma": percentile(beyond, 0.95), "floor": percentile(tools, 0.95)}
+    print(f"{what}: {values['tokonoma']:.1f} ms beyond {values['floor']:.1f} ms of its tools", flush=True)
     return Row(what, "ms", values, Goal("≤", BEYOND), {"tokonoma": beyond, "floor": tools})
 
 

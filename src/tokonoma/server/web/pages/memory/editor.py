@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tokonoma.core.errors import Conflict, Invalid, Missing
+from tokonoma.core.errors import Conflict, Denied, Invalid, Limited, Missing
 from tokonoma.server.web.pages.memory.compare import compare_texts
 from tokonoma.server.web.pages.memory.listing import list_namespaces
 from tokonoma.server.web.pages.memory.memo import format_metadata, link_memo, name_other
@@ -41,7 +41,7 @@ def save_new(request: PageRequest) -> PageResponse:
             supersedes=typed["supersedes"] or None,
             **filled,
         )
-    except (Invalid, Missing) as error:
+    except (Invalid, Missing, Denied, Limited) as error:
         return _show_editor(request, typed, problem=error.message)
     path = build_path(link_memo(saved["memo_id"]), "saved")
     return redirect(path + "".join(f"&similar={each['memo_id']}" for each in saved.get("similar", ())))
@@ -69,7 +69,7 @@ def save_edited(request: PageRequest) -> PageResponse:
             )
     except Conflict:  # at this moment
         return _show_conflict(request, typed, read_memo(request, memo["memo_id"]))
-    except (Invalid, Missing) as error:
+    except (Invalid, Missing, Denied, Limited) as error:
         return _show_editor(request, typed, memo=memo, problem=error.message)
     return redirect(build_path(link_memo(memo["memo_id"]), "saved"))
 

@@ -1,6 +1,6 @@
 """What the forms of a memo's page change: its relations, and what it replaces."""
 
-from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal
+from tokonoma.core.errors import Conflict, Denied, Invalid, Limited, Missing, Refusal
 from tokonoma.server.web.pages.memory.memo import link_memo, show_current
 from tokonoma.server.web.pages.memory.read import EVERYWHERE
 from tokonoma.server.web.pages.memory.view import parse_memo_id
@@ -25,7 +25,7 @@ def change_relations(request: PageRequest) -> PageResponse:
                 request.call("memory", "save", memo_id=memo_id, namespace=EVERYWHERE, supersedes=[])
             case _:
                 raise Invalid("This page cannot be asked for in this way.")
-    except (Invalid, Missing, Conflict) as error:
+    except (Invalid, Missing, Conflict, Denied, Limited) as error:
         return _show_again(request, memo_id, error)
     return redirect(build_path(link_memo(memo_id), notice))
 
