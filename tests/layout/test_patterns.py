@@ -68,6 +68,7 @@ BUILT_AT_RUN_TIME = {
     "modules.items.errors:find_indexes": "the name of a field",
     "modules.manual.corpus:find_following": "literal names, joined",
     "modules.manual.matches:compile_spaced": "the letters of a term, with at most two signs between them",
+    "server.web.pages.memory.shown:mark_words": "literal words, joined",
     "transfer.notes:_split_texts": "a separator of a list",
 }
 

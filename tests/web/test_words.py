@@ -20,7 +20,7 @@ SAID = re.compile(r'_\("([^"]+)"')
 # Macros of `parts.html` say these of their arguments.
 MACROS = re.compile(r"""parts\.(?:problem|empty|text_field|area|select)\(((?:[^()]|\([^()]*\))*)\)""")
 ARGUMENT = re.compile(r'"([A-Z{][^"]*)"')
-CALLS = {"refuse", "Invalid", "ShownError", "Denied", "say_later"}
+CALLS = {"refuse", "Invalid", "Conflict", "ShownError", "Denied", "say_later"}
 NAMED = {"text", "problem", "title", "label"}
 
 

@@ -14,7 +14,8 @@ from tokonoma.app.oauth import build_seal_functions
 from tokonoma.app.store import TABLES
 from tokonoma.auth.oauth.documents import DocumentClients
 from tokonoma.auth.oauth.exchange import TokenRules
-from tokonoma.auth.oauth.server import AuthorizationServer, ClientRequest, OAuthLimits, OAuthRules
+from tokonoma.auth.oauth.model import ClientRequest
+from tokonoma.auth.oauth.server import AuthorizationServer, OAuthLimits, OAuthRules
 from tokonoma.auth.oauth.signing import SealFunctions, SigningKeys
 from tokonoma.auth.reaches import to_columns
 from tokonoma.core.call import Quota

@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,6 +10,16 @@ SCOPES = frozenset({"mcp", "offline_access"})
 """What a client may do is the reach of its grant, which the person chooses. Scopes say nothing about it."""
 
 MAX_NAME = 60  # characters of a client's name that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRequest:
+    """What a client sends to the token endpoint, or to that for revocation."""
+
+    form: Mapping[str, str]
+    authorization: str
+    origin: str
+    remote: str | None
 
 
 @dataclass(frozen=True, slots=True)

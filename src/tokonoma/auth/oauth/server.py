@@ -1,6 +1,6 @@
 """The authorization server: each function is one request of a client, and one transaction. Knows nothing of HTTP."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from tokonoma.auth.oauth.documents import ClientStore, DocumentClients, is_docum
 from tokonoma.auth.oauth.errors import OAuthError, build_limit_error
 from tokonoma.auth.oauth.exchange import TokenExchange, TokenRequest, TokenRules
 from tokonoma.auth.oauth.metadata import build_server_metadata
-from tokonoma.auth.oauth.model import AuthorizationRequest
+from tokonoma.auth.oauth.model import AuthorizationRequest, ClientRequest
 from tokonoma.auth.oauth.signing import SigningKeys
 from tokonoma.core.call import Quota
 from tokonoma.core.desk import Rows, Statements
@@ -37,16 +37,6 @@ class OAuthLimits:
 
     register: TakeQuota
     token: TakeQuota
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRequest:
-    """What a client sends to the token endpoint, or to that for revocation."""
-
-    form: Mapping[str, str]
-    authorization: str
-    origin: str
-    remote: str | None
 
 
 class AuthorizationServer:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from tokonoma.auth.oauth.errors import OAuthError
 from tokonoma.auth.oauth.metadata import build_openid_metadata, build_resource_metadata
-from tokonoma.auth.oauth.server import ClientRequest
+from tokonoma.auth.oauth.model import ClientRequest
 from tokonoma.core.errors import Invalid, Refusal
 from tokonoma.core.log import log
 from tokonoma.server.http.asgi import CALLER, HEADERS, ORIGIN, Event, HttpLimits, HttpResponse, Receive, Send

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tokonoma.auth.oauth.model import AuthorizationRequest
-from tokonoma.auth.oauth.server import ClientRequest
+from tokonoma.auth.oauth.model import AuthorizationRequest, ClientRequest
 from tokonoma.core.reach import Reach
 from tokonoma.server.web.page_parts import PageParts
 

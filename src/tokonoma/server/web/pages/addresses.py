@@ -3,7 +3,9 @@
 from urllib.parse import quote
 
 RECORD = "/admin/record"
-MODULE_PAGES: dict[str, str] = {}
+MODULE_PAGES: dict[str, str] = {
+    "memory": "/admin/memory/",
+}
 """Module → the start of the path of its own page for one record; the name of the record follows, quoted."""
 
 _SCHEME = "tokonoma://"

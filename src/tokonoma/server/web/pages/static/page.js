@@ -16,7 +16,9 @@
   const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
 
   const moveInList = (step) => {
-    const links = [...document.querySelectorAll("[data-list] a[href]")];
+    // `data-item` marks the one link of a row that counts, where rows hold several.
+    const marked = document.querySelectorAll("[data-list] a[data-item]");
+    const links = [...(marked.length > 0 ? marked : document.querySelectorAll("[data-list] a[href]"))];
     if (links.length === 0) return;
     const at = links.indexOf(document.activeElement);
     links[Math.min(links.length - 1, Math.max(0, at + step))].focus();
@@ -28,9 +30,16 @@
     if (event.key === "j" || event.key === "k") moveInList(event.key === "j" ? 1 : -1);
     else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
     else {
-      const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+      const key = CSS.escape(event.key);
+      const row = document.activeElement.closest("[data-list] > *");
+      // The key of a row (`data-row-key`) means the row that has the focus, and keeps the focus there.
+      const own = row?.querySelector(`[data-row-key="${key}"]`) ?? null;
+      const target = own ?? document.querySelector(`[data-key="${key}"]`);
       if (target === null) return;
-      target.focus();
+      // `data-rows`: does something with the ticked rows; if none is ticked, with the row that has the focus.
+      const box = row?.querySelector("input[type=checkbox]") ?? null;
+      if (box !== null && "rows" in target.dataset && target.form?.querySelector("[data-list] :checked") === null) box.checked = true;
+      if (own === null) target.focus();
       target.click();
     }
     event.preventDefault();
@@ -41,6 +50,8 @@
   const foldMenu = () => { if (menu !== null) menu.open = !narrow.matches; };
   narrow.addEventListener("change", foldMenu);
   foldMenu();
+  // Not the attribute `autofocus`, which complains on the console where the reader was faster.
+  if (document.activeElement === document.body) document.querySelector("[data-focus]")?.focus();
   showLocalTimes(document);
   document.addEventListener("htmx:after:swap", () => showLocalTimes(document));
 })();

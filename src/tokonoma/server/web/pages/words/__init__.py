@@ -5,7 +5,7 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, explore, frame, manuals, system, trying, vault
+from tokonoma.server.web.pages.words import entry, explore, frame, manuals, memory, memory_changes, system, trying, vault
 
 JAPANESE = {
     **entry.WORDS,
@@ -15,6 +15,8 @@ JAPANESE = {
     **vault.WORDS,
     **explore.WORDS,
     **trying.WORDS,
+    **memory.WORDS,
+    **memory_changes.WORDS,
 }
 
 NOTICES = {
@@ -22,6 +24,7 @@ NOTICES = {
     **system.NOTICES,
     **manuals.NOTICES,
     **vault.NOTICES,
+    **memory_changes.NOTICES,
 }
 
 MODULES = {
