@@ -5,15 +5,17 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame
+from tokonoma.server.web.pages.words import entry, frame, items
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
+    **items.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
+    **items.NOTICES,
 }
 
 MODULES = {
