@@ -5,17 +5,19 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame, items
+from tokonoma.server.web.pages.words import claims, entry, frame, items
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
     **items.WORDS,
+    **claims.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
     **items.NOTICES,
+    **claims.NOTICES,
 }
 
 MODULES = {
