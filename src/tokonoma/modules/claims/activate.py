@@ -106,9 +106,12 @@ def search(
     allow: Allow = None,
     cursor: PageCursor = None,
     include_meta: IncludeMeta = False,
+    kind: Annotated[model.Kind | None, Field(description="only this kind")] = None,
+    boundary_class: Annotated[model.BoundaryClass | None, Field(description="only this class")] = None,
 ) -> model.ClaimSearchResponse:
     """Search claims without creating a context. Best first; equal scores newest first."""
-    page = recall_page(desk, query, scope, allow, top_k, cursor, include_meta)
+    boundary = model.parse_class(boundary_class) if boundary_class else ""
+    page = recall_page(desk, query, scope, allow, top_k, cursor, include_meta, kind or "", boundary)
     response: model.ClaimSearchResponse = {
         "items": page.items,
         "has_more": page.next_cursor is not None,

@@ -178,6 +178,17 @@ def load_warnings(desk: Desk, ids: Sequence[str]) -> dict[str, str]:
     return {claim_id: text for claim_id, scores in given.items() if (text := describe_doubts(scores))}
 
 
+def count_feedback(desk: Desk, claim_id: str) -> dict[str, int]:
+    """By signal: how often it was given."""
+    rows = desk.rows(
+        """select f.signal, count(*) from claim_feedback f join claim c on c.id = f.claim
+        where c.id = :id and {visible:c} group by f.signal order by f.signal""",
+        id=claim_id,
+    )
+    counts: dict[str, int] = dict(rows)
+    return counts
+
+
 def bind_list(values: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The SQL of a list of parameters, and their values."""
     params = {f"id{number}": each for number, each in enumerate(values)}

@@ -13,8 +13,16 @@ from tokonoma.core.desk import Desk, Tx, parse_address
 from tokonoma.core.errors import Conflict, Invalid
 from tokonoma.core.ids import Opaque
 from tokonoma.modules.claims import model
-from tokonoma.modules.claims.hooks import add_event, load_evidence, require_claim, save_claim, unknown_claim
-from tokonoma.modules.claims.model import Claim, ClaimId, ClaimResponse, Scope, parse_scope, to_response
+from tokonoma.modules.claims.hooks import (
+    add_event,
+    count_feedback,
+    load_evidence,
+    load_warnings,
+    require_claim,
+    save_claim,
+    unknown_claim,
+)
+from tokonoma.modules.claims.model import Claim, ClaimId, ClaimResponse, Scope, parse_class, parse_scope, to_response
 from tokonoma.modules.claims.parts import load_parts
 from tokonoma.modules.claims.tables import ALIVE, COLUMNS
 
@@ -30,13 +38,19 @@ class FullClaimResponse(ClaimResponse):
     utility: float
     confidence: float
     quality: float
+    feedback: NotRequired[dict[str, int]]
+    warning: NotRequired[str]
     expires_at: NotRequired[Opaque]
     superseded_by: NotRequired[Opaque]
     version: int
 
 
+class ListedClaim(ClaimResponse):
+    superseded_by: NotRequired[Opaque]
+
+
 class ClaimListResponse(TypedDict):
-    items: list[ClaimResponse]
+    items: list[ListedClaim]
     has_more: bool
     next_cursor: NotRequired[Opaque]
 
@@ -82,6 +96,10 @@ def get(desk: Desk, claim_id: ClaimId) -> FullClaimResponse:
         "quality": claim.quality,
         "version": claim.revision,
     }
+    if counts := count_feedback(desk, claim.id):
+        response["feedback"] = counts
+    if warning := load_warnings(desk, [claim.id]).get(claim.id):
+        response["warning"] = warning
     if claim.expires_at is not None:
         response["expires_at"] = format_time(claim.expires_at)
     if claim.superseded_by is not None:
@@ -93,6 +111,7 @@ def list_claims(
     desk: Desk,
     scope: Annotated[Scope | None, Field(description="only this scope")] = None,
     kind: model.Kind | None = None,
+    boundary_class: Annotated[model.BoundaryClass | None, Field(description="only this class")] = None,
     superseded: Annotated[bool, Field(description="include superseded claims")] = False,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: model.PageCursor = None,
@@ -101,22 +120,31 @@ def list_claims(
     at, last = desk.open_cursor("claim_list", cursor) if cursor else (2**62, "")
     rows = desk.rows(
         f"""select {COLUMNS} from claim where {ALIVE} and {{visible}} and (:scope = '' or scope = :scope)
-        and (:kind = '' or kind = :kind) and (superseded_by is null or :superseded = 1)
+        and (:kind = '' or kind = :kind) and (:label_wanted = '' or label = :label_wanted)
+        and (superseded_by is null or :superseded = 1)
         and (created_at < :at or (created_at = :at and id < :last))
         order by created_at desc, id desc limit :most""",  # noqa: S608 - the columns are our own
         now=desk.now(),
         scope=parse_scope(scope) if scope else "",
         kind=kind or "",
+        label_wanted=parse_class(boundary_class) if boundary_class else "",
         superseded=int(superseded),
         at=at,
         last=last,
         most=limit + 1,
     )
     claims = [Claim(*row) for row in rows[:limit]]
-    page: ClaimListResponse = {"items": [to_response(desk, claim) for claim in claims], "has_more": len(rows) > limit}
+    page: ClaimListResponse = {"items": [_list_claim(desk, claim) for claim in claims], "has_more": len(rows) > limit}
     if len(rows) > limit:
         page["next_cursor"] = desk.seal_cursor("claim_list", claims[-1].created_at, claims[-1].id)
     return page
+
+
+def _list_claim(desk: Desk, claim: Claim) -> ListedClaim:
+    listed: ListedClaim = {**to_response(desk, claim)}
+    if claim.superseded_by is not None:
+        listed["superseded_by"] = claim.superseded_by
+    return listed
 
 
 def history(desk: Desk, claim_id: ClaimId) -> ClaimHistoryResponse:

@@ -54,6 +54,8 @@ class _ClaimQuery(NamedTuple):
     tags: tuple[str, ...]
     alpha: float
     digest: str
+    kind: str
+    boundary: str
 
 
 @dataclass(slots=True)
@@ -79,11 +81,14 @@ def recall_page(
     top_k: int | None,
     cursor: str | None,
     meta: bool,
+    kind: str = "",
+    boundary: str = "",
 ) -> RecallPage:
-    """The requested page. The search itself returns only what the policy allows."""
+    """The requested page. The search itself returns only what the policy allows, of one kind and class if given."""
     if not text.strip():
         raise Invalid("The query is empty.", field="query")
-    query, size = _prepare_query(desk.policy, text, scope, allow), top_k or desk.policy.retrieval.k_final
+    query = _prepare_query(desk.policy, text, scope, allow, kind, boundary)
+    size = top_k or desk.policy.retrieval.k_final
     retrieval = desk.policy.retrieval
     depth = max(
         (retrieval.k_txt + retrieval.k_vec) // 2, 2 * size
@@ -113,13 +118,20 @@ def _parse_cursor(desk: Desk, cursor: str) -> _Position:
 
 
 def _prepare_query(
-    policy: DeskPolicy, text: str, scope: Sequence[str] | None, allow: Sequence[str] | None
+    policy: DeskPolicy,
+    text: str,
+    scope: Sequence[str] | None,
+    allow: Sequence[str] | None,
+    kind: str,
+    boundary: str,
 ) -> _ClaimQuery:
     wanted = [model.parse_scope(each) for each in scope or LAYERS]
     scopes: list[Layer] = [layer for layer in LAYERS if layer in wanted]
     tags = model.require_tags(policy, allow, f" It holds: {', '.join(policy.tags) or 'nothing'}.")
-    digest = hashlib.sha256("\0".join([text, *scopes, "\0", *tags]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return _ClaimQuery(text, scopes, tags, ranking.choose_alpha(text, policy.retrieval), digest)
+    narrowed = ["\0", kind, boundary] if kind or boundary else []
+    asked = "\0".join([text, *scopes, "\0", *tags, *narrowed])
+    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _ClaimQuery(text, scopes, tags, ranking.choose_alpha(text, policy.retrieval), digest, kind, boundary)
 
 
 def _open_ranking(desk: Desk, query: _ClaimQuery, place: _Position) -> tuple[_ClaimRanking, dict[str, Claim]]:
@@ -143,8 +155,12 @@ def _extend_ranking(desk: Desk, query: _ClaimQuery, ranked: _ClaimRanking, until
     hits: list[ClaimHit] = []
     last: set[str] = set()
     for classifications, layers in group_readable(desk.policy, query.scopes, query.tags).items():
+        wanted: tuple[Classification, ...] = tuple(each for each in classifications if query.boundary in ("", each))
+        if not wanted:
+            continue
         conditions = (Condition("scope", "in", tuple(layers)),) if len(layers) < len(LAYERS) else ()
-        where = SearchFilter((model.MODULE_NAME,), conditions=conditions, classifications=classifications, until=until)
+        conditions += (Condition("kind", "in", (query.kind,)),) if query.kind else ()
+        where = SearchFilter((model.MODULE_NAME,), conditions=conditions, classifications=wanted, until=until)
         found = desk.find(Query(query.text, limit=ranked.depth, neighbours=False), where).items
         last |= {hit.address for hit in found[-ranked.depth // 4 :]} if len(found) == ranked.depth else set()
         hits += _load_hits(desk, found, query.text, ranked.at)

@@ -5,7 +5,7 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, explore, frame, manuals, memory, memory_changes, system, trying, vault
+from tokonoma.server.web.pages.words import claims, entry, explore, frame, items, manuals, memory, memory_changes, system, trying, vault
 
 JAPANESE = {
     **entry.WORDS,
@@ -17,6 +17,8 @@ JAPANESE = {
     **trying.WORDS,
     **memory.WORDS,
     **memory_changes.WORDS,
+    **items.WORDS,
+    **claims.WORDS,
 }
 
 NOTICES = {
@@ -25,6 +27,8 @@ NOTICES = {
     **manuals.NOTICES,
     **vault.NOTICES,
     **memory_changes.NOTICES,
+    **items.NOTICES,
+    **claims.NOTICES,
 }
 
 MODULES = {
