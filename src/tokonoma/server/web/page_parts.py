@@ -8,6 +8,7 @@ from typing import Any, Literal
 from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.reach import Reach
+from tokonoma.server.web.access_parts import AccessParts
 
 Language = Literal["en", "ja"]
 RunTool = Callable[[Caller, str, str, Mapping[str, Any]], Any]
@@ -54,3 +55,4 @@ class PageParts:
     session_days: int
     language: Language
     """For browsers that ask for neither of ours."""
+    access: AccessParts

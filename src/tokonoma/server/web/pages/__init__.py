@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Route
 
 from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages import look, record
+from tokonoma.server.web.pages import access, look, record
 from tokonoma.server.web.pages.consent import ConsentPage
 from tokonoma.server.web.pages.handler import PageHandler
 from tokonoma.server.web.pages.home import show_home
@@ -35,7 +35,7 @@ def list_routes(parts: WebParts) -> list[BaseRoute]:
 
 def list_data_routes(pages: PageParts) -> list[BaseRoute]:
     """Each group of pages lists its own."""
-    return [*record.list_routes(pages)]
+    return [*record.list_routes(pages), *access.list_routes(pages)]
 
 
 def lead_home(request: PageRequest) -> PageResponse:

@@ -5,15 +5,19 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import entry, frame
+from tokonoma.server.web.pages.words import access, access_clients, access_services, entry, frame
 
 JAPANESE = {
     **entry.WORDS,
     **frame.WORDS,
+    **access.WORDS,
+    **access_clients.WORDS,
+    **access_services.WORDS,
 }
 
 NOTICES = {
     **frame.NOTICES,
+    **access.NOTICES,
 }
 
 MODULES = {

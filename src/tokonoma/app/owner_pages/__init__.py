@@ -1,0 +1,14 @@
+"""What the owner's pages about access need, joined."""
+
+from typing import TYPE_CHECKING
+
+from tokonoma.app.owner_pages.approvals import build_approval_parts
+from tokonoma.app.owner_pages.credentials import build_credential_parts
+from tokonoma.server.web.access_parts import AccessParts
+
+if TYPE_CHECKING:
+    from tokonoma.app import App
+
+
+def build_access_parts(app: "App") -> AccessParts:
+    return AccessParts(approvals=build_approval_parts(app), credentials=build_credential_parts(app))

@@ -1,0 +1,10 @@
+"""Pages for the owner about access: services, MCP servers, clients and keys, approvals."""
+
+from starlette.routing import BaseRoute
+
+from tokonoma.server.web.page_parts import PageParts
+from tokonoma.server.web.pages.access import approvals
+
+
+def list_routes(pages: PageParts) -> list[BaseRoute]:
+    return [*approvals.list_routes(pages)]

@@ -1,0 +1,3 @@
+"""Words of pages about access."""
+
+WORDS: dict[str, str] = {}
