@@ -3,8 +3,8 @@
 from starlette.routing import BaseRoute
 
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.access import approvals
+from tokonoma.server.web.pages.access import approvals, clients
 
 
 def list_routes(pages: PageParts) -> list[BaseRoute]:
-    return [*approvals.list_routes(pages)]
+    return [*clients.list_routes(pages), *approvals.list_routes(pages)]

@@ -18,6 +18,7 @@ JAPANESE = {
 NOTICES = {
     **frame.NOTICES,
     **access.NOTICES,
+    **access_clients.NOTICES,
 }
 
 MODULES = {
