@@ -10,11 +10,16 @@ from tokonoma.auth.api_keys import StoredKey
 from tokonoma.auth.oauth.grants import StoredGrant
 from tokonoma.auth.people import Person, Revocation
 from tokonoma.auth.profiles import StoredProfile
+from tokonoma.auth.sessions import WebSession
 from tokonoma.catalogue.explain import AccessVerdict
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.module import ModuleInfo
 from tokonoma.core.reach import Reach
+from tokonoma.keyring.accounts import Account, AccountDefault
 from tokonoma.policy.approvals import Approval
+from tokonoma.services.connecting import ConnectChoices
+from tokonoma.services.credentials import AppCredentials
+from tokonoma.services.providers import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,37 @@ class CredentialParts:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenConsent:
+    """A consent that began on a page, and whether its answer has come."""
+
+    provider: str
+    account: str
+    is_answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceParts:
+    list_accounts: Callable[[], Sequence[Account]]
+    """Of the seven services; never those of MCP servers."""
+    list_defaults: Callable[[], Sequence[AccountDefault]]
+    connect_by_token: Callable[[Caller, Provider, ConnectChoices, str], Account]
+    register_app: Callable[[Caller, Provider, ConnectChoices, AppCredentials], Account]
+    begin_consent: Callable[[WebSession, Provider, ConnectChoices, str], str]
+    """session, provider, choices, origin of the pages → where the owner agrees."""
+    find_consent: Callable[[WebSession, str], OpenConsent]
+    """session, state → the consent. Missing if it is not one of this session, or its time is over."""
+    finish_consent: Callable[[Caller, WebSession, str], Account]
+    test: Callable[[Caller, Account], str]
+    """Why the account does not work; empty if it does. Unavailable if the service cannot be asked."""
+    set_default: Callable[[Caller, Account, str, str], None]
+    """account, module, namespace."""
+    clear_default: Callable[[Caller, str, str], bool]
+    disconnect: Callable[[Caller, Account], bool]
+    """Whether the service has ended the consent, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class AccessParts:
+    services: ServiceParts
     approvals: ApprovalParts
     credentials: CredentialParts

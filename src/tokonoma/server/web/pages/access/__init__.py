@@ -3,8 +3,8 @@
 from starlette.routing import BaseRoute
 
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.access import approvals, clients
+from tokonoma.server.web.pages.access import approvals, clients, services
 
 
 def list_routes(pages: PageParts) -> list[BaseRoute]:
-    return [*clients.list_routes(pages), *approvals.list_routes(pages)]
+    return [*services.list_routes(pages), *clients.list_routes(pages), *approvals.list_routes(pages)]

@@ -19,6 +19,7 @@ NOTICES = {
     **frame.NOTICES,
     **access.NOTICES,
     **access_clients.NOTICES,
+    **access_services.NOTICES,
 }
 
 MODULES = {
