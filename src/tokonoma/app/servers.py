@@ -11,7 +11,7 @@ from tokonoma.app.page_calls import OpenOwnerWrite
 from tokonoma.app.upstreams import open_opener
 from tokonoma.catalogue import BUILT_IN_MODULES
 from tokonoma.catalogue.plugins.names import find_name_problem
-from tokonoma.core.errors import Missing
+from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import Effect
 from tokonoma.keyring.accounts import (
     Account,
@@ -26,6 +26,7 @@ from tokonoma.keyring.accounts import (
 )
 from tokonoma.services.credentials import Credentials
 from tokonoma.services.providers import MCP
+from tokonoma.upstream.http import check_server_url
 from tokonoma.upstream.inspect import Inspection, inspect_server
 from tokonoma.upstream.names import check_server_name, fold_tool_names
 from tokonoma.upstream.opening import ENV, HEADERS
@@ -89,6 +90,15 @@ def check_name(app: "App", name: str) -> str:
     with app.database.reading() as rows:
         taken |= {each.name: "another MCP server" for each in read_servers(rows)}
     return check_server_name(name, taken)
+
+
+def build_server(name: str, target: Sequence[str], details: Mapping[str, Any]) -> NewServer:
+    """A server at an address, or the words of a command that starts it."""
+    if len(target) == 1 and "://" in target[0]:
+        return NewServer(name, (), check_server_url(target[0]), details)
+    if any("\0" in each for each in target):
+        raise Invalid("The command holds a character that no command can have.", field="command")
+    return NewServer(name, tuple(target), "", details)
 
 
 def look_at(app: "App", new: NewServer, secrets: ServerSecrets) -> Inspection:

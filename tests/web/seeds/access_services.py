@@ -13,9 +13,8 @@ def fill(site: Site, text: str) -> list[str]:
     details = {"site": text[:300], "base_url": "https://github.example"}
     new = NewAccount("github", name, who=text[:200], details=details, scopes=(text[:50] or "repo",))
     account = store_account(site.app, new, {"token": "x"})
-    app = store_account(
-        site.app, NewAccount("notion", f"{name}-app", kind="app", details={"client_id": text[:100]}), {}
-    )
+    own = NewAccount("notion", f"{name}-app", kind="app", details={"client_id": text[:100]})
+    app = store_account(site.app, own, {"client_secret": "x"})
     with site.app.database.writing() as statements:
         set_state(statements, account, text[:400])
     return [

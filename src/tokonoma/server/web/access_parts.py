@@ -13,13 +13,14 @@ from tokonoma.auth.profiles import StoredProfile
 from tokonoma.auth.sessions import WebSession
 from tokonoma.catalogue.explain import AccessVerdict
 from tokonoma.core.call import Caller, Principal
-from tokonoma.core.module import ModuleInfo
+from tokonoma.core.module import Effect, ModuleInfo
 from tokonoma.core.reach import Reach
 from tokonoma.keyring.accounts import Account, AccountDefault
 from tokonoma.policy.approvals import Approval
 from tokonoma.services.connecting import ConnectChoices
 from tokonoma.services.credentials import AppCredentials
 from tokonoma.services.providers import Provider
+from tokonoma.upstream.servers import UpstreamServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,35 @@ class ServiceParts:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerFields:
+    """What a form says about a new MCP server. `target`: an address, or the words of a command."""
+
+    name: str
+    target: Sequence[str]
+    namespace: str
+    folder: str
+    summary: str
+    values: Mapping[str, str]  # variables of a command, headers of an address
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    list_servers: Callable[[], Sequence[UpstreamServer]]
+    find_server: Callable[[str], UpstreamServer]
+    add: Callable[[Caller, ServerFields], UpstreamServer]
+    """Starts or asks it once. Nothing is approved yet. Unready if it wants a consent."""
+    review: Callable[[Caller, str], UpstreamServer]
+    approve: Callable[[Caller, str, Sequence[str], Mapping[str, Effect]], UpstreamServer]
+    """name, tools (none: all), what tools do where their own annotations do not say so."""
+    restart: Callable[[Caller, str], None]
+    remove: Callable[[Caller, str], None]
+    read_logs: Callable[[UpstreamServer], Mapping[str, str]]
+    """What its processes wrote last to standard error, by account."""
+
+
+@dataclass(frozen=True, slots=True)
 class AccessParts:
+    servers: ServerParts
     services: ServiceParts
     approvals: ApprovalParts
     credentials: CredentialParts

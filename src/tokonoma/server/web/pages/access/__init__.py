@@ -3,8 +3,13 @@
 from starlette.routing import BaseRoute
 
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages.access import approvals, clients, services
+from tokonoma.server.web.pages.access import approvals, clients, servers, services
 
 
 def list_routes(pages: PageParts) -> list[BaseRoute]:
-    return [*services.list_routes(pages), *clients.list_routes(pages), *approvals.list_routes(pages)]
+    return [
+        *services.list_routes(pages),
+        *servers.list_routes(pages),
+        *clients.list_routes(pages),
+        *approvals.list_routes(pages),
+    ]

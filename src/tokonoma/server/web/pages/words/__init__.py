@@ -5,7 +5,7 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import access, access_clients, access_services, entry, frame
+from tokonoma.server.web.pages.words import access, access_clients, access_servers, access_services, entry, frame
 
 JAPANESE = {
     **entry.WORDS,
@@ -13,6 +13,7 @@ JAPANESE = {
     **access.WORDS,
     **access_clients.WORDS,
     **access_services.WORDS,
+    **access_servers.WORDS,
 }
 
 NOTICES = {
@@ -20,6 +21,7 @@ NOTICES = {
     **access.NOTICES,
     **access_clients.NOTICES,
     **access_services.NOTICES,
+    **access_servers.NOTICES,
 }
 
 MODULES = {
