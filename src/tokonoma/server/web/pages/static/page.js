@@ -42,5 +42,11 @@
   narrow.addEventListener("change", foldMenu);
   foldMenu();
   showLocalTimes(document);
-  document.addEventListener("htmx:after:swap", () => showLocalTimes(document));
+  // A live part must not take the keyboard's place: what had the focus gets it back, if it is still there.
+  let focused = "";
+  document.addEventListener("htmx:before:swap", () => { focused = document.activeElement?.id ?? ""; });
+  document.addEventListener("htmx:after:swap", () => {
+    showLocalTimes(document);
+    if (focused !== "" && document.activeElement === document.body) document.getElementById(focused)?.focus();
+  });
 })();
