@@ -6,7 +6,7 @@ import pytest
 
 from tokonoma.core.clock import now
 from tokonoma.core.errors import Conflict, Missing, Unavailable
-from tokonoma.keyring.sign_ins import begin_sign_in, deliver_answer, end_sign_in, is_awaited, take_answer
+from tokonoma.keyring.sign_ins import begin_sign_in, deliver_answer, end_sign_in, is_awaited, read_draft, take_answer
 
 STATE, ANSWER = "state-canary", "state=state-canary&code=code-canary"
 
@@ -45,7 +45,7 @@ def test_nothing_readable_of_it_is_stored(store):
     begin(store)
     deliver(store)
     with store.reading() as rows:
-        ((id, provider, _, sealed),) = rows.rows("select * from sign_in")
+        ((id, provider, sealed),) = rows.rows("select id, provider, answer from sign_in")
     assert "canary" not in id + provider
     assert b"canary" not in bytes(sealed)
     begin(store, "another")
@@ -95,3 +95,15 @@ def test_of_many_deliveries_at_once_one_is_taken(store):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["refused"] * 5 + ["stored"]
+
+
+def test_the_draft_of_a_page_is_read_with_the_state_alone(store):
+    with store.writing() as statements:
+        begin_sign_in(statements, "github", "st", 600, "the verifier")
+        begin_sign_in(statements, "github", "other", 600)
+    with store.reading() as rows:
+        assert (read_draft(rows, "st"), read_draft(rows, "other")) == ("the verifier", "")
+        stored = rows.rows("select draft from sign_in where draft is not null")
+        with pytest.raises(Missing):
+            read_draft(rows, "third")
+    assert b"verifier" not in bytes(stored[0][0])

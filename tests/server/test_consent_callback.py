@@ -1,4 +1,5 @@
-"""`/services/callback`: for browsers without a key that bring the right state; on the route table with `public_url`."""
+"""`/services/callback`: for browsers without a key that bring the right state; consents may begin on a page of any
+server."""
 
 import pytest
 
@@ -67,8 +68,9 @@ def test_a_foreign_host_and_a_foreign_page_are_refused(door):
         assert take_answer(rows, "right") is None
 
 
-def test_without_a_public_url_there_is_no_such_path(open_door):
-    assert open_door().get(f"{PATH}?state=right&code=c").status_code == 404
+def test_without_a_public_url_only_a_page_can_begin_a_consent(open_door):
+    answer = open_door().get(f"{PATH}?state=right&code=c")
+    assert (answer.status_code, "Nobody waits" in answer.text) == (400, True)
     assert open_door().get(DOCUMENT).status_code == 404
 
 

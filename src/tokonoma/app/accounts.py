@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tokonoma.app.keyring import open_keyring
+from tokonoma.app.page_calls import OpenOwnerWrite
 from tokonoma.core.errors import Conflict, Unready
 from tokonoma.keyring.accounts import (
     Account,
@@ -48,10 +49,12 @@ def find_name(credentials: Credentials) -> str:
     return asyncio.run(ask())
 
 
-def store_account(app: "App", new: NewAccount, secrets: Mapping[str, str]) -> Account:
+def store_account(
+    app: "App", new: NewAccount, secrets: Mapping[str, str], write: OpenOwnerWrite | None = None
+) -> Account:
     """Add it, or replace the one of this name if it is the same user's at the same place. Conflict otherwise: calls
     would act as another person from one moment to the next."""
-    with app.write_as_owner("accounts.connect") as statements:
+    with (write or app.write_as_owner)("accounts.connect") as statements:
         known = [each for each in list_accounts(statements, new.provider) if each.name == new.name]
         before = next((each for each in known if each.namespace == new.namespace), None)
         if before is not None:
@@ -73,8 +76,8 @@ def _require_same(before: Account, new: NewAccount) -> None:
         raise Conflict(f"{message} Choose a name with --account, or disconnect that one first.", reason="exists")
 
 
-def remove_account(app: "App", account: Account) -> None:
-    with app.write_as_owner("accounts.disconnect") as statements:
+def remove_account(app: "App", account: Account, write: OpenOwnerWrite | None = None) -> None:
+    with (write or app.write_as_owner)("accounts.disconnect") as statements:
         users = [each for each in list_accounts(statements, account.provider) if _signs_in_through(each, account)]
         if users:
             names = ", ".join(each.name for each in users)
@@ -89,7 +92,7 @@ def _signs_in_through(account: Account, app: Account) -> bool:
     return app.kind == "app" and named and app.serves(account.namespace)
 
 
-def test_account(app: "App", account: Account) -> str:
+def check_account(app: "App", account: Account, write: OpenOwnerWrite | None = None) -> str:
     """Why the account does not work; empty if it does. An expired token is renewed first, as for a call. What the
     service says of the token is stored as the account's state; that it cannot be asked is not. Raises Unavailable
     then."""
@@ -106,7 +109,7 @@ def test_account(app: "App", account: Account) -> str:
         return current.account, ""
 
     tested, problem = asyncio.run(ask())
-    with app.write_as_owner("accounts.test") as statements:
+    with (write or app.write_as_owner)("accounts.test") as statements:
         set_state(statements, tested, problem)
     return problem
 

@@ -1,9 +1,10 @@
 """Calls that wait for an approval, for the owner's own places: the terminal, and pages. No tool leads here."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from tokonoma.core.call import OWNER
+from tokonoma.core.call import OWNER, Call
 from tokonoma.policy import approvals as store
 from tokonoma.policy.approvals import Approval
 from tokonoma.policy.versions import read_head
@@ -26,11 +27,13 @@ def read_approval(app: "App", id: str) -> Approval:
     return replace(approval, params=policy.screen_result(policy.view_for(OWNER), dict(approval.params)).value)
 
 
-def decide_approval(app: "App", id: str, verdict: Literal["approved", "denied"], by: str = OWNER.name) -> Approval:
-    """The decision of a person, which the journal holds as the owner's own work."""
+def decide_approval(
+    app: "App", id: str, verdict: Literal["approved", "denied"], build_call: Callable[[str], Call] | None = None
+) -> Approval:
+    """The decision of the owner, which the journal holds as `build_call` says: by default as work at the terminal."""
     from tokonoma.app import build_owner_call
 
-    call = build_owner_call("approvals.approve" if verdict == "approved" else "approvals.deny")
+    call = (build_call or build_owner_call)("approvals.approve" if verdict == "approved" else "approvals.deny")
     call.approval = id
     with app.journal.write(call) as statements:
-        return store.decide_approval(statements, id, verdict, by, read_head(statements).salt, app.clock())
+        return store.decide_approval(statements, id, verdict, OWNER.name, read_head(statements).salt, app.clock())

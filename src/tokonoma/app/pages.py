@@ -10,6 +10,8 @@ import orjson
 
 from tokonoma.app.system_pages import build_system_parts
 from tokonoma.app.approvals import list_approvals
+from tokonoma.app.owner_pages import build_access_parts
+from tokonoma.app.page_calls import build_page_call
 from tokonoma.auth import sessions
 from tokonoma.auth.passwords import PasswordCheck
 from tokonoma.auth.people import find_person
@@ -18,7 +20,6 @@ from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.core.call import Call, Caller, Principal
 from tokonoma.core.errors import Denied
-from tokonoma.core.ids import uuid7
 from tokonoma.server.web.page_parts import ModuleLine, PageParts, Profile
 from tokonoma.server.web.pages.words import MODULES
 
@@ -46,6 +47,7 @@ def build_page_parts(app: "App") -> PageParts:
         count_approvals=lambda: len(list_approvals(app)),
         session_days=app.settings.get_int("session_days"),
         language=app.dispatcher.language,
+        access=build_access_parts(app),
     )
 
 
@@ -54,7 +56,7 @@ def write_as_person(
 ) -> "AbstractContextManager[Statements]":
     """A transaction for what a person does on a page; the journal holds it like any call."""
     caller = Caller("web", principal=principal, remote=visitor.remote, client=visitor.agent)
-    return app.journal.write(Call("admin", what, {}, caller, request_id=uuid7(), identified=principal))
+    return app.journal.write(build_page_call(caller, what))
 
 
 def _run_tool(app: "App", caller: Caller, module: str, tool: str, params: Mapping[str, Any]) -> Any:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.app.keyring import open_keyring
+from tokonoma.app.page_calls import OpenOwnerWrite
 from tokonoma.app.upstreams import open_opener
 from tokonoma.catalogue import BUILT_IN_MODULES
 from tokonoma.catalogue.plugins.names import find_name_problem
-from tokonoma.core.errors import Missing
+from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import Effect
 from tokonoma.keyring.accounts import (
     Account,
@@ -25,6 +26,7 @@ from tokonoma.keyring.accounts import (
 )
 from tokonoma.services.credentials import Credentials
 from tokonoma.services.providers import MCP
+from tokonoma.upstream.http import check_server_url
 from tokonoma.upstream.inspect import Inspection, inspect_server
 from tokonoma.upstream.names import check_server_name, fold_tool_names
 from tokonoma.upstream.opening import ENV, HEADERS
@@ -90,6 +92,15 @@ def check_name(app: "App", name: str) -> str:
     return check_server_name(name, taken)
 
 
+def build_server(name: str, target: Sequence[str], details: Mapping[str, Any]) -> NewServer:
+    """A server at an address, or the words of a command that starts it."""
+    if len(target) == 1 and "://" in target[0]:
+        return NewServer(name, (), check_server_url(target[0]), details)
+    if any("\0" in each for each in target):
+        raise Invalid("The command holds a character that no command can have.", field="command")
+    return NewServer(name, tuple(target), "", details)
+
+
 def look_at(app: "App", new: NewServer, secrets: ServerSecrets) -> Inspection:
     """Start or ask a server once that is not stored yet. Raises what is wrong with it."""
     return _inspect(app, draft_server(new), _draft_credentials(new.name, secrets))
@@ -128,10 +139,11 @@ def store_server(
     found: Inspection,
     namespace: str = "/",
     account: str = ACCOUNT,
+    write: OpenOwnerWrite | None = None,
 ) -> UpstreamServer:
     """Add it with everything still to be approved."""
     shorts = fold_names(app, new.name, found)
-    with app.write_as_owner("servers.add") as statements:
+    with (write or app.write_as_owner)("servers.add") as statements:
         add_server(statements, replace(new, details={**new.details, **found.details}))
         _store_account(app, statements, new.name, ServerAccount(account, namespace), secrets)
         put_tools(statements, new.name, compare_tools((), found.tools, shorts))
@@ -140,21 +152,27 @@ def store_server(
     return server
 
 
-def store_account(app: "App", server: UpstreamServer, account: ServerAccount, secrets: ServerSecrets) -> None:
+def store_account(
+    app: "App",
+    server: UpstreamServer,
+    account: ServerAccount,
+    secrets: ServerSecrets,
+    write: OpenOwnerWrite | None = None,
+) -> None:
     """Another account of a server, or other secrets for one."""
-    with app.write_as_owner("servers.account") as statements:
+    with (write or app.write_as_owner)("servers.account") as statements:
         _store_account(app, statements, server.name, account, secrets)
     app.modules.look_now()
 
 
-def review_server(app: "App", name: str) -> UpstreamServer:
+def review_server(app: "App", name: str, write: OpenOwnerWrite | None = None) -> UpstreamServer:
     """Ask the server again, with its first account, and store what it offers now."""
     with app.database.reading() as rows:
         server = read_server(rows, name)
     account = server.accounts[0].account if server.accounts else None
     found = _inspect(app, server, open_opener(app).read(account))
     tools = compare_tools(server.tools, found.tools, fold_names(app, name, found))
-    with app.write_as_owner("servers.review") as statements:
+    with (write or app.write_as_owner)("servers.review") as statements:
         put_details(statements, name, {**server.details, **found.details})
         put_tools(statements, name, tools)
         server = read_server(statements, name)
@@ -163,12 +181,16 @@ def review_server(app: "App", name: str) -> UpstreamServer:
 
 
 def approve_tools(
-    app: "App", name: str, chosen: Sequence[str] = (), effects: Mapping[str, Effect] | None = None
+    app: "App",
+    name: str,
+    chosen: Sequence[str] = (),
+    effects: Mapping[str, Effect] | None = None,
+    write: OpenOwnerWrite | None = None,
 ) -> UpstreamServer:
     """Agree to tools as the server describes them now: those with these names, or all. `effects` says what a tool
     does, where its own annotations do not."""
     given: dict[str, Effect] = dict(effects or {})
-    with app.write_as_owner("servers.approve") as statements:
+    with (write or app.write_as_owner)("servers.approve") as statements:
         server = read_server(statements, name)
         known = {tool.short for tool in server.tools}
         if unknown := [each for each in (*chosen, *given) if each not in known]:
@@ -185,17 +207,17 @@ def approve_tools(
     return server
 
 
-def restart_server(app: "App", name: str) -> None:
+def restart_server(app: "App", name: str, write: OpenOwnerWrite | None = None) -> None:
     """Running processes and sessions of it end with their next call, and it is no longer broken."""
-    with app.write_as_owner("servers.restart") as statements:
+    with (write or app.write_as_owner)("servers.restart") as statements:
         read_server(statements, name)
         set_server_state(statements, name, "")
         touch_server(statements, name, launch=True)
     app.modules.look_now()
 
 
-def delete_server(app: "App", name: str) -> None:
-    with app.write_as_owner("servers.remove") as statements:
+def delete_server(app: "App", name: str, write: OpenOwnerWrite | None = None) -> None:
+    with (write or app.write_as_owner)("servers.remove") as statements:
         read_server(statements, name)
         for account_id in remove_server(statements, name):
             disconnect_account(statements, get_account(statements, account_id))

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +10,9 @@ from typing import Any
 
 from tokonoma.auth.reaches import from_columns, to_columns, to_response
 from tokonoma.core.call import Principal
-from tokonoma.core.clock import format_time, now
+from tokonoma.core.clock import format_time, now, parse_time
 from tokonoma.core.desk import Row, Rows, Statements
-from tokonoma.core.errors import Conflict, Missing, Unauthenticated
+from tokonoma.core.errors import Conflict, Invalid, Missing, Unauthenticated
 from tokonoma.core.module import Migration
 from tokonoma.core.namespaces import is_inside, normalize_namespace
 from tokonoma.core.reach import UNLIMITED, Reach, parse_mask
@@ -46,6 +47,7 @@ TABLES = (
 )
 
 _PREFIX = "tkn"
+_UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _COLUMNS = "id, name, hash, root, start, modules, mask, extras, created_at, expires_at, revoked_at"
 _NAMED = f"select {_COLUMNS} from api_key where (name = :name or id = :name) and revoked_at is null"  # noqa: S608
 _REQUIRE = """insert into http_access values (1, :required)
@@ -101,6 +103,19 @@ def build_reach(
     for rule in mask:
         parse_mask(rule)
     return Reach(root, start, None if modules is None else frozenset(modules), frozenset(mask), frozenset(extras))
+
+
+def parse_expiry(text: str) -> int:
+    """Parse `90d`, `12h`, a date or a time into milliseconds since the epoch; it must be in the future."""
+    length = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
+    try:
+        time = now() + int(length[1]) * _UNIT_MS[length[2]] if length else parse_time(text)
+    except (ValueError, OverflowError):
+        message = "Use a duration like 90d, 12h, 30m or 4w, or a date like 2027-01-31."
+        raise Invalid(message, field="expires") from None
+    if time <= now():
+        raise Invalid(f"{format_time(time)} has already passed.", field="expires")
+    return time
 
 
 def create_key(

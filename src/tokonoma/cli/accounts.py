@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import click
 
 from tokonoma.app import App
-from tokonoma.app.accounts import remove_account, revoke_account, test_account
+from tokonoma.app.accounts import check_account, remove_account, revoke_account
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import confirm, print_json, print_note, print_table
 from tokonoma.core.desk import Rows
@@ -144,7 +144,7 @@ def test(app: App, names: tuple[str, ...], as_json: bool) -> None:
 def _test(app: App, account: Account) -> tuple[str, str]:
     """`ready`, `broken` or `unknown` (the service cannot be asked, or the keyring does not open), and why."""
     try:
-        problem = test_account(app, account)
+        problem = check_account(app, account)
     except Refusal as error:
         return "unknown", error.message
     return ("broken", problem) if problem else ("ready", "")

@@ -6,13 +6,12 @@ from typing import Any
 import click
 
 from tokonoma.app import App
-from tokonoma.auth.oauth.grants import StoredGrant, find_grant, list_grants, revoke_grant, update_grant_reach
-from tokonoma.auth.people import OWNER_ID, find_person
-from tokonoma.auth.reaches import find_excess, to_response
+from tokonoma.app.reaches import parse_reach
+from tokonoma.auth.oauth.grants import StoredGrant, find_grant, list_grants, narrow_grant, revoke_grant
+from tokonoma.auth.reaches import to_response
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_note, print_table
-from tokonoma.cli.reach_options import changed_reach_options, format_cell, parse_reach
-from tokonoma.core.errors import Denied
+from tokonoma.cli.reach_options import changed_reach_options, format_cell
 
 _HEADINGS = ("NAME", "CLIENT", "PERSON", "STATE", "ROOT", "MODULES", "MASK", "USED", "FROM", "REUSED")
 
@@ -56,13 +55,9 @@ def narrow(app: App, name: str, **options: str | None) -> None:
     """
     with app.database.reading() as rows:
         grant = find_grant(rows, name)
-        person = find_person(rows, grant.person)
     reach = parse_reach(app, grant.reach, **options)
-    excess = "" if grant.person == OWNER_ID else find_excess(reach, person.reach)
-    if excess:
-        raise Denied(f"{person.name!r}, who let this client in, may not use {excess}.", reason="reach")
     with app.write_as_owner("clients.narrow") as statements:
-        changed = update_grant_reach(statements, name, reach)
+        changed = narrow_grant(statements, name, reach)
     _print_clients([changed])
 
 

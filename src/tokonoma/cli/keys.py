@@ -1,28 +1,25 @@
 """`keys`: the credentials of HTTP callers."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from tokonoma.app import App
+from tokonoma.app.reaches import SYNC_TOOLS, parse_reach
 from tokonoma.auth import api_keys
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import confirm, print_json, print_line, print_note, stands_at_terminal
 from tokonoma.cli.reach_options import (
-    SYNC_TOOLS,
     changed_reach_options,
     check_name,
     new_reach_options,
-    parse_reach,
     print_reaches,
 )
 from tokonoma.core import clock
 from tokonoma.core.errors import Invalid
 from tokonoma.core.reach import Reach
 
-_UNIT_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _NO_KEY_LEFT = "Then create one with `tokonoma keys create NAME`, or go back to no keys with `tokonoma keys open`."
 
 
@@ -136,13 +133,7 @@ def open_access(app: App, yes: bool) -> None:
 
 
 def parse_expiry(text: str) -> int:
-    """Parse `90d`, `12h`, a date or a time into milliseconds since the epoch; it must be in the future."""
-    length = re.fullmatch(r"(\d{1,6})([mhdw])", text)
     try:
-        time = clock.now() + int(length[1]) * _UNIT_MS[length[2]] if length else clock.parse_time(text)
-    except (ValueError, OverflowError):
-        message = "Use a duration like 90d, 12h, 30m or 4w, or a date like 2027-01-31."
-        raise click.BadParameter(message, param_hint="--expires") from None
-    if time <= clock.now():
-        raise click.BadParameter(f"{clock.format_time(time)} has already passed.", param_hint="--expires")
-    return time
+        return api_keys.parse_expiry(text)
+    except Invalid as error:
+        raise click.BadParameter(error.message, param_hint="--expires") from None

@@ -2,24 +2,18 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
 
 from tokonoma.app import App
-from tokonoma.auth.credentials import find_credential
+from tokonoma.app.masks import find_principal, try_tool_as
 from tokonoma.auth.reaches import to_response
-from tokonoma.catalogue import SERVICES_FILE, read_catalogue
-from tokonoma.catalogue.explain import AccessVerdict, explain_access, list_usable_accounts
-from tokonoma.catalogue.registry import GATEWAY
+from tokonoma.catalogue.explain import AccessVerdict, list_usable_accounts
 from tokonoma.cli.command import group, json_option, pass_app
-from tokonoma.cli.modules import choose_module
 from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core.call import Principal
-from tokonoma.core.errors import Invalid, Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
-from tokonoma.core.namespaces import normalize_namespace
 from tokonoma.core.printable import pluralize
 from tokonoma.core.reach import Reach
 
@@ -41,7 +35,7 @@ def masks() -> None:
 @pass_app
 def show(app: App, credential: str, as_json: bool) -> None:
     """Show what a CREDENTIAL sees: namespaces, modules, tools with their effects, accounts and extra tools."""
-    principal = _find_principal(app, credential)
+    principal = find_principal(app, credential)
     modules = app.registry.visible_modules(principal)
     if as_json:
         seen = [_describe_module(info, principal.reach) for info in modules]
@@ -68,46 +62,14 @@ def try_tool(
     app: App, credential: str, tool: str, account: str | None, namespace: str | None, as_json: bool
 ) -> None:  # fmt: skip
     """Say whether a CREDENTIAL may use MODULE.TOOL, and by which rule it may not. The exit code is 1 if it may not."""
-    principal = _find_principal(app, credential)
-    info, entry = _find_tool(app, tool)
-    verdict = explain_access(
-        info,
-        entry,
-        principal.reach,
-        account=account,
-        namespace=None if namespace is None else normalize_namespace(namespace),
-        is_disabled=info.name in app.settings.get_names("modules_off"),
-    )
+    principal = find_principal(app, credential)
+    entry, verdict = try_tool_as(app, principal, tool, account, namespace)
     if as_json:
         facts = {"allowed": verdict.allowed, "rule": verdict.rule or None, "value": verdict.value or None}
         print_json({"credential": principal.name, "tool": entry.path, **facts, "message": verdict.message})
     else:
         print_line(_format_verdict(verdict))
     sys.exit(0 if verdict.allowed else 1)
-
-
-def _find_principal(app: App, credential: str) -> Principal:
-    with app.database.reading() as rows:
-        principal = find_credential(rows, credential)
-    app.modules.look_now()  # services that another process has connected
-    return principal
-
-
-def _find_tool(app: App, path: str) -> tuple[ModuleInfo, ToolInfo]:
-    """Any tool that there is, by its path or one of its names: also of a service that is not connected."""
-    services = {info.name: replace(info, accounts=()) for info in read_catalogue(SERVICES_FILE)}
-    infos = {**services, **app.registry.list_all()}
-    del infos[GATEWAY]  # its tools are there for everybody
-    name, dot, tool = path.partition(".")
-    if not dot:
-        raise Invalid("Write the tool as MODULE.TOOL, such as memory.save.", field="tool")
-    info = choose_module(infos, name)
-    named = [each for each in info.entries if tool in (each.name, each.listed, *each.aliases)]
-    if not named:
-        nearest = find_nearest(tool, [each.name for each in info.entries])
-        hint = f"Did you mean {nearest[0]!r}?" if nearest else f"`tokonoma schema {name}` lists them."
-        raise Missing(f"There is no tool called {tool!r} in {name}. {hint}", reason="tool", nearest=nearest)
-    return info, named[0]
 
 
 def _describe_reach(principal: Principal) -> dict[str, Any]:

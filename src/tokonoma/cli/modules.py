@@ -1,18 +1,17 @@
 """`modules`, `schema` and `plugins`: what can be called, from the catalogue alone. No database is opened."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from tokonoma.app import App
+from tokonoma.app.reaches import choose_module
 from tokonoma.catalogue.plugins import read_plugins
 from tokonoma.catalogue.plugins.enable import disable_plugin, enable_plugin, find_problem, list_offers
 from tokonoma.catalogue.registry import to_mcp_tool
 from tokonoma.cli.command import command, group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_line, print_note, print_table
 from tokonoma.core.call import OWNER
-from tokonoma.core.errors import Missing, find_nearest
 from tokonoma.core.module import ModuleInfo, ToolInfo
 
 
@@ -45,15 +44,6 @@ def schema(app: App, module: str, tool: str | None, as_json: bool) -> None:
 
 def require_module(app: App, name: str) -> ModuleInfo:
     return choose_module({each.name: each for each in app.registry.visible_modules(OWNER)}, name)
-
-
-def choose_module(infos: Mapping[str, ModuleInfo], name: str) -> ModuleInfo:
-    """Missing, with the nearest names, if it is not among these."""
-    if name not in infos:
-        nearest = find_nearest(name, infos)
-        hint = f"Did you mean {nearest[0]!r}?" if nearest else f"There are: {', '.join(infos)}."
-        raise Missing(f"There is no module called {name!r}. {hint}", reason="module", nearest=nearest)
-    return infos[name]
 
 
 def _format_tool(tool: ToolInfo) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 import click
 
 from tokonoma.app import App
+from tokonoma.app.reaches import parse_reach
 from tokonoma.auth import people as stored_people
 from tokonoma.auth.passwords import MAX_LENGTH, hash_password
 from tokonoma.auth.sessions import list_sessions
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import confirm, print_json, print_note, print_table, stands_at_terminal
-from tokonoma.cli.reach_options import check_name, format_cell, new_reach_options, parse_reach
+from tokonoma.cli.reach_options import check_name, format_cell, new_reach_options
 from tokonoma.core.errors import Invalid
 from tokonoma.core.printable import pluralize
 from tokonoma.core.reach import Reach

@@ -3,10 +3,11 @@
 import click
 
 from tokonoma.app import App
+from tokonoma.app.reaches import parse_reach
 from tokonoma.auth.profiles import StoredProfile, find_profile, list_profiles, remove_profile, save_profile
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import print_json, print_note
-from tokonoma.cli.reach_options import changed_reach_options, check_name, parse_reach, print_reaches
+from tokonoma.cli.reach_options import changed_reach_options, check_name, print_reaches
 from tokonoma.core.errors import Missing
 from tokonoma.core.reach import UNLIMITED
 

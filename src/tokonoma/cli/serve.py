@@ -111,7 +111,7 @@ def build_endpoint(app: App) -> "HttpApp":
         metrics_public=settings.get_flag("metrics_public"),
         trusted_proxies=settings.get_names("trusted_proxies"),
         on_refused=app.journal.refusals.record,
-        receive_answer=partial(receive_answer, app) if settings.get_text("public_url") else None,
+        receive_answer=partial(receive_answer, app),
         public_url=settings.get_text("public_url"),
         offers_oauth=app.authenticator.recalls_oauth,
         web=partial(_load_web, app),

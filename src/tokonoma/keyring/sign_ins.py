@@ -11,13 +11,28 @@ from tokonoma.core.desk import Rows, Statements
 from tokonoma.core.errors import Conflict, Missing
 from tokonoma.keyring.seal import SecretPlace, open_sealed, seal
 
+_BEGIN = """insert into sign_in (id, provider, expires_at, answer, draft)
+values (:id, :provider, :until, null, :draft)"""
 _STORE = "update sign_in set answer = :answer where id = :id and answer is null and expires_at > :now"
 
 
-def begin_sign_in(statements: Statements, provider: str, state: str, seconds: float) -> None:
+def begin_sign_in(statements: Statements, provider: str, state: str, seconds: float, draft: str = "") -> None:
+    """`draft`: what is necessary to finish a consent that began on a page; it is sealed like the answer."""
     statements.run("delete from sign_in where expires_at <= :now", now=now())
-    sql = "insert into sign_in (id, provider, expires_at, answer) values (:id, :provider, :until, null)"
-    statements.run(sql, id=_hash(state, "id").hex(), provider=provider, until=now() + int(seconds * 1000))
+    id, until = _hash(state, "id").hex(), now() + int(seconds * 1000)
+    sealed = seal(_hash(state, "key"), _place(provider, id), "draft", draft.encode()) if draft else None
+    statements.run(_BEGIN, id=id, provider=provider, until=until, draft=sealed)
+
+
+def read_draft(rows: Rows, state: str) -> str:
+    """The draft of a consent that began on a page; empty if it did not. Missing once its time is over."""
+    id = _hash(state, "id").hex()
+    row = rows.row("select provider, draft, expires_at from sign_in where id = :id", id=id)
+    if row is None or row[2] <= now():
+        raise Missing("The time for this consent is over. Begin it again.", reason="sign_in")
+    if row[1] is None:
+        return ""
+    return open_sealed(_hash(state, "key"), _place(row[0], id), "draft", bytes(row[1])).decode()
 
 
 def is_awaited(rows: Rows, state: str) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokonoma.auth.oauth.tokens import TokenClaims
-from tokonoma.auth.people import OWNER_ID
-from tokonoma.auth.reaches import from_columns, intersect, to_columns, to_response
+from tokonoma.auth.people import OWNER_ID, find_person
+from tokonoma.auth.reaches import find_excess, from_columns, intersect, to_columns, to_response
 from tokonoma.core.call import Principal
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.desk import Row, Rows, Statements
@@ -125,6 +125,16 @@ def update_grant_reach(statements: Statements, name: str, reach: Reach) -> Store
     sql = "update oauth_grant set root = :root, start = :start, modules = :modules, mask = :mask, extras = :extras"
     statements.run(f"{sql} where id = :id", id=grant.id, **to_columns(reach))
     return find_grant(statements, grant.id)
+
+
+def narrow_grant(statements: Statements, name: str, reach: Reach) -> StoredGrant:
+    """The same as the owner does it: Denied for more than the person may use who let the client in."""
+    grant = find_grant(statements, name)
+    person = find_person(statements, grant.person)
+    excess = "" if person.is_owner else find_excess(reach, person.reach)
+    if excess:
+        raise Denied(f"{person.name!r}, who let this client in, may not use {excess}.", reason="reach")
+    return update_grant_reach(statements, name, reach)
 
 
 def revoke_grant(statements: Statements, name: str) -> StoredGrant:

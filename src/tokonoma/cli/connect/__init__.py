@@ -1,22 +1,25 @@
 """`connect`: an account of a service, by a token or through the owner's own OAuth app."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
 from tokonoma.app import App
-from tokonoma.app.accounts import draft_credentials, store_account
+from tokonoma.app.connecting import connect_by_token, uses_password
 from tokonoma.cli.command import command, pass_app
-from tokonoma.cli.connect.ask import ask_text, ask_whose, parse_site, read_secret, refuse_tokens
+from tokonoma.cli.connect.ask import ask_text, ask_whose, read_secret, refuse_tokens
 from tokonoma.cli.connect.consent import connect_by_consent
-from tokonoma.cli.connect.options import ConnectOptions, read_urls
+from tokonoma.cli.connect.options import ConnectOptions
 from tokonoma.cli.output import print_line, print_note, stands_at_terminal
 from tokonoma.core.errors import Invalid
 from tokonoma.core.namespaces import normalize_namespace
 from tokonoma.core.providers import find_provider
 from tokonoma.core.reach import Reach
-from tokonoma.keyring.accounts import Account, NewAccount
+from tokonoma.keyring.accounts import Account
 from tokonoma.keyring.choose import list_usable
+from tokonoma.services.connecting import ConnectChoices, parse_site, read_urls
 from tokonoma.services.providers import Provider, get_provider
 from tokonoma.services.sign_in import SIGN_IN_SECONDS
 
@@ -66,7 +69,7 @@ def _list_texts(given: dict[str, Any]) -> dict[str, str | None]:
 
 def _read_options(given: dict[str, Any]) -> ConnectOptions:
     urls = {name: given[name] for name in ("authorize_url", "token_url", "revoke_url")}
-    return ConnectOptions(
+    choices = ConnectChoices(
         account=given["account"],
         namespace=normalize_namespace(given["namespace"]),
         urls=read_urls({"base_url": given["url"], **urls}),
@@ -75,26 +78,19 @@ def _read_options(given: dict[str, Any]) -> ConnectOptions:
         client_id=given["client_id"],
         app=given["app_name"],
         scopes=given["scope"],
-        untested=given["untested"],
-        browser=not given["no_browser"],
-        wait=given["wait"],
     )
+    return ConnectOptions(choices, given["untested"], not given["no_browser"], given["wait"])
 
 
 def _connect_by_token(app: App, provider: Provider, options: ConnectOptions) -> Account:
-    details: dict[str, Any] = dict(options.urls)
-    is_basic = provider.token_header == "Basic"  # noqa: S105 - a scheme
-    if is_basic:
-        details["site"] = parse_site(ask_text(options.site, "Site (acme for acme.atlassian.net)", "--site"))
-        details["email"] = ask_text(options.email, "E-mail address", "--email")
-    if stands_at_terminal() and "base_url" not in details:
+    choices = options.choices
+    if uses_password(provider):
+        site = parse_site(ask_text(choices.site, "Site (acme for acme.atlassian.net)", "--site"))
+        choices = replace(choices, site=site, email=ask_text(choices.email, "E-mail address", "--email"))
+    if stands_at_terminal() and "base_url" not in choices.urls:
         print_note(f"Make a token at {provider.token_page}")
-    secrets = {"token": read_secret("Token")}
-    new = NewAccount(
-        provider.name, options.account, options.namespace, "basic" if is_basic else "token", details=details
-    )
-    who = ask_whose(draft_credentials(new, secrets), untested=options.untested)
-    return store_account(app, NewAccount(new.provider, new.name, new.namespace, new.kind, who, details), secrets)
+    whose = partial(ask_whose, untested=options.untested)
+    return connect_by_token(app, provider, choices, read_secret("Token"), whose)
 
 
 def _report(app: App, account: Account) -> None:

@@ -9,13 +9,11 @@ import click
 from tokonoma.app.accounts import find_name
 from tokonoma.cli.output import stands_at_terminal
 from tokonoma.core.errors import Denied, Invalid, Unavailable
+from tokonoma.services.connecting import MAX_SECRET, check_secret
 from tokonoma.services.credentials import Credentials
 from tokonoma.services.providers import PROVIDERS
 
-_MAX_SECRET = 8192  # characters
-_SECRET = re.compile(r"[\x21-\x7e]+")
 _LONG = re.compile(r"[A-Za-z0-9_-]{40,}")  # longer than any name
-_SITE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def refuse_tokens(more: Iterable[str], named: Mapping[str, str | None]) -> None:
@@ -37,12 +35,8 @@ def read_secret(what: str) -> str:
     if stands_at_terminal():
         text = str(click.prompt(what, hide_input=True, err=True))
     else:
-        text = sys.stdin.read(_MAX_SECRET + 1)
-    text = text.strip()
-    if not _SECRET.fullmatch(text) or len(text) > _MAX_SECRET:
-        message = f"{what}: that is not one word. Give it without spaces and line breaks,"
-        raise Invalid(f"{message} at the prompt or on standard input.", field="token")
-    return text
+        text = sys.stdin.read(MAX_SECRET + 1)
+    return check_secret(text, what)
 
 
 def ask_text(given: str | None, what: str, option: str) -> str:
@@ -63,11 +57,3 @@ def ask_whose(credentials: Credentials, *, untested: bool) -> str:
     except Unavailable as error:
         error.message = f"{error.message} Nothing was stored. Use --no-test to store it without asking the service."
         raise
-
-
-def parse_site(text: str) -> str:
-    """`acme`, from that, `acme.atlassian.net` or a whole URL."""
-    name = text.strip().lower().removeprefix("https://").partition("/")[0].removesuffix(".atlassian.net")
-    if not _SITE.fullmatch(name):
-        raise Invalid("The site is the first part of its address: acme for https://acme.atlassian.net.", field="site")
-    return name

@@ -12,6 +12,7 @@ from tokonoma.app.servers import (
     NO_SECRETS,
     ServerSecrets,
     approve_tools,
+    build_server,
     check_name,
     delete_server,
     look_at,
@@ -20,7 +21,7 @@ from tokonoma.app.servers import (
     store_account,
     store_server,
 )
-from tokonoma.app.upstreams import find_logs
+from tokonoma.app.upstreams import read_logs
 from tokonoma.cli.command import group, json_option, pass_app
 from tokonoma.cli.output import confirm, print_json, print_line, print_note, print_table, stands_at_terminal
 from tokonoma.cli.servers.ask import read_headers, read_variables
@@ -30,8 +31,6 @@ from tokonoma.cli.servers.show import print_review
 from tokonoma.core.errors import Invalid, Missing, Refusal
 from tokonoma.core.module import Effect
 from tokonoma.core.namespaces import normalize_namespace
-from tokonoma.upstream.http import check_server_url
-from tokonoma.upstream.opening import find_log
 from tokonoma.upstream.servers import NewServer, ServerAccount, UpstreamServer, read_server, read_servers
 
 _EFFECTS: Mapping[str, Effect] = {"read": "read", "write": "write", "destroy": "destroy"}
@@ -172,13 +171,11 @@ def remove(app: App, name: str, yes: bool) -> None:
 @pass_app
 def logs(app: App, name: str, account: str | None) -> None:
     """Show what the process of NAME wrote last to standard error on this machine: 64 KB are kept."""
-    server = _find(app, name)
-    names = [each.name for each in server.accounts if account in (None, each.name)]
-    files = [file for each in names if (file := find_log(find_logs(app), name, each)).exists()]
-    if not files:
+    texts = read_logs(app, _find(app, name), account)
+    if not texts:
         raise Missing(f"There is no log of {name} here: it was not started, or wrote nothing.", reason="log")
-    for file in files:
-        print_line(file.read_bytes()[-65536:].decode("utf-8", "replace").rstrip("\n"))
+    for text in texts.values():
+        print_line(text.rstrip("\n"))
 
 
 @servers.command("import", settings=("database_url",))
@@ -212,11 +209,7 @@ def _find(app: App, name: str) -> UpstreamServer:
 
 def _read_target(name: str, target: tuple[str, ...], folder: str | None, summary: str | None) -> NewServer:
     details = {key: value for key, value in (("folder", folder), ("summary", summary)) if value}
-    if len(target) == 1 and "://" in target[0]:
-        return NewServer(name, (), check_server_url(target[0]), details)
-    if any("\0" in each for each in target):
-        raise Invalid("The command holds a character that no command can have.", field="command")
-    return NewServer(name, target, "", details)
+    return build_server(name, target, details)
 
 
 def _read_secrets(new: NewServer, variables: tuple[str, ...], headers: tuple[str, ...]) -> ServerSecrets:

@@ -9,10 +9,10 @@ from typing import Any, cast
 import orjson
 
 from tokonoma.app.servers import ServerSecrets
-from tokonoma.cli.servers.ask import check_header
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.upstream.http import check_server_url
 from tokonoma.upstream.names import fold_server_name
+from tokonoma.upstream.secret_names import check_header
 
 _KEYS = ("mcpServers", "servers")  # VS Code has `servers`, all others `mcpServers`
 _INPUT = re.compile(r"\$\{[a-zA-Z]+[:}]")  # `${input:token}`, `${env:TOKEN}`: a client fills them in, not we

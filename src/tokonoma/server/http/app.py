@@ -91,6 +91,7 @@ class HttpApp:
             routes.append(Route("/metrics", _Page(partial(_report_metrics, endpoint, metrics, metrics_public))))
         if receive_answer is not None:
             routes.append(Route(ConsentCallback.PATH, ConsentCallback(receive_answer)))
+        if public_url:
             routes.append(Route(ClientDocument.PATH, ClientDocument(public_url)))
         self._router = Router(routes, redirect_slashes=False, default=self._serve_other)
 

@@ -10,8 +10,8 @@ from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
 from tokonoma.server.http.security import HeaderList, HttpError
 from tokonoma.services.sign_in import CALLBACK_PATH, DOCUMENT_PATH, build_client_document
 
-ReceiveAnswer = Callable[[str], tuple[int, str]]
-"""The query of the request → the status and the text of the page."""
+ReceiveAnswer = Callable[[str], tuple[int, str, str]]
+"""The query of the request → the status, the text of the page, and where a consent leads that began on a page."""
 
 _HEADERS: HeaderList = [
     (b"cache-control", b"no-store"),
@@ -33,8 +33,9 @@ class ConsentCallback:
         if scope["method"] != "GET":  # a HEAD, as some programs send before, must not use the state up
             raise HttpError(405, "Method not allowed. Use GET.", (b"allow", b"GET"))
         query = scope["query_string"].decode("latin-1")
-        status, text = await asyncio.to_thread(self._receive_answer, query)
-        await HttpResponse(status, text.encode(), list(_HEADERS), b"text/plain; charset=utf-8").send(send)
+        status, text, location = await asyncio.to_thread(self._receive_answer, query)
+        headers = [*_HEADERS, *([(b"location", location.encode("ascii"))] if location else [])]
+        await HttpResponse(status, text.encode(), headers, b"text/plain; charset=utf-8").send(send)
 
 
 class ClientDocument:

@@ -9,6 +9,7 @@ from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.reach import Reach
 from tokonoma.server.web.system_parts import SystemParts
+from tokonoma.server.web.access_parts import AccessParts
 
 Language = Literal["en", "ja"]
 RunTool = Callable[[Caller, str, str, Mapping[str, Any]], Any]
@@ -58,3 +59,4 @@ class PageParts:
     session_days: int
     language: Language
     """For browsers that ask for neither of ours."""
+    access: AccessParts

@@ -53,5 +53,11 @@
   // Not the attribute `autofocus`, which complains on the console where the reader was faster.
   if (document.activeElement === document.body) document.querySelector("[data-focus]")?.focus();
   showLocalTimes(document);
-  document.addEventListener("htmx:after:swap", () => showLocalTimes(document));
+  // A live part must not take the keyboard's place: what had the focus gets it back, if it is still there.
+  let focused = "";
+  document.addEventListener("htmx:before:swap", () => { focused = document.activeElement?.id ?? ""; });
+  document.addEventListener("htmx:after:swap", () => {
+    showLocalTimes(document);
+    if (focused !== "" && document.activeElement === document.body) document.getElementById(focused)?.focus();
+  });
 })();

@@ -5,7 +5,7 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import claims, entry, explore, frame, items, manuals, memory, memory_changes, system, trying, vault
+from tokonoma.server.web.pages.words import access, access_clients, access_servers, access_services, claims, entry, explore, frame, items, manuals, memory, memory_changes, system, trying, vault
 
 JAPANESE = {
     **entry.WORDS,
@@ -19,6 +19,10 @@ JAPANESE = {
     **memory_changes.WORDS,
     **items.WORDS,
     **claims.WORDS,
+    **access.WORDS,
+    **access_clients.WORDS,
+    **access_services.WORDS,
+    **access_servers.WORDS,
 }
 
 NOTICES = {
@@ -29,6 +33,10 @@ NOTICES = {
     **memory_changes.NOTICES,
     **items.NOTICES,
     **claims.NOTICES,
+    **access.NOTICES,
+    **access_clients.NOTICES,
+    **access_services.NOTICES,
+    **access_servers.NOTICES,
 }
 
 MODULES = {
