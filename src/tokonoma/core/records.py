@@ -53,6 +53,14 @@ def list_modules(desk: Desk, use: Literal["search", "read"], wanted: Sequence[st
     return [name for name in known if wanted is None or name in wanted]
 
 
+def can_read(desk: Desk, module: str) -> bool:
+    """Whether the caller sees a reading tool of this module. Who may only write there is shown nothing of it."""
+    if not desk.principal.reach.is_limited:
+        return True
+    modules = desk.server.visible_modules(desk.principal)
+    return any(info.name == module and any(tool.effect == "read" for tool in info.entries) for info in modules)
+
+
 def is_allowed(desk: Desk, tool: ToolInfo) -> bool:
     """Whether the policy lets the caller use this tool without asking: what shows its records in another way, as
     `search` and `fetch` do, is no way around a rule."""
