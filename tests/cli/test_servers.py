@@ -249,6 +249,7 @@ SCOPED = 'Bearer error="insufficient_scope", scope="files:write mail\x1b[2J a\\b
         (SCOPED, "scope", "servers account locked own --namespace /team --scope mcp --scope files:write`"),
         ('Bearer error="invalid_request"', "forbidden", "servers account locked own --namespace /team`"),
     ],
+    ids=["scope", "forbidden"],
 )
 def test_a_call_that_the_consent_does_not_cover_names_the_command(run, locked, open_app, refusal, reason, command):
     words = ("--namespace", "/team", "--account", "own", "--scope", "mcp")
