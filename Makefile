@@ -45,8 +45,8 @@ soak: $(VENV)/.develop ## the full counts of kills, races and random cases
 conformance: $(VENV)/.develop ## the official MCP conformance suite, both eras
 	$(BIN)/pytest -q tests/conformance tests/oauth_clients/test_suite.py
 
-clients: $(VENV)/.develop ## real OAuth clients against the real server, with Claude Code (235 MB from npm)
-	TOKONOMA_SOAK=1 $(BIN)/pytest -q -rs tests/oauth_clients
+clients: $(VENV)/.develop ## real OAuth clients against the real server, also Claude Code (235 MB from npm)
+	$(BIN)/pytest -q -rs tests/oauth_clients
 
 connectors: $(VENV)/.develop ## all declared tools of services against ../shared/connectors, if it is there
 	$(BIN)/pytest -q -rs tests/connectors/test_descriptions.py

@@ -20,6 +20,7 @@ from . import (
     report,
     search,
     services,
+    sizes,
     upstream,
     web,
     writes,
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[Peers, Plan], list[report.Row]]] = {
     "outside": outside.measure,
     "services": services.measure,
     "upstream": upstream.measure,
+    "sizes": sizes.measure,
     "items": items.measure,
     "search": search.measure,
 }

@@ -2,11 +2,13 @@
 
 import json
 import threading
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from talk import Lines
+from policy.houses import key
+from talk import Http, Lines
 from upstream.houses import Plan, read, tool
 from upstream.locked_server import start_locked
 
@@ -61,6 +63,26 @@ def test_a_server_is_added_reviewed_approved_and_removed(run, value, plan, open_
     assert run("servers", "remove", "odd", "--yes").exit_code == 0
     assert value("servers", "list", "--json") == []
     assert value("accounts", "list", "--json") == []
+
+
+def nest(levels: int) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": nest(levels - 1)}} if levels else {"type": "object"}
+
+
+def test_a_tool_with_a_schema_above_the_limits_is_left_out_with_the_reason(run, value, plan, open_app):
+    large = {"type": "object", "description": "x" * 256 * 1024}
+    plan.set(
+        tools=[*TOOLS, tool("large", schema=large), tool("deep", schema=nest(40)), tool("rubbish", schema=nest(30))]
+    )
+    added = run("servers", "add", "odd", "--yes", "--", *plan.command)
+    assert added.exit_code == 0, added.output
+    for output in (added.stdout, run("servers", "review", "odd").stdout):
+        assert "left out  large: The schema of 'large' has 262178 bytes, and 262144 is the most." in output
+        assert "left out  deep: The schema of 'deep' has more than 64 levels." in output
+    assert set(value("servers", "review", "odd", "--json")["left_out"]) == {"large", "deep"}
+    talk = Lines(open_app())
+    assert {talk.refused("odd", name)["code"] for name in ("large", "deep")} == {"NOT_FOUND"}
+    assert talk.call("odd", "rubbish")["text"] == "after rubbish"  # it has 62 levels
 
 
 def test_values_are_never_arguments(run, plan):
@@ -215,3 +237,27 @@ def test_what_does_not_fit_together_ends_the_sign_in(run, value, locked, what, a
     assert refused.exit_code != 0
     assert locked.asked == []
     assert value("servers", "list", "--json") == []
+
+
+SCOPED = 'Bearer error="insufficient_scope", scope="files:write mail\x1b[2J a\\b"'
+
+
+@pytest.mark.usefixtures("browser")
+@pytest.mark.parametrize(
+    ("refusal", "reason", "command"),
+    [
+        (SCOPED, "scope", "servers account locked own --namespace /team --scope mcp --scope files:write`"),
+        ('Bearer error="invalid_request"', "forbidden", "servers account locked own --namespace /team`"),
+    ],
+    ids=["scope", "forbidden"],
+)
+def test_a_call_that_the_consent_does_not_cover_names_the_command(run, locked, open_app, refusal, reason, command):
+    words = ("--namespace", "/team", "--account", "own", "--scope", "mcp")
+    assert run("servers", "add", "locked", "--yes", *words, f"{locked.origin}/mcp").exit_code == 0
+    locked.refusal = refusal
+    app = open_app()
+    error = Http(app, key(app, "a", root="/team")).refused("locked", "whoami")
+    assert error["details"]["reason"] == reason
+    assert f"tokonoma {command}" in error["message"]
+    assert "\x1b" not in json.dumps(error, ensure_ascii=False)
+    assert locked.refreshes == 0  # other tokens would not hold more

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Denied, Refusal
 from tokonoma.services.credentials import AppCredentials
 from tokonoma.services.discovery import parse_challenge
 from tokonoma.services.http import open_client
@@ -52,6 +52,9 @@ class BrowserAuth:
         tokens = await finish_login(self._http, attempt, parse_callback(urlsplit(response.headers["location"]).query))
         self._token, self._scopes = tokens.access_token, attempt.scopes
         return True
+
+    def explain(self, status: int, challenge: str) -> Refusal:
+        return Denied(f"status {status}: {challenge}")
 
 
 async def accept(params: dict[str, Any]) -> dict[str, Any]:

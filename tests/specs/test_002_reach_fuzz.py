@@ -16,7 +16,7 @@ from tokonoma.core.namespaces import is_inside
 from tokonoma.core.providers import SERVICE_NAMES
 from tokonoma.core.reach import Reach
 
-COUNTS = {"sqlite": 10_000 if SOAK else 200, "postgresql": 1_000 if SOAK else 30}
+COUNTS = {"sqlite": 10_000 if SOAK else 200, "postgresql": 10_000 if SOAK else 30}
 ODD = {"surely not a parameter": 1}  # a tool that exists says so, and does nothing
 READS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("memory", "search", {"query": "roof"}),

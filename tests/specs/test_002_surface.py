@@ -391,6 +391,20 @@ def test_hits_of_memory_search_are_mostly_content(lines):
     assert {each["memo_id"] for each in full["items"]} == {each["memo_id"] for each in compact["items"]}
 
 
+def test_a_record_without_a_title_is_named_by_its_first_words(lines):
+    lines.call("memory", "save", content="The gardener comes on the first Tuesday of every second month.")
+    lines.call("memory", "save", content="The gardener is paid in cash.")
+    lines.call(
+        "memory", "save", content="He comes by bicycle.", title="The gardener, and how he finds his way to the house"
+    )
+    titles = {each["text"]: each["title"] for each in lines.value("search", query="gardener")["results"]}
+    assert titles == {
+        "The gardener comes on the first Tuesday of every second month.": "The gardener comes on the fir…",
+        "The gardener is paid in cash.": "The gardener is paid in cash.",
+        "He comes by bicycle.": "The gardener, and how he finds his way to the house",
+    }
+
+
 def test_a_compact_hit_says_what_is_not_as_asked(lines, frozen_clock):
     lines.call(
         "memory", "save", content="The ladder is at Ken's.", namespace="/a/b", title="Ladder", metadata={"who": "Ken"}

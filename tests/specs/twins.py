@@ -11,7 +11,8 @@ from talk import Lines
 
 from tokonoma.app import App
 from tokonoma.app.accounts import store_account
-from tokonoma.catalogue.registry import GATEWAY, _KnownModules
+from tokonoma.catalogue.known_modules import KnownModules
+from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.core.namespaces import is_inside
@@ -112,7 +113,7 @@ class Twins:
         """A caller with this reach of everything, and one who has all of what is left of it."""
         visible = self.list_visible(reach)
         # As `replace_modules`, but what was loaded stays loaded.
-        self.lacking.registry._known = _KnownModules([self.infos[GATEWAY], *visible.values()])
+        self.lacking.registry._known = KnownModules([self.infos[GATEWAY], *visible.values()])
         # Services are known by name to those who could use them, connected or not.
         known = {*visible, *(name for name in SERVICE_NAMES if reach.sees_module(name))}
         plain = Reach(reach.root, reach.default, frozenset(known), frozenset(), frozenset({"*"}))

@@ -31,6 +31,7 @@ class LockedServer(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.answers: dict[str, Any] = {}  # what metadata says instead
         self.issuer_told: str | None = self.origin
+        self.refusal = ""  # what calls of tools are refused with, and a status of 403
 
     def issue(self) -> dict[str, Any]:
         self.access, self.refresh = secrets.token_hex(8), secrets.token_hex(8)
@@ -106,6 +107,9 @@ class LockedHandler(BaseHTTPRequestHandler):
         if not house.access or self.headers.get("Authorization") != f"Bearer {house.access}":
             place = f"{house.origin}/.well-known/oauth-protected-resource/mcp"
             self.reply(401, {}, WWW_Authenticate=f'Bearer resource_metadata="{place}", scope="mcp"')
+            return
+        if message["method"] == "tools/call" and house.refusal:
+            self.reply(403, {}, WWW_Authenticate=house.refusal)
             return
         results: dict[str, Any] = {
             "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},

@@ -147,7 +147,7 @@ def test_review_asks_the_server_again(house, tmp_path):
     plan = Plan(tmp_path, tools=BEFORE)
     add(house, "odd", plan)
     plan.set(tools=CHANGES[:1])
-    states = {each.short: each.state for each in review_server(house, "odd").tools}
+    states = {each.short: each.state for each in review_server(house, "odd")[0].tools}
     assert states == {"say": "changed", "echo": "gone", "grow": "gone"}
     states = {each.short: each.state for each in approve_tools(house, "odd").tools}
     assert states == {"say": "approved"}

@@ -42,6 +42,15 @@ def test_they_are_offered_without_starting_anything(house, odd):
     assert odd.events == []
 
 
+def test_changes_of_resources_are_not_relayed(house, odd):
+    """To watch a resource would keep its server running; a client is refused at once."""
+    talk = Lines(house)
+    talk.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "a", "version": "1"})
+    refused = talk.ask("resources/subscribe", uri="tokonoma://odd/demo://a/1")
+    assert refused["error"]["message"] == "Resource not found"
+    assert odd.events == []
+
+
 @pytest.mark.usefixtures("odd")
 def test_prompts_are_relayed(house):
     talk = Lines(house)

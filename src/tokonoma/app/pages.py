@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from tokonoma.app.system_pages import build_system_parts
 from tokonoma.app.approvals import list_approvals
 from tokonoma.app.owner_pages import build_access_parts
 from tokonoma.app.page_calls import build_page_call
+from tokonoma.app.system_pages import build_system_parts
 from tokonoma.auth import sessions
 from tokonoma.auth.passwords import PasswordCheck
 from tokonoma.auth.people import find_person

@@ -32,11 +32,13 @@ from tokonoma.upstream.names import check_server_name, fold_tool_names
 from tokonoma.upstream.opening import ENV, HEADERS
 from tokonoma.upstream.pins import PinnedTool, compare_tools
 from tokonoma.upstream.servers import (
+    MAIN_ACCOUNT,
     NewServer,
     ServerAccount,
     UpstreamServer,
     add_server,
     approve_server,
+    build_keyring_name,
     put_account,
     put_details,
     put_tools,
@@ -52,9 +54,6 @@ if TYPE_CHECKING:
     from tokonoma.app import App
     from tokonoma.core.desk import Statements
     from tokonoma.upstream.transport import MessageTransport
-
-ACCOUNT = "main"
-"""The name of a server's account, unless another is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ def store_server(
     secrets: ServerSecrets,
     found: Inspection,
     namespace: str = "/",
-    account: str = ACCOUNT,
+    account: str = MAIN_ACCOUNT,
     write: OpenOwnerWrite | None = None,
 ) -> UpstreamServer:
     """Add it with everything still to be approved."""
@@ -165,8 +164,11 @@ def store_account(
     app.modules.look_now()
 
 
-def review_server(app: "App", name: str, write: OpenOwnerWrite | None = None) -> UpstreamServer:
-    """Ask the server again, with its first account, and store what it offers now."""
+def review_server(
+    app: "App", name: str, write: OpenOwnerWrite | None = None
+) -> tuple[UpstreamServer, Mapping[str, str]]:
+    """Ask the server again, with its first account, and store what it offers now. Also returns the tools that cannot be
+    used, and why."""
     with app.database.reading() as rows:
         server = read_server(rows, name)
     account = server.accounts[0].account if server.accounts else None
@@ -177,7 +179,7 @@ def review_server(app: "App", name: str, write: OpenOwnerWrite | None = None) ->
         put_tools(statements, name, tools)
         server = read_server(statements, name)
     app.modules.look_now()
-    return server
+    return server, found.rejected
 
 
 def approve_tools(
@@ -235,7 +237,7 @@ def _store_account(
     stored: str | None = None
     if fields:
         new = NewAccount(
-            MCP.name, f"{server}-{account.name}", account.namespace, secrets.kind,
+            MCP.name, build_keyring_name(server, account.name), account.namespace, secrets.kind,
             details={**secrets.details, "server": server}, expires_at=secrets.expires_at,
         )  # fmt: skip
         names = [(each.name, each.namespace) for each in list_accounts(statements, MCP.name)]

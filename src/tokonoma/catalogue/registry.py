@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tokonoma.catalogue import BUILT_IN_MODULES
+from tokonoma.catalogue.known_modules import KnownModules, normalize_name, unknown_name_error
 from tokonoma.catalogue.plugins.names import find_unclassified
 from tokonoma.catalogue.slips import parse_mended
 from tokonoma.catalogue.visible import list_reachable, sees_service
 from tokonoma.core.call import Principal
 from tokonoma.core.desk import Record, Rows, parse_address
-from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready, find_nearest
+from tokonoma.core.errors import DEFAULT_CODES, Denied, ErrorCodes, Missing, Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.core.module import Module, ModuleInfo, Tool, ToolInfo
 from tokonoma.core.providers import SERVICE_NAMES, not_connected_error
@@ -35,17 +36,6 @@ class LoadedTool:
     returns: Any  # the annotation of what it returns
 
 
-class _KnownModules:
-    """The modules and their names at one moment. Never changed: a registry that changes gets another one."""
-
-    def __init__(self, infos: Iterable[ModuleInfo]) -> None:
-        self.infos = {info.name: info for info in infos}
-        self.names = {info.name: _index_names(info) for info in self.infos.values()}
-        tools = [tool for info in self.infos.values() for tool in info.entries]
-        # The first keeps its name: modules of others come after our own.
-        self.by_full_name = {name: tool for tool in reversed(tools) for name in full_names(tool)}
-
-
 class Registry:
     """`load` imports a `Module` value; `prepare` creates its tables. Both run once per module, on its first call.
 
@@ -61,7 +51,7 @@ class Registry:
         off: frozenset[str] = frozenset(),
         poll: Callable[[], Sequence[ModuleInfo] | None] | None = None,
     ) -> None:
-        self._known = _KnownModules(infos)
+        self._known = KnownModules(infos)
         self._load, self._prepare, self._disabled, self._poll = load, prepare, off, poll
         self._modules: dict[str, Module] = {}
         self._loaded_tools: dict[str, LoadedTool] = {}
@@ -71,13 +61,13 @@ class Registry:
     def replace_modules(self, infos: Iterable[ModuleInfo]) -> None:
         """Know these modules from now on. Calls under way finish with the code that they have loaded."""
         with self._lock:
-            old, self._known = self._known.infos, _KnownModules(infos)
+            old, self._known = self._known.infos, KnownModules(infos)
             for name in [name for name in self._modules if self._known.infos.get(name) != old.get(name)]:
                 del self._modules[name]
                 for path in [path for path in self._loaded_tools if path.startswith(f"{name}.")]:
                     del self._loaded_tools[path]
 
-    def _get_known(self) -> _KnownModules:
+    def _get_known(self) -> KnownModules:
         if self._poll is not None and time.monotonic() >= self._next_poll:
             self._next_poll = time.monotonic() + POLL_SECONDS
             changed = self._poll()
@@ -124,29 +114,31 @@ class Registry:
         if not entries and is_service:
             raise not_connected_error(module)
         if not entries:
-            raise _unknown_name("module", "module", module, [each.name for each in self.visible_modules(principal)])
-        entry = known.names[module].get(_normalize_name(tool))
+            raise unknown_name_error(
+                "module", "module", module, [each.name for each in self.visible_modules(principal)]
+            )
+        entry = known.names[module].get(normalize_name(tool))
         if entry is None or entry not in entries:
-            raise _unknown_name("tool", f"tool in {module}", tool, [each.name for each in entries])
+            raise unknown_name_error("tool", f"tool in {module}", tool, [each.name for each in entries])
         return entry
 
     def writes(self, module: str, tool: str) -> bool:
         """Whether the tool of this name may write; False if there is none."""
         known = self._known
         names = known.names.get(module, {}) if module else known.by_full_name
-        entry = names.get(_normalize_name(tool))
+        entry = names.get(normalize_name(tool))
         return entry is not None and entry.effect != "read"
 
     def find_meta_tool(self, name: str) -> ToolInfo:
         """One of the gateway's own tools."""
-        return self._known.names[GATEWAY][_normalize_name(name)]
+        return self._known.names[GATEWAY][normalize_name(name)]
 
     def find_owner_tool(self, module: str, name: str) -> ToolInfo:
         """A tool for the owner's own commands; `find_tool` never returns one of these."""
         if module in self._disabled:
             raise Denied(f"The module {module!r} is switched off on this server.", reason="module", module=module)
         if module not in self._known.infos:
-            raise _unknown_name("module", "module", module, list(self._known.infos))
+            raise unknown_name_error("module", "module", module, list(self._known.infos))
         tool = next(each for each in self.get_module(module).owner_tools if each.name == name)
         return ToolInfo(
             module, name, "", tool.title, "", tool.effect, False, tool.idempotent, (), {}, {}, name, tool.time_limit
@@ -154,10 +146,10 @@ class Registry:
 
     def _find_by_full_name(self, name: str, principal: Principal) -> ToolInfo:
         modules = self._get_known()
-        entry = modules.by_full_name.get(_normalize_name(name))
+        entry = modules.by_full_name.get(normalize_name(name))
         if entry is None or entry not in self._list_visible(modules.infos[entry.module], principal):
             known = [each.listed for info in self.visible_modules(principal) for each in info.entries]
-            raise _unknown_name("tool", "tool", name, known)
+            raise unknown_name_error("tool", "tool", name, known)
         return entry
 
     def _list_visible(self, info: ModuleInfo, principal: Principal) -> Sequence[ToolInfo]:
@@ -206,6 +198,11 @@ class Registry:
         """Whether this principal sees the module of an address."""
         info = self._get_known().infos.get(parse_address(address)[0])
         return info is not None and bool(self._list_visible(info, principal))
+
+    def is_readable(self, principal: Principal, module: str) -> bool:
+        """Whether this principal sees a reading tool of the module."""
+        info = self._get_known().infos.get(module)
+        return info is not None and any(tool.effect == "read" for tool in self._list_visible(info, principal))
 
     def read_record(self, rows: Rows, address: str) -> Record | None:
         """Any address → its record."""
@@ -274,27 +271,3 @@ def to_mcp_tool(entry: ToolInfo, reach: Reach = UNLIMITED) -> Mapping[str, Any]:
             "openWorldHint": entry.outside,
         },
     }
-
-
-def full_names(tool: ToolInfo) -> set[str]:
-    """Every name that finds a tool without its module; dots and underscores are the same."""
-    return {_normalize_name(name) for name in (f"{tool.module}_{tool.name}", tool.listed, *tool.aliases)}
-
-
-def _index_names(info: ModuleInfo) -> dict[str, ToolInfo]:
-    names: dict[str, ToolInfo] = {}
-    for tool in info.entries:
-        for name in (_normalize_name(tool.name), *full_names(tool)):
-            names.setdefault(name, tool)
-    return names
-
-
-def _normalize_name(name: str) -> str:
-    return name.replace(".", "_")
-
-
-def _unknown_name(reason: str, kind: str, name: str, known: Sequence[str]) -> Missing:
-    meant = find_nearest(name, known)
-    hint = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else f"There are: {', '.join(known) or 'none'}."
-    message = f"There is no {kind} called {name[:80]!r}. {hint}"
-    return Missing(message, reason=reason, nearest=meant, **{f"{reason}s": known})

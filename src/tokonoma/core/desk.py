@@ -1,18 +1,20 @@
 """The desk is what a tool receives: the only way to read and write, so that no check can be forgotten."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tokonoma.core.errors import Invalid, Unavailable, is_storage_error
+# Modules, also those of plugins, import these two from here.
+from tokonoma.core.addresses import format_address as format_address
+from tokonoma.core.addresses import parse_address as parse_address
+from tokonoma.core.errors import Unavailable, is_storage_error
 from tokonoma.core.ids import Opaque
 from tokonoma.core.log import log
 
 if TYPE_CHECKING:
     from tokonoma.core.call import Call, Principal
-    from tokonoma.core.module import Module, ServerInfo
+    from tokonoma.core.module import ServerInfo
     from tokonoma.core.policy import DeskPolicy
     from tokonoma.core.query import Hits, LikeRecord, Query, SearchFilter
 
@@ -20,8 +22,6 @@ Classification = Literal["public", "internal", "pii", "secret"]
 CLASSIFICATIONS: tuple[Classification, ...] = ("public", "internal", "pii", "secret")  # from open to closed
 
 Row = tuple[Any, ...]
-
-_ADDRESS = re.compile(r"tokonoma://([a-z][a-z0-9_]*)/(.+)")
 
 
 class SourceText:
@@ -267,21 +267,6 @@ class Desk(Protocol):
         ...
 
 
-class Addresses(Protocol):
-    """Leads from any address to its record; implemented by the registry, which asks the owning module."""
-
-    def is_visible(self, principal: "Principal", address: str) -> bool: ...
-    def read_record(self, rows: Rows, address: str) -> Record | None: ...
-
-    def find_owner(self, address: str) -> "Module | None":
-        """The module that an address belongs to."""
-        ...
-
-
-def format_address(module: str, name: str) -> str:
-    return f"tokonoma://{module}/{name}"
-
-
 def note_down(save: Callable[[], object]) -> None:
     """Store what a read leaves for later, such as a trace. On a full or read-only disk the read goes on without it."""
     try:
@@ -290,11 +275,3 @@ def note_down(save: Callable[[], object]) -> None:
         if not is_storage_error(error):
             raise
         log("warning", "not_stored", reason=error.reason)
-
-
-def parse_address(address: str) -> tuple[str, str]:
-    """`tokonoma://items/12` → `("items", "12")`."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
-        raise Invalid(f"{address!r} is not an address. An address looks like tokonoma://memory/<id>.", field="address")
-    return found[1], found[2]

@@ -17,6 +17,7 @@ from tokonoma.core.module import ToolInfo
 from tokonoma.core.query import Hit, Query, SearchFilter
 
 _MAX_TITLE = 60
+_MAX_BEGINNING = 30
 _MAX_COMPARED = 400  # hits that are looked at to fill a page, where many are not for this caller
 _DAY_MS = timedelta(days=1) // timedelta(milliseconds=1)
 
@@ -33,7 +34,8 @@ class FoundRecord:
 
     @property
     def title(self) -> str:
-        return self.hit.title.strip() or format_title(self.record)
+        """Its own; else the beginning of the text, which stands beside it in a hit: enough to recognize it."""
+        return self.hit.title.strip() or format_title(self.record, _MAX_BEGINNING)
 
 
 def list_modules(desk: Desk, use: Literal["search", "read"], wanted: Sequence[str] | None = None) -> list[str]:
@@ -51,6 +53,14 @@ def list_modules(desk: Desk, use: Literal["search", "read"], wanted: Sequence[st
             message = f"There is no module called {name[:64]!r} to {use}. {hint}"
             raise Missing(message, reason="module", nearest=near, modules=known)
     return [name for name in known if wanted is None or name in wanted]
+
+
+def can_read(desk: Desk, module: str) -> bool:
+    """Whether the caller sees a reading tool of this module. Who may only write there is shown nothing of it."""
+    if not desk.principal.reach.is_limited:
+        return True
+    modules = desk.server.visible_modules(desk.principal)
+    return any(info.name == module and any(tool.effect == "read" for tool in info.entries) for info in modules)
 
 
 def is_allowed(desk: Desk, tool: ToolInfo) -> bool:
@@ -146,9 +156,11 @@ def list_links(desk: Desk, address: str, most: int, *, thorough: bool = False) -
     return found
 
 
-def format_title(record: Record) -> str:
-    text = record.title.strip() or record.text.strip().partition("\n")[0].strip()
-    return text if len(text) <= _MAX_TITLE else f"{text[: _MAX_TITLE - 1]}…"
+def format_title(record: Record, most_beginning: int = _MAX_TITLE) -> str:
+    """`most_beginning`: characters of the text, if it stands for the title."""
+    own = record.title.strip()
+    text, most = (own, _MAX_TITLE) if own else (record.text.strip().partition("\n")[0].strip(), most_beginning)
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def mask_address(desk: Desk, record: Record) -> str:

@@ -12,6 +12,7 @@ from tokonoma.core.errors import Denied, Invalid, Missing
 from tokonoma.core.likeness import Likeness, judge_pair, pack_text
 from tokonoma.core.namespaces import format_namespace, resolve_namespace
 from tokonoma.core.query import Condition, Hit, NoneOf, Query, SearchFilter, extract_snippet
+from tokonoma.core.records import list_modules
 from tokonoma.gateway.destinations import (
     DESTINATIONS,
     MODULES,
@@ -141,7 +142,8 @@ def _find_same(desk: Desk, new: NewRecord, asked: str) -> Record | None:
 def _find_similar(desk: Desk, new: NewRecord, asked: str) -> list[tuple[Record, SimilarRecord]]:
     """Older records that say the same, or something else about the same; the nearest first."""
     query = Query(asked[:_MAX_QUERY], limit=_COMPARED, neighbours=False)
-    hits = desk.find(query, SearchFilter(MODULES, conditions=(_CLOSED,))).items
+    readable = tuple(name for name in list_modules(desk, "search") if name in MODULES)  # its answer shows their texts
+    hits = desk.find(query, SearchFilter(readable, conditions=(_CLOSED,))).items if readable else ()
     read = [(hit, record) for hit in hits if (record := _read_found(desk, hit)) is not None]
     texts = [_read_text(record) for _, record in read]
     compared = desk.compare_texts([(new.text, texts)])

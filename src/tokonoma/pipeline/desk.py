@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from tokonoma.catalogue.registry import GATEWAY
 from tokonoma.core.call import Call, Principal
 from tokonoma.core.desk import (
     Classification,
@@ -113,7 +114,7 @@ class CallDesk:
     def read(self, address: str) -> Record:
         addresses = self._parts.addresses
         # A module that is not visible is not even loaded.
-        module = addresses.find_owner(address) if addresses.is_visible(self.principal, address) else None
+        module = addresses.find_owner(address) if self._is_seen(address) else None
         if module is not None and module.refresh is not None:  # its source may have changed
             module.refresh(self, address)
         found = self.read_all([address])
@@ -123,13 +124,21 @@ class CallDesk:
         return found[address]
 
     def read_all(self, addresses: Sequence[str]) -> dict[str, Record]:
-        seen, found = self._parts.addresses, dict[str, Record]()
+        known, found = self._parts.addresses, dict[str, Record]()
         with self._open_read() as rows:
             for address in addresses:
-                record = seen.read_record(rows, address) if seen.is_visible(self.principal, address) else None
+                record = known.read_record(rows, address) if self._is_seen(address) else None
                 if record is not None and self._may_read(rows, address, record):
                     found[address] = self.call.record_masks.mask_record(record)
         return found
+
+    def _is_seen(self, address: str) -> bool:
+        """Whether the caller may be shown records of this module. Who may only write there is shown none by the tools
+        of other modules; the meta-tools decide it by the tools that they stand for."""
+        addresses, module, tool = self._parts.addresses, parse_address(address)[0], self.call.chosen_tool
+        if tool.module in (module, GATEWAY):
+            return addresses.is_visible(self.principal, address)
+        return addresses.is_readable(self.principal, module)
 
     def _may_read(self, rows: Rows, address: str, record: Record) -> bool:
         # The index knows the class also where a plugin has not updated its own row.
@@ -147,7 +156,7 @@ class CallDesk:
 
     def list_found(self, module: str, trace_id: str) -> Sequence[FoundPlace] | None:
         address, addresses = format_address(module, trace_id), self._parts.addresses
-        found = addresses.find_owner(address) if addresses.is_visible(self.principal, address) else None
+        found = addresses.find_owner(address) if self._is_seen(address) else None
         return found.list_found(self, trace_id) if found and found.list_found else None
 
     def find(self, query: Query, where: SearchFilter) -> Hits:

@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from tokonoma.core.addresses import Addresses
 from tokonoma.core.call import Call
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Addresses, Classification, Document, Row, SourceText, Statements, Tx
+from tokonoma.core.desk import Classification, Document, Row, SourceText, Statements, Tx
 from tokonoma.core.module import ServerInfo
 from tokonoma.core.policy import DeskPolicy, Policy
 from tokonoma.core.query import Hits, LikeRecord, Query, SearchFilter

@@ -33,6 +33,9 @@ class HttpAuth(Protocol):
     # After a status of 401 or 403: True if the request is to be sent again, with other headers.
     async def renew(self, status: int, challenge: str) -> bool: ...
 
+    # If it was not: the error that says what to do.
+    def explain(self, status: int, challenge: str) -> Refusal: ...
+
 
 def check_server_url(url: str) -> str:
     """`https://…`, or `http://` on this machine alone."""
@@ -117,6 +120,7 @@ class HttpTransport:
             self._fail(error, request_id)
 
     async def _post_until_allowed(self, content: bytes, given: Mapping[str, str], request_id: int | None) -> None:
+        status, challenge = 401, ""
         for _ in range(3):
             headers = await self._build_headers(given)
             async with self._http.stream("POST", self._url, headers=headers, content=content) as response:
@@ -127,8 +131,7 @@ class HttpTransport:
                 status = response.status_code
             if not await self._auth.renew(status, challenge):
                 break
-        message = "The server does not accept the credentials that it was given."
-        raise Unavailable(f"{message} `tokonoma servers account NAME ACCOUNT` gives others.", reason="token_invalid")
+        raise self._auth.explain(status, challenge)
 
     async def _take_response(self, response: httpx.Response, request_id: int | None) -> None:
         self._session = response.headers.get(_SESSION, self._session)

@@ -39,7 +39,7 @@ class SseTransport:
         except httpx.HTTPError as error:
             raise ConnectionLost(f"The server cannot be reached ({type(error).__name__}).") from error
         if response.status_code >= 300:
-            raise RpcFailure(-32603, f"The server answered with status {response.status_code}.")
+            raise self._explain(response)
 
     def settle(self, version: str, modern: bool) -> None:
         pass
@@ -58,7 +58,7 @@ class SseTransport:
             headers = {"Accept": "text/event-stream", **await self._auth.get_headers()}
             async with self._http.stream("GET", self._url, headers=headers) as response:
                 if response.status_code != 200:
-                    why = RpcFailure(-32603, f"The server answered with status {response.status_code}.")
+                    why = self._explain(response)
                 else:
                     async for event in read_events(response):
                         self._take(event)
@@ -69,6 +69,11 @@ class SseTransport:
         if not self._endpoint.done():
             self._endpoint.set_exception(why)
         self._fail(why)
+
+    def _explain(self, response: httpx.Response) -> Refusal | RpcFailure:
+        if response.status_code in (401, 403):
+            return self._auth.explain(response.status_code, ", ".join(response.headers.get_list("www-authenticate")))
+        return RpcFailure(-32603, f"The server answered with status {response.status_code}.")
 
     def _take(self, event: ServerEvent) -> None:
         if event.event == "endpoint" and not self._endpoint.done():

@@ -54,7 +54,7 @@ class TransportOpener:
         from tokonoma.upstream.old_sse import SseTransport
 
         outgoing, refresher = self._outgoing()
-        auth = AccountAuth(credentials, read_pairs(credentials, HEADERS), refresher)
+        auth = AccountAuth(server, credentials, read_pairs(credentials, HEADERS), refresher)
         kind = SseTransport if server.details.get("transport") == "sse" else HttpTransport
         return kind(outgoing.get(), server.url, auth)
 

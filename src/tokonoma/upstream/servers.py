@@ -17,6 +17,7 @@ from tokonoma.upstream.pins import PinnedTool, hash_tool
 ServerKind = Literal["stdio", "http"]
 
 _MAX_OUTPUT = 4000  # characters of what a process wrote last
+MAIN_ACCOUNT = "main"  # unless another name is given
 _COLUMNS = "name, kind, command, url, details, state, problem, output, revision, launch, created_at, approved_at"
 _INSERT = f"""insert into upstream ({_COLUMNS}) values (:name, :kind, :command, :url, :details, 'ready', '', '', 1, 1,
 :at, null)"""  # noqa: S608 - our own columns
@@ -231,3 +232,13 @@ def _to_tool(name: str, short: str, state: Any, entry: str, seen: str, effect: E
 
 def _dump(value: Any) -> str:
     return orjson.dumps(value).decode()
+
+
+def build_keyring_name(server: str, account: str) -> str:
+    """Of an account in the keyring, which holds those of all servers."""
+    return f"{server}-{account}"
+
+
+def find_short_name(server: str, name: str) -> str:
+    """The account's own name, as the commands take it."""
+    return name.removeprefix(build_keyring_name(server, ""))

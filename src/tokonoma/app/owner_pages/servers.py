@@ -71,7 +71,7 @@ def _wants_consent(url: str, headers: Mapping[str, str]) -> bool:
 
 
 def _review(app: "App", caller: Caller, name: str) -> UpstreamServer:
-    return servers.review_server(app, name, open_page_write(app, caller))
+    return servers.review_server(app, name, open_page_write(app, caller))[0]
 
 
 def _approve(

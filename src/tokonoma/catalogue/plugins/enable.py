@@ -13,9 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 from tokonoma import catalogue
+from tokonoma.catalogue.known_modules import full_names
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
 from tokonoma.catalogue.plugins.names import find_name_problem, find_table_problem
-from tokonoma.catalogue.registry import full_names
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal, find_nearest
 from tokonoma.core.module import Module, ModuleInfo, Tool
 

@@ -8,7 +8,6 @@ import click
 
 from tokonoma.app import App
 from tokonoma.app.servers import (
-    ACCOUNT,
     NO_SECRETS,
     ServerSecrets,
     approve_tools,
@@ -31,7 +30,7 @@ from tokonoma.cli.servers.show import print_review
 from tokonoma.core.errors import Invalid, Missing, Refusal
 from tokonoma.core.module import Effect
 from tokonoma.core.namespaces import normalize_namespace
-from tokonoma.upstream.servers import NewServer, ServerAccount, UpstreamServer, read_server, read_servers
+from tokonoma.upstream.servers import MAIN_ACCOUNT, NewServer, ServerAccount, UpstreamServer, read_server, read_servers
 
 _EFFECTS: Mapping[str, Effect] = {"read": "read", "write": "write", "destroy": "destroy"}
 _ENV_HELP = "Variable for the process: its value is asked for, or read from standard input, a line for each."
@@ -54,7 +53,7 @@ def servers() -> None:
 @click.option("--env", "variables", multiple=True, metavar="NAME", help=_ENV_HELP)
 @click.option("--header", "headers", multiple=True, metavar="NAME", help=_HEADER_HELP)
 @click.option("--namespace", default="/", show_default=True, help="It serves callers in this namespace and below.")
-@click.option("--account", default=ACCOUNT, show_default=True, help="Name of its account, where it has several.")
+@click.option("--account", default=MAIN_ACCOUNT, show_default=True, help="Name of its account, where it has several.")
 @click.option("--folder", metavar="FOLDER", help="The process works in this folder.")
 @click.option("--summary", metavar="TEXT", help="What it is for, in your own words.")
 @click.option("--yes", is_flag=True, help="Approve all its tools as it describes them now.")
@@ -120,12 +119,12 @@ def list_all(app: App, as_json: bool) -> None:
 @pass_app
 def review(app: App, name: str, as_json: bool) -> None:
     """Ask the server NAME what it offers now, and show what is new or has changed since you approved it."""
-    server = review_server(app, name)
+    server, rejected = review_server(app, name)
     if as_json:
         tools = [{"tool": each.short, "state": each.state, "effect": each.find_effect()} for each in server.tools]
-        print_json({**server.to_response(), "tools": tools})
+        print_json({**server.to_response(), "tools": tools, "left_out": dict(rejected)})
     else:
-        print_review(server, {})
+        print_review(server, rejected)
 
 
 @servers.command("approve", settings=("database_url",))

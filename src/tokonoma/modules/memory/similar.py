@@ -10,6 +10,7 @@ from tokonoma.core.desk import Desk, parse_address
 from tokonoma.core.ids import Opaque
 from tokonoma.core.likeness import Likeness, judge_pair
 from tokonoma.core.query import LikeRecord, SearchFilter
+from tokonoma.core.records import can_read
 from tokonoma.modules.memory.model import MODULE_NAME, Memo
 from tokonoma.modules.memory.read import fetch_memos
 from tokonoma.modules.memory.tables import ALIVE
@@ -36,6 +37,8 @@ class SimilarMemo(TypedDict):
 
 def find_similar(desk: Desk, memo: Memo) -> list[SimilarMemo]:
     """Up to three, the nearest first, without those that are replaced already."""
+    if not can_read(desk, MODULE_NAME):  # who may only write must not get texts by guessing at them
+        return []
     text = memo.content[:_READ]
     where = SearchFilter((MODULE_NAME,), memo.namespace)
     found = desk.find_like(memo.address, text, where, _LEAST, _LISTED + len(memo.supersedes))

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from tokonoma.auth.sessions import Visitor, WebSession, WebTicket
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.reach import Reach
-from tokonoma.server.web.system_parts import SystemParts
 from tokonoma.server.web.access_parts import AccessParts
+from tokonoma.server.web.system_parts import SystemParts
 
 Language = Literal["en", "ja"]
 RunTool = Callable[[Caller, str, str, Mapping[str, Any]], Any]

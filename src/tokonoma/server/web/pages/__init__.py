@@ -6,7 +6,21 @@ from starlette.routing import BaseRoute, Route
 
 from tokonoma.server.http.asgi import Event, HttpResponse, Receive, Send
 from tokonoma.server.web.page_parts import PageParts
-from tokonoma.server.web.pages import access, claims, graph, items, look, manuals, memory, record, search, system, timeline, try_tools, vault
+from tokonoma.server.web.pages import (
+    access,
+    claims,
+    graph,
+    items,
+    look,
+    manuals,
+    memory,
+    record,
+    search,
+    system,
+    timeline,
+    try_tools,
+    vault,
+)
 from tokonoma.server.web.pages.consent import ConsentPage
 from tokonoma.server.web.pages.handler import PageHandler
 from tokonoma.server.web.pages.home import show_home

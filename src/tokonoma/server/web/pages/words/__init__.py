@@ -5,7 +5,23 @@ One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`.""
 import re
 
 from tokonoma.server.web.page_parts import Language
-from tokonoma.server.web.pages.words import access, access_clients, access_servers, access_services, claims, entry, explore, frame, items, manuals, memory, memory_changes, system, trying, vault
+from tokonoma.server.web.pages.words import (
+    access,
+    access_clients,
+    access_servers,
+    access_services,
+    claims,
+    entry,
+    explore,
+    frame,
+    items,
+    manuals,
+    memory,
+    memory_changes,
+    system,
+    trying,
+    vault,
+)
 
 JAPANESE = {
     **entry.WORDS,
