@@ -4,7 +4,8 @@ import gc
 import importlib
 import os
 import pkgutil
-from collections.abc import Generator
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,21 @@ def postgres_database(postgres_at: str) -> Generator[Database]:
     database = open_database(postgres_at, durable=False)
     yield database
     database.close()
+
+
+@pytest.fixture
+def progress(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Writes how far a full count has come, past pytest's capture: a count that was stopped has said how far it came.
+    Also what it has found so far, at once."""
+    capture: Any = request.config.pluginmanager.getplugin("capturemanager")
+
+    def say(done: int, total: int, found: str = "") -> None:
+        if found or (SOAK and (done % 100 == 0 or done == total)):
+            with capture.global_and_fixture_disabled():
+                sys.stderr.write(f"{request.node.name}: {done} of {total} {found}".rstrip() + "\n")
+                sys.stderr.flush()
+
+    return say
 
 
 class FrozenClock:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 from talk import Lines
 
 from tokonoma.app import App
-from tokonoma.embed import worker
-from tokonoma.embed.builtin import MODEL_NAME
-from tokonoma.embed.worker import SHORT_QUEUE
+from tokonoma.embed import batches, worker
+from tokonoma.embed.builtin import MODEL_NAME, BuiltinEmbedder
+from tokonoma.embed.worker import SHORT_QUEUE, EmbedWorker
 
 pytestmark = pytest.mark.migrated
 
@@ -90,6 +91,57 @@ def test_a_long_queue_holds_up_no_search_and_is_worked_off(opened):
         told = talk.call("memory", "search", query=ASKED)
     assert told["items"][0]["content"] == RENT
     assert told["mode"] == "hybrid"
+
+
+def test_what_was_saved_does_not_wait_behind_the_parts_of_a_file(opened, monkeypatch):
+    """Nothing is embedded in the background here: a search does it, of what a caller has saved alone."""
+    monkeypatch.setattr(EmbedWorker, "run_step", lambda self: 60.0)
+    open_one, houses = opened
+    talk = open_one()
+    talk.call("memory", "save", content=CAT)
+    talk.call("memory", "search", query=ASKED)
+    folder = Path(houses[0].server_info.locations()["manuals"]) / "book"
+    folder.mkdir(parents=True)
+    parts = [f"# Part {number}\n\nNote {number} about gardens.\n\n" for number in range(2 * SHORT_QUEUE)]
+    (folder / "long.md").write_text("".join(parts))
+    talk.call("manual", "find", query="gardens")
+    saved = talk.call("memory", "save", content=RENT)
+    told = talk.call("memory", "search", query=ASKED, mode="vector", k=2)
+    assert told["items"][0]["memo_id"] == saved["memo_id"]
+    assert told["not_yet_embedded"] >= len(parts)
+
+
+def test_a_thread_with_a_long_batch_makes_way_for_a_search(opened, monkeypatch):
+    """It is embedding the first of many groups when the search begins, and leaves the others."""
+    monkeypatch.setattr(EmbedWorker, "run_step", lambda self: 60.0)
+    monkeypatch.setattr(batches, "_FIRST", 512)
+    monkeypatch.setattr(BuiltinEmbedder, "batch_size", 4)
+    open_one, houses = opened
+    talk = open_one()
+    talk.call("memory", "save", content=CAT)
+    talk.call("memory", "search", query=ASKED)
+    found: EmbedWorker = houses[0].search.worker
+    folder = Path(houses[0].server_info.locations()["manuals"]) / "book"
+    folder.mkdir(parents=True)
+    (folder / "long.md").write_text("".join(f"# {number}\n\nA note.\n\n" for number in range(2 * SHORT_QUEUE)))
+    talk.call("manual", "find", query="note")
+    began, embed = threading.Event(), BuiltinEmbedder.embed
+
+    def embed_slowly(embedder, *params):
+        if threading.current_thread().name == "long":
+            began.set()
+            found._hurry.wait(60)
+        return embed(embedder, *params)
+
+    monkeypatch.setattr(BuiltinEmbedder, "embed", embed_slowly)
+    thread = threading.Thread(target=found.run_batch, name="long")
+    thread.start()
+    began.wait(60)
+    saved = talk.call("memory", "save", content=RENT)
+    told = talk.call("memory", "search", query=ASKED, mode="vector", k=2)
+    thread.join()
+    assert told["items"][0]["memo_id"] == saved["memo_id"]
+    assert told["not_yet_embedded"] > SHORT_QUEUE
 
 
 def test_the_first_search_after_an_update_finds_by_the_new_model(opened):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from policy.houses import enforce
-from talk import Lines
+from policy.houses import enforce, key
+from talk import Http, Lines
 
 SECRET = "AKIAQ3EGRT5ZL2PWX7VN"
 FIRST, SECOND = SECRET[:12], SECRET[12:]
@@ -92,3 +92,70 @@ def test_where_the_policy_redacts_the_result_is_redacted(talk, places, app):
     talk.call("vault", "write", path="a.md", content="ask zorgl-AT-example.org\n", mode="append")
     talk.call("vault", "replace", path="a.md", find="-AT-", replace="@")
     assert (places["vault"] / "a.md").read_text() == "old@example.org\nask [masked:email]\n"
+
+
+HIDING = "version: 1\nboundary_classes: { pii: { allow: ['answer:task'], redact: [pii] } }\n"
+PASSWORD, CARD, MAIL = "Xk9pqhunter22", "4556 7375 8689 9855", "taro.yamada@example.jp"
+BODY = "MIIEtaroAb1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3Ab4Cd5Ef6\n" * 4
+KEY = f"-----BEGIN PRIVATE KEY-----\n{BODY}-----END PRIVATE KEY-----"
+WHOLE = f"# Config\nDB_PASSWORD={PASSWORD}\nport = 5432\n## Card\ncard {CARD}.\n\n{KEY}\nmail {MAIL} end\n"
+HIDDEN = [PASSWORD, CARD, CARD[-4:], "Ab1Cd2Ef3", MAIL, "yamada"]
+LAYING_BARE = [
+    {"find": "DB_PASSWORD=", "replace": "city "},
+    {"find": "PASSWORD=", "replace": "CITY is "},
+    {"find": ".\n", "replace": "1\n"},  # a longer number, whose last digit is no check digit
+    {"find": "card ", "replace": "card 9"},
+]  # fmt: skip
+
+
+def read_everything(talk) -> str:
+    told = [talk.tool("call", module="vault", tool_name="read", params={"path": "a.md", "full": True})]
+    told += [talk.tool("call", module="vault", tool_name="scan", params={"path": "a.md"})]
+    return str(told)
+
+
+@pytest.mark.parametrize("way", ["owner", "key"])
+@pytest.mark.parametrize("edit", LAYING_BARE, ids=str)
+def test_no_edit_lays_bare_what_is_hidden_from_its_caller(app, talk, places, edit, way):
+    """By another word before it, or a digit more beside it."""
+    enforce(app, HIDING)
+    caller = talk if way == "owner" else Http(app, key(app, "bot"))
+    (places["vault"] / "a.md").write_text(WHOLE)
+    assert "[masked:card]" in read_everything(caller)
+    told = caller.refused("vault", "replace", path="a.md", **edit)
+    assert (told["details"]["reason"], told["details"]["line"]) == ("hidden", 2 if "PASS" in edit["find"] else 5)
+    assert (places["vault"] / "a.md").read_text() == WHOLE
+    assert [each for each in HIDDEN if each in str(told) + read_everything(caller)] == []
+
+
+def test_other_edits_beside_what_is_hidden_are_made(app, talk, places):
+    enforce(app, HIDING)
+    (places["vault"] / "a.md").write_text(WHOLE)
+    for edit in (
+        {"find": "port = 5432", "replace": "port = 5433"},
+        {"find": "DB_PASSWORD", "replace": "MAIN_DB_PASSWORD"},
+        {"find": "# Config\n", "replace": "# Our config\n\n"},
+        {"find": " end\n", "replace": "\n"},
+        {"heading": "Card", "replace": "It is gone.\n"},
+    ):
+        talk.call("vault", "replace", path="a.md", **edit)
+        assert [each for each in HIDDEN if each in read_everything(talk)] == []
+    changed = f"# Our config\n\nMAIN_DB_PASSWORD={PASSWORD}\nport = 5433\n## Card\nIt is gone.\n"
+    assert (places["vault"] / "a.md").read_text() == changed
+
+
+OWN = """version: 1
+detectors:
+  - { kind: staff, class: pii, pattern: 'EMP-[0-9]{6}\\s*$' }
+boundary_classes: { pii: { allow: ['answer:task'], redact: [pii] } }
+"""
+
+
+def test_nor_does_a_line_that_is_appended(app, talk, places):
+    """A detector of the policy may look at the end of the text."""
+    enforce(app, OWN)
+    (places["vault"] / "a.md").write_text("EMP-123456\n")
+    assert "[masked:staff]" in read_everything(talk)
+    told = talk.refused("vault", "write", path="a.md", content="more\n", mode="append")
+    assert told["details"]["reason"] == "hidden"
+    assert "EMP-123456" not in read_everything(talk)

@@ -90,7 +90,7 @@ _STORED = "select address, space, label from document"
 
 
 @pytest.mark.soak
-def test_no_answer_holds_what_is_denied(app, world):
+def test_no_answer_holds_what_is_denied(app, world, progress):
     rng = world.rng
     callers = {
         "owner": (world.talk, OWNER),
@@ -117,6 +117,7 @@ def test_no_answer_holds_what_is_denied(app, world):
                 seen, denied = seen + len(shown), denied + len(hidden)
                 if way != "batch" and masked(rules, who):
                     assert "a@example.com" not in answer, (yaml, who.name, way)
+        progress(number + 1, POLICIES)
     assert seen > POLICIES
     assert denied > POLICIES
 

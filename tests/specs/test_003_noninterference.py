@@ -209,22 +209,27 @@ def wait_for_vectors(app: App) -> None:
 
 
 @pytest.mark.soak
-def test_answers_do_not_depend_on_what_is_hidden(frozen_clock, houses):
+def test_answers_do_not_depend_on_what_is_hidden(frozen_clock, houses, progress):
     worlds = [
         fill(houses[0], ONE, "MIIEtaro" + "Ab1Cd2Ef3Gh4" * 30),
         fill(houses[1], OTHER, "MIIEhana" + "Zy9Xw8Vu7Ts6" * 30),
     ]
     bots = [Http(each, key(each, "bot")) for each in houses]
-    rng, secrets = random.Random(11), [find.strip() for find in (*ONE, *OTHER) if find]
+    secrets = [find.strip() for find in (*ONE, *OTHER) if find]
+    never = ["Ab1Cd2Ef", *(part for each in secrets for part in (each, each[:7], each[-7:]))]
+    rng = random.Random(11)
+    found: list[str] = []
     for number in range(POLICIES):
         yaml, seed = policy_of(rng, number), rng.getrandbits(32)
         for app in houses:
             enforce(app, yaml)
             wait_for_vectors(app)
         one, other = (ask_all(*each, random.Random(seed)) for each in zip(worlds, bots, strict=True))
-        for (question, first), (_, second) in zip(one, other, strict=True):
-            assert first == second, f"{yaml}\n{question}\n{find_difference(first, second)}"
         told = " ".join(answer for _, answer in one)
-        shown = [part for each in secrets for part in (each, each[:7], each[-7:]) if part in told]
-        assert shown == [], yaml
-        assert "Ab1Cd2Ef" not in told
+        new = [f"{part!r} is shown" for part in never if part in told]
+        for (question, first), (_, second) in zip(one, other, strict=True):
+            if first != second:
+                new.append(f"{question}\n{find_difference(first, second)}")
+        progress(number + 1, POLICIES, "\n".join([yaml, *new]) if new else "")
+        found += new
+    assert found == []

@@ -223,14 +223,14 @@ class SearchEngine:
 
     def queue_vectors(self, statements: Statements, held: Sequence[int]) -> None:
         for document_id in lock_existing(statements, held):
-            self.vectors.mark_changed(statements, document_id)
+            self.vectors.mark_changed(statements, document_id, later=True)
         self._wake_worker()
 
     def close(self) -> None:
         self._embedders.close()
 
-    def _on_changed(self, statements: Statements, document_id: int) -> None:
-        self.vectors.mark_changed(statements, document_id)
+    def _on_changed(self, statements: Statements, document_id: int, later: bool) -> None:
+        self.vectors.mark_changed(statements, document_id, later=later)
         self._saved_count += 1
         self._wake_worker()
 

@@ -57,24 +57,24 @@ class _MadeVectors(NamedTuple):
 
 class BatchRunner:
     def __init__(
-        self, database: Database, embedder: Embedder, store: VectorStore, lease: float, closing: Callable[[], bool]
+        self, database: Database, embedder: Embedder, store: VectorStore, lease: float, stopping: Callable[[], bool]
     ) -> None:
         self._database, self._embedder, self._store = database, embedder, store
         self._lease = int(lease * 1000)
-        self._closing = closing
+        self._stopping = stopping
         self._size = self._stored = _FIRST
 
-    def run_batch(self, model: StoredModel) -> int:
-        """Returns how many documents left the queue. Fails with ProviderUnavailable or UnusableAnswer if the provider
-        is the reason that none did."""
+    def run_batch(self, model: StoredModel, *, saved: bool = False) -> int:
+        """Returns how many documents left the queue; `saved`: only of those that callers have saved. Fails with
+        ProviderUnavailable or UnusableAnswer if the provider is the reason that none did."""
         with self._database.reading() as rows:
-            if not queue.has_ready(rows):
+            if not queue.has_ready(rows, saved=saved):
                 return 0
         begin = time.monotonic()
         with self._database.writing() as statements:
             if not self._store.lock_active(statements, model.id, alone=True):
                 raise ModelSwitched
-            claims = queue.claim(statements, now() + self._lease, self._size)
+            claims = queue.claim(statements, now() + self._lease, self._size, saved=saved)
         try:
             with self._renew_meanwhile(claims):
                 finished = self._process_claims(model, claims)
@@ -111,7 +111,7 @@ class BatchRunner:
         items = self._read_items(claims)
         finished = 0
         while items:
-            if self._closing():
+            if self._stopping():
                 self._release([item.claim for item in items])
                 break
             group = _take_group(items, self._embedder.batch_size)

@@ -27,6 +27,9 @@ TABLES = (
     ),
 )
 
+_SAVED, _LATER, _BACKLOG = 0, 1, 2
+"""Ranks. Parts of files and records that are masked anew come by the hundred: what a caller has saved goes before."""
+
 # `ticket` stands for the present text of the document: a vector that was made for another ticket is that of an older
 # text. `lease` is the time until which a worker holds it.
 _INSERT = """insert into embedding_queue (document_id, ticket, rank, due, lease, tries, problem)
@@ -40,7 +43,7 @@ LATEST_DUE, LONGEST_LEASE = 6 * 3_600_000, 120_000
 
 _DUE = f"(tries = 0 or due <= :now or due > :now + {LATEST_DUE})"
 _FREE_LEASE = f"(lease <= :now or lease > :now + {LONGEST_LEASE})"
-_NEXT = f"""select document_id, ticket, tries from embedding_queue where {_DUE} and {_FREE_LEASE}
+_NEXT = f"""select document_id, ticket, tries from embedding_queue where {_DUE} and {_FREE_LEASE} and rank <= :last
 order by rank, due limit :limit {{for_update_free}}"""  # noqa: S608 - our own words
 _FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
@@ -57,14 +60,16 @@ class QueueClaim:
     tries: int
 
 
-def enqueue(statements: Statements, document_id: int) -> None:
-    """The document is new, or its text has changed. A vector that is being made of the old text will not be stored."""
-    statements.run(_ENQUEUE, document_id=document_id, ticket=_new_ticket(), rank=0, due=now())
+def enqueue(statements: Statements, document_id: int, *, later: bool = False) -> None:
+    """The document is new, or its text has changed. A vector that is being made of the old text will not be stored.
+    `later`: behind what callers save."""
+    rank = _LATER if later else _SAVED
+    statements.run(_ENQUEUE, document_id=document_id, ticket=_new_ticket(), rank=rank, due=now())
 
 
 def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
-    """Documents that another model has embedded: behind those that were just saved."""
-    row = {"rank": 1, "due": now()}
+    """Documents that another model has embedded: behind all others."""
+    row = {"rank": _BACKLOG, "due": now()}
     rows = [{**row, "document_id": each, "ticket": _new_ticket()} for each in document_ids]
     statements.run_many(f"{_INSERT} nothing", rows)
 
@@ -74,9 +79,11 @@ def withdraw(statements: Statements, addresses: Sequence[str]) -> list[int]:
     return [row[0] for row in statements.rows(_WITHDRAW, texts=json.dumps(list(addresses)))]
 
 
-def claim(statements: Statements, until: int, limit: int) -> list[QueueClaim]:
-    """Take what is due. No other worker gets it until the lease ends, even if this process is killed."""
-    found = [QueueClaim(*row) for row in statements.rows(_NEXT, now=now(), limit=limit)]
+def claim(statements: Statements, until: int, limit: int, *, saved: bool = False) -> list[QueueClaim]:
+    """Take what is due; `saved`: of what callers have saved alone. No other worker gets it until the lease ends, even
+    if this process is killed."""
+    last = _SAVED if saved else _BACKLOG
+    found = [QueueClaim(*row) for row in statements.rows(_NEXT, now=now(), last=last, limit=limit)]
     # At once, because writers of these documents wait for it.
     sql = "update embedding_queue set lease = :until where document_id in ({numbers})"
     statements.run(sql, until=until, numbers=json.dumps([each.document_id for each in found]))
@@ -112,11 +119,12 @@ def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, pr
     statements.run(_POSTPONE, due=due, tries=tries, problem=problem, document_id=claim.document_id, ticket=claim.ticket)
 
 
-def has_ready(rows: Rows, least: int = 1, *, claimed: bool = False) -> bool:
-    """Whether so much can be claimed, or is already `claimed`. Called before anything is written."""
+def has_ready(rows: Rows, least: int = 1, *, claimed: bool = False, saved: bool = False) -> bool:
+    """Whether so much can be claimed, or is already `claimed`; `saved`: as in `claim`. Called before anything is
+    written."""
     free = "" if claimed else f"and {_FREE_LEASE}"
-    sql = f"select 1 from embedding_queue where {_DUE} {free} limit 1 offset :before"  # noqa: S608
-    return rows.row(sql, now=now(), before=least - 1) is not None
+    sql = f"select 1 from embedding_queue where rank <= :last and {_DUE} {free} limit 1 offset :before"  # noqa: S608
+    return rows.row(sql, now=now(), last=_SAVED if saved else _BACKLOG, before=least - 1) is not None
 
 
 def count_waiting(rows: Rows) -> int:

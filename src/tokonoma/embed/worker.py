@@ -30,7 +30,8 @@ from tokonoma.store.database import Database
 _LOG_EVERY = 5_000  # documents after which progress is logged
 _BACKFILL = 2_000  # documents that are put into the queue at once when the model has changed
 SHORT_QUEUE = 64
-"""Documents in the queue that a search can wait for: some tens of milliseconds with a model in this process."""
+"""Documents in the queue that a search can wait for: some tens of milliseconds with a model in this process. If more
+wait, it waits for what callers have saved, unless that is more, too."""
 
 _MAX_WAIT = 0.3  # seconds that a search waits at most
 
@@ -74,6 +75,7 @@ class EmbedWorker:
         self._finished = self._quiet = 0  # documents embedded; looks at an empty queue in a row
         self._jobs = jobs
         self._work_lock = threading.Lock()  # one thread works on a batch
+        self._hurry = threading.Event()  # a search waits for that thread
         self.problem = ""  # why it waits
 
     def wake(self) -> None:
@@ -95,26 +97,37 @@ class EmbedWorker:
         try:
             with self._database.reading() as rows:
                 active = find_active(self._store, rows)
-                due = queue.has_ready(rows, claimed=True) or self._is_filling(active)
+                more = queue.has_ready(rows, claimed=True) or self._is_filling(active)
                 config = self._config if active is None else parse_config(active)
                 # Only a model in this process is quick enough to wait for.
-                short = (
-                    due and config.provider == "builtin" and not queue.has_ready(rows, SHORT_QUEUE + 1, claimed=True)
-                )
-            if short and self._work_lock.acquire(timeout=_MAX_WAIT):
+                waits = more and config.provider == "builtin"
+                saved = waits and queue.has_ready(rows, SHORT_QUEUE + 1, claimed=True)
+                if saved:
+                    least, most = (
+                        queue.has_ready(rows, many, claimed=True, saved=True) for many in (1, SHORT_QUEUE + 1)
+                    )
+                    waits = least and not most
+            if waits and self._take_work_lock(hurry=saved):
                 try:
-                    until, more = time.monotonic() + _MAX_WAIT, True
+                    until = time.monotonic() + _MAX_WAIT
                     while more and time.monotonic() < until:
-                        more = self._run_batch()
+                        more = self._run_batch(saved=saved)
                 finally:
                     self._work_lock.release()
-            else:
-                more = due
-            if more:
+            if more or saved:
                 self.wake()
         except Exception as error:
             self._record_failure(error)
             self.wake()
+
+    def _take_work_lock(self, *, hurry: bool) -> bool:
+        """`hurry`: the thread that has it gives back what it has not begun. False: it takes too long."""
+        if hurry:
+            self._hurry.set()
+        try:
+            return self._work_lock.acquire(timeout=_MAX_WAIT)
+        finally:
+            self._hurry.clear()
 
     def _is_filling(self, active: StoredModel | None) -> bool:
         """Whether documents are still to be put into the queue of the store's model."""
@@ -125,7 +138,8 @@ class EmbedWorker:
         with self._work_lock:
             return self._run_batch()
 
-    def _run_batch(self) -> bool:
+    def _run_batch(self, *, saved: bool = False) -> bool:
+        """`saved`: of what callers have saved alone."""
         with self._database.reading() as rows:
             active = find_active(self._store, rows)
             if not queue.has_ready(rows) and not self._is_filling(active) and self._model is None:
@@ -135,14 +149,14 @@ class EmbedWorker:
             self._filled = self._model.backfilled_to
         assert self._batches is not None
         try:
-            filling = self._filled is not None and self._enqueue_missing(self._model, self._filled)
-            finished = self._batches.run_batch(self._model)
+            filling = not saved and self._filled is not None and self._enqueue_missing(self._model, self._filled)
+            finished = self._batches.run_batch(self._model, saved=saved)
         except ModelSwitched:
             self._model = None
             return True
         self._log_progress(finished)
         self._store.maintain(self._model.id)
-        return finished > 0 or filling or self._store.retire(self._model.id)
+        return finished > 0 or filling or (not saved and self._store.retire(self._model.id))
 
     def _log_progress(self, finished: int) -> None:
         """Progress while a new model embeds everything."""
@@ -163,8 +177,8 @@ class EmbedWorker:
             assert active is not None
         embedder = load_active(self._get_embedder, self._config, active)
         check_answers(embedder, self._config, active)
-        closing = lambda: self._jobs.closing  # noqa: E731
-        return active, BatchRunner(self._database, embedder, self._store, self._timing.lease, closing)
+        stopping = lambda: self._jobs.closing or self._hurry.is_set()  # noqa: E731
+        return active, BatchRunner(self._database, embedder, self._store, self._timing.lease, stopping)
 
     def _enqueue_missing(self, model: StoredModel, after: int) -> bool:
         """Put documents without a vector of this model into the queue."""

@@ -13,6 +13,7 @@ from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Conflict, Missing, Refusal
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.atomic import file_exists_error, place_draft, rename_file, write_draft, write_lock
+from tokonoma.files.edits import apply_edits, check_hidden
 from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error, name_obstacle
 from tokonoma.files.indexed_file import confirm_file, count_lines, drop_file, index_file, raise_classification
 from tokonoma.files.relink import FileMove
@@ -109,12 +110,14 @@ def _plan_rewrites(
         except Refusal:  # it has changed since it was listed, and is nothing for this caller now
             continue
         hidden = desk.policy.find_hidden(text, file_address(path), namespace_of(parts))
-        new = plan.rewrite(path, text, hidden)
+        edits = plan.list_edits(path, text, hidden)
+        new = apply_edits(text, edits)
         if before is None or new == text:
             continue
         place = tuple(plan.goal.split("/")) if is_moved else parts
         try:
             check_write(place, "relink")
+            check_hidden(desk, parts, text, new, edits)
             data = screen_content(desk, place, before, FileContent(new.encode(), before.stamp, before.mode))
         except Refusal as error:
             kept.append((join_path(place), error.message))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from tokonoma.core.paths import name_key
+from tokonoma.files.edits import TextEdit
 from tokonoma.files.links import TextLink, find_links
 from tokonoma.files.marks import Span
 from tokonoma.files.pages import SUFFIXES, PageIndex, link_names, resolve_link
@@ -37,23 +38,21 @@ class FileMove:
         names = {*link_names(self.origin), *link_names(self.goal)}
         return "%" in text or "\\" in text or any(name in name_key(text) for name in names)
 
-    def rewrite(self, path: str, text: str, hidden: Sequence[Span] = ()) -> str:
-        """The text of the file that was at `path`, with its links changed where they must be. What is hidden from the
-        caller, in order, stays as it is."""
-        parts: list[str] = []
-        at = 0
+    def list_edits(self, path: str, text: str, hidden: Sequence[Span] = ()) -> list[TextEdit]:
+        """How the links of the file that was at `path` are changed where they must be. What is hidden from the caller,
+        in order, stays as it is."""
+        edits: list[TextEdit] = []
         starts = [start for start, _ in hidden]
         for link in sorted(find_links(text), key=lambda each: each.start):
             place = bisect_left(starts, link.end)
-            if link.start < at or (place and hidden[place - 1][1] > link.start):
+            if (edits and link.start < edits[-1].end) or (place and hidden[place - 1][1] > link.start):
                 continue
             new = self._renew_page(path, link) if link.kind == "wiki" else self._renew_target(path, link)
             if new is not None:
                 is_angled = text[link.start - 1 : link.start] == "<"
                 written = new if link.kind == "wiki" or is_angled else _UNSAFE.sub(lambda sign: quote(sign[0]), new)
-                parts += (text[at : link.start], written)
-                at = link.end
-        return "".join([*parts, text[at:]])
+                edits.append(TextEdit(link.start, link.end, written))
+        return edits
 
     def _renew_page(self, path: str, link: TextLink) -> str | None:
         """The new name in a link by name; None if it need not change."""

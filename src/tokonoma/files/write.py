@@ -16,6 +16,7 @@ from tokonoma.core.ids import uuid7
 from tokonoma.core.log import log
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.atomic import file_exists_error, place_draft, remove_file, write_draft, write_lock
+from tokonoma.files.edits import TextEdit, check_hidden
 from tokonoma.files.encoding import DecodedText
 from tokonoma.files.folder import MAX_FILE_BYTES, FileContent, FileStamp, RootFolder, file_missing_error, name_obstacle
 from tokonoma.files.growing import index_appended
@@ -108,9 +109,12 @@ def write_content(
             raise file_missing_error(parts)
         if before is None or mode == "overwrite":
             return data
-        require_utf8(before.decoded, parts)  # Denied: nothing is appended to a file that is not text, or in other bytes
-        separator = b"" if not before.data or before.data.endswith(b"\n") else b"\n"
-        return before.data + separator + data
+        # Denied: nothing is appended to a file that is not text, or in other bytes
+        text = require_utf8(before.decoded, parts)
+        added = data if not text or text.endswith("\n") else b"\n" + data
+        edit = TextEdit(len(text), len(text), added.decode())
+        check_hidden(desk, parts, text, text + edit.text, [edit])
+        return before.data + added
 
     return change_file(desk, folder, parts, mode, build, expected, classification)
 

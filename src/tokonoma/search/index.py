@@ -37,7 +37,8 @@ from tokonoma.search.vectors.search import VectorSearch
 from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.dialect import DatabaseKind
 
-OnDocumentChanged = Callable[[Statements, int], None]
+OnDocumentChanged = Callable[[Statements, int, bool], None]
+"""A document whose text is new; true: one of many, whose vector may be made later than that of what a caller saves."""
 
 _COMPARED = (
     "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "author",
@@ -161,7 +162,7 @@ class SearchIndex:
         write_facts(statements, {number: prepared.facts}, {})
         write_supersedes(statements, number, prepared.document.supersedes, new=True)
         if self._enqueue is not None:
-            self._enqueue(statements, number)
+            self._enqueue(statements, number, prepared.is_part)
         self._write_terms(statements, [_build_entry(number, row, terms, new=True)], [terms], 1, terms.length)
         return None
 
@@ -169,7 +170,7 @@ class SearchIndex:
         changed: list[dict[str, Any]] = []
         entries: list[TermEntry] = []
         terms: list[TermCounts] = []
-        new_texts: list[int] = []
+        new_texts: list[tuple[int, bool]] = []
         longer = 0
         for prepared, row, old in updates:
             number, digest, form, length, _module, namespace, *_ = old
@@ -178,7 +179,7 @@ class SearchIndex:
             row["changed_at"] = prepared.document.changed_at or row["at"]
             has_new_text = digest != row["digest"] or old[_MASKED] != row["masked"]
             if has_new_text:
-                new_texts.append(number)
+                new_texts.append((number, prepared.is_part or digest == row["digest"]))  # masked anew
             if has_new_text or form != FORMAT_VERSION or rewrite or namespace != row["space"]:
                 terms.append(prepared.terms)
                 entries.append(_build_entry(number, row, prepared.terms, new=form == 0))
@@ -193,8 +194,8 @@ class SearchIndex:
         for each in updates:
             write_supersedes(statements, each.old[0], each.prepared.document.supersedes, new=False)
         if self._enqueue is not None:
-            for number in new_texts:
-                self._enqueue(statements, number)
+            for number, later in new_texts:
+                self._enqueue(statements, number, later)
         if entries:
             self._write_terms(statements, entries, terms, sum(each.new for each in entries), longer)
 

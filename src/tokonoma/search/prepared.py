@@ -17,6 +17,11 @@ class PreparedDocument:
     document: Document
     mark: Classification | DocumentScan
 
+    @property
+    def is_part(self) -> bool:
+        """Of a file: its parts come many at once."""
+        return self.document.source is not None
+
     @cached_property
     def terms(self) -> TermCounts:
         shown, private = self._get_parts()

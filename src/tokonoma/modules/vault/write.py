@@ -14,6 +14,7 @@ from tokonoma.core.desk import Desk
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.ids import Opaque
 from tokonoma.core.paths import join_path
+from tokonoma.files.edits import TextEdit, apply_edits, check_hidden
 from tokonoma.files.folder import FileContent, file_missing_error
 from tokonoma.files.move import move_file
 from tokonoma.files.rules import Action, check_write
@@ -107,11 +108,16 @@ def replace(
                 raise file_missing_error(parts)
             text = require_utf8(before.decoded, parts)
             if find is None:
-                return _replace_section(text, mask_file_text(desk, parts, text), heading or "", replace).encode()
-            hidden = desk.policy.find_hidden(text, file_address(join_path(parts)), namespace_of(parts))
-            new, replaced, remaining = _replace_visible(text, hidden, find, replace, max_replacements)
-            if not replaced:
-                raise Missing("The text in `find` is not in the file. It must match exactly; read the lines again.")
+                edits = [_edit_section(text, mask_file_text(desk, parts, text), heading or "", replace)]
+            else:
+                hidden = desk.policy.find_hidden(text, file_address(join_path(parts)), namespace_of(parts))
+                places = _find_visible(text, hidden, find)
+                if not places:
+                    raise Missing("The text in `find` is not in the file. It must match exactly; read the lines again.")
+                edits = [TextEdit(place, place + len(find), replace) for place in places[:max_replacements]]
+                replaced, remaining = len(edits), len(places) - len(edits)
+            new = apply_edits(text, edits)
+            check_hidden(desk, parts, text, new, edits)
             return new.encode()
 
         change = change_file(desk, folder, parts, "replace", build, expected_version)
@@ -167,24 +173,20 @@ def _to_result(change: FileChange, action: Action) -> WriteResult:
     return result
 
 
-def _replace_visible(
-    text: str, hidden: Sequence[tuple[int, int]], find: str, new: str, most: int
-) -> tuple[str, int, int]:
-    """The text with so many replacements, their number, and how many are left. What is hidden from the caller stays,
-    and is not compared with `find`: it could be guessed at, letter by letter."""
-    parts: list[str] = []
-    place = replaced = found = 0
+def _find_visible(text: str, hidden: Sequence[tuple[int, int]], find: str) -> list[int]:
+    """Where it stands. What is hidden from the caller is not compared with `find`: it could be guessed at, letter by
+    letter."""
+    places: list[int] = []
+    at = 0
     for start, end in [*hidden, (len(text), len(text))]:
-        visible = text[place:start]
-        count = visible.count(find)
-        parts += (visible.replace(find, new, max(0, most - replaced)), text[start:end])
-        replaced += min(count, max(0, most - replaced))
-        found += count
-        place = end
-    return "".join(parts), replaced, found - replaced
+        while (at := text.find(find, at, start)) >= 0:
+            places.append(at)
+            at += len(find)
+        at = end
+    return places
 
 
-def _replace_section(text: str, shown: str, heading: str, new: str) -> str:
+def _edit_section(text: str, shown: str, heading: str, new: str) -> TextEdit:
     """Replace the lines below a heading, its descendants included; the heading too if the new text starts with one.
     `shown` is the text as the caller sees it, by which the heading is found: it has the same lines."""
     lines, section = split_lines(text), find_section(shown, heading)
@@ -194,6 +196,6 @@ def _replace_section(text: str, shown: str, heading: str, new: str) -> str:
             start += 1
         start += 1
     before, after = "".join(lines[:start]), "".join(lines[section.end :])
-    if before and not before.endswith("\n"):
-        before += "\n"
-    return before + (new if not new or new.endswith("\n") else new + "\n") + after
+    first = "\n" if before and not before.endswith("\n") else ""
+    last = "" if not new or new.endswith("\n") else "\n"
+    return TextEdit(len(before), len(text) - len(after), f"{first}{new}{last}")

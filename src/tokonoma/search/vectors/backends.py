@@ -112,7 +112,7 @@ class SqliteVectorBackend:
             self._memories.pop(model.id, None)
 
     def measure_memory(self) -> int:
-        return sum(memory.columns.measure_memory() for memory in self._memories.values())
+        return sum(memory.measure_memory() for memory in self._memories.values())
 
     def _get_memory(self, rows: Rows, model: StoredModel, age: float = 0.0) -> CodeMemory:
         """As of now, or up to so many seconds old."""

@@ -126,6 +126,7 @@ class CodeColumns:
 class CodeQuery:
     """The vector of a query, prepared for comparison with codes."""
 
+    vector: Floats
     bits: BitWords
     table: Floats  # (bytes, 256): what each byte of a code adds to the product
     base: float
@@ -150,7 +151,7 @@ class BinaryCoder:
         rotated = (vector - self._centre) @ self._rotation
         bits: Any = np.packbits(rotated > 0).view(np.uint64)
         table = rotated.reshape(-1, 8) @ _build_byte_bits()
-        return CodeQuery(bits, np.ascontiguousarray(table, dtype=np.float32), float(rotated.sum()))
+        return CodeQuery(vector, bits, np.ascontiguousarray(table, dtype=np.float32), float(rotated.sum()))
 
 
 def count_differing_bits(words: BitWords, bits: BitWords) -> NDArray[np.uint16]:

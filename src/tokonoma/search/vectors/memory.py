@@ -9,8 +9,6 @@ import json
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,18 +18,13 @@ from numpy.typing import NDArray
 from tokonoma.core.desk import Row, Rows, Statements
 from tokonoma.core.namespaces import is_inside
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.tuning import TUNING
 from tokonoma.search.vectors.codes import (
     BLOCK,
     CODE_FORMAT,
     BinaryCoder,
     CodeColumns,
-    CodeQuery,
-    Codes,
-    RowNumbers,
-    propose_rows,
-    rank_rows,
 )
+from tokonoma.search.vectors.view import CodeView, WholeVectors
 from tokonoma.store.database import Database
 
 Location = tuple[str, str, str]  # module, namespace and class of a document: what most filters ask for
@@ -48,46 +41,7 @@ cross join document d on d.id = e.document_id order by e.id"""
 _DATA = """select e.data from json_each(:ids) j cross join embedding e on e.id = j.value order by e.id"""
 _ALL = """select e.id, e.document_id, d.module, d.space, d.label, e.data from embedding e
 join document d on d.id = e.document_id where e.id > :after and e.model = :model order by e.id limit :limit"""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeView:
-    """What a search looks at while other threads may add rows."""
-
-    codes: Codes
-    ids: RowNumbers
-    documents: RowNumbers
-    blocked: NDArray[np.bool_] | None
-
-    @property
-    def open_count(self) -> int:
-        """Rows that a search may propose."""
-        return len(self.ids) - (0 if self.blocked is None else int(np.count_nonzero(self.blocked)))
-
-    def propose_ids(self, query: CodeQuery, wanted: int) -> RowNumbers:
-        """Ids of vectors, the most promising first: many times as many as are wanted."""
-        return self.ids[self._propose_rows(query, wanted)]
-
-    def propose_documents(self, query: CodeQuery, wanted: int, *, quick: bool = False) -> list[int]:
-        """Documents, the most promising first."""
-        rows = (
-            propose_rows(self.codes, query, self.blocked, wanted, rough=True)
-            if quick
-            else self._propose_rows(query, wanted)
-        )
-        # A document may have several vectors: if they leave too few documents, there were few to begin with.
-        return [*islice(dict.fromkeys(self.documents[rows].tolist()), wanted)]
-
-    def _propose_rows(self, query: CodeQuery, wanted: int) -> RowNumbers:
-        most = max(TUNING.coded, 8 * wanted, len(self.codes) // TUNING.coded_one_in)
-        return propose_rows(self.codes, query, self.blocked, most)
-
-    def rank_documents(self, query: CodeQuery, documents: Sequence[int]) -> RowNumbers:
-        """The same, of these documents alone."""
-        among = np.isin(self.documents, np.asarray(documents, np.int64))
-        if self.blocked is not None:
-            among &= ~self.blocked
-        return self.ids[rank_rows(self.codes, query, np.flatnonzero(among))]
+_WHOLE = "select id, data from embedding where model = :model"
 
 
 class CodeMemory:
@@ -97,6 +51,7 @@ class CodeMemory:
         self.model, self.dimension, self.centre = model, dimension, centre
         self.coder = BinaryCoder(dimension, None if centre is None else np.frombuffer(centre, np.float32))
         self.columns = CodeColumns(self.coder.bits)
+        self.whole: WholeVectors | None = WholeVectors(dimension)  # as long as they are few
         self.locations: list[Location | None] = [None]  # of the rows, by number; 0: the row is blank
         self.seq = 0  # the last change that was applied
         self.base = -1  # up to which change the stored blocks had it when they were read or written,
@@ -109,7 +64,8 @@ class CodeMemory:
     def build_view(self, filter: IndexFilter) -> CodeView:
         with self._guard:
             columns = self.columns
-            return CodeView(columns.codes(), columns.ids(), columns.documents(), self._find_blocked(filter))
+            whole = None if self.whole is None else self.whole.get_rows(columns.count)
+            return CodeView(columns.codes(), columns.ids(), columns.documents(), self._find_blocked(filter), whole)
 
     def is_fresh(self, age: float) -> bool:
         """Whether changes were applied within so many seconds."""
@@ -145,6 +101,19 @@ class CodeMemory:
         self.set_position(newest)
         self.base = sealed
 
+    def read_whole(self, rows: Rows) -> None:
+        """Read the vectors of rows that came from blocks, if they are few."""
+        count, self.whole = self.columns.count, WholeVectors(self.dimension)
+        if not self.whole.has_room(count):
+            self.whole = None
+            return
+        found, none = dict(rows.rows(_WHOLE, model=self.model)), bytes(4 * self.dimension)
+        data = b"".join([found.get(each, none) for each in self.columns.ids().tolist()])
+        self.whole.add(np.frombuffer(data, np.float32).reshape(count, self.dimension))
+
+    def measure_memory(self) -> int:
+        return self.columns.measure_memory() + (0 if self.whole is None else self.whole.measure_memory())
+
     def number_location(self, location: Location) -> int:
         number = self._numbers.setdefault(location, len(self.locations))
         if number == len(self.locations):
@@ -167,6 +136,8 @@ class CodeMemory:
         vectors = np.frombuffer(b"".join(data), np.float32).reshape(len(data), self.dimension)
         locations = [self.number_location((row[2], row[3], row[4])) for row in found]
         self.columns.add([row[0] for row in found], [row[1] for row in found], locations, self.coder.encode(vectors))
+        if self.whole is not None and not self.whole.add(vectors):
+            self.whole = None
 
     def _find_blocked(self, filter: IndexFilter) -> NDArray[np.bool_] | None:
         """Rows that lie outside the simple part of the filter, or are blank; None: there are none."""
@@ -237,6 +208,7 @@ def load_codes(rows: Rows, model: int) -> CodeMemory:
         numbers = [0 if each is None else memory.number_location((each[0], each[1], each[2])) for each in locations]
         memory.columns.import_block(count, data, numbers)
     memory.base, memory.stored_rows = sealed, memory.columns.count
+    memory.read_whole(rows)
     memory.set_position(sealed)
     memory.catch_up(rows)
     return memory

@@ -48,7 +48,7 @@ MatchWithModel = Callable[[StoredModel, str, Sequence[bytes]], Sequence[float] |
 class EmbeddingQueue(Protocol):
     """Implemented by the package that embeds."""
 
-    def enqueue(self, statements: Statements, document_id: int) -> None: ...
+    def enqueue(self, statements: Statements, document_id: int, *, later: bool = False) -> None: ...
     def count_waiting(self, rows: Rows) -> int: ...
     def get_problem(self, rows: Rows, document_id: int) -> str | None: ...
 
@@ -184,9 +184,9 @@ class VectorSearch:
     lock_against_delete = staticmethod(store.lock_against_delete)
     save_backfill = staticmethod(store.save_backfill)
 
-    def mark_changed(self, statements: Statements, document_id: int) -> None:
-        """The document is new, or its text is: until it is embedded, it has no vector."""
-        self._queue.enqueue(statements, document_id)  # first: its row in the queue also locks its vectors
+    def mark_changed(self, statements: Statements, document_id: int, *, later: bool = False) -> None:
+        """The document is new, or its text is: until it is embedded, it has no vector. `later`: after what is saved."""
+        self._queue.enqueue(statements, document_id, later=later)  # first: its row in the queue also locks its vectors
         statements.run("delete from embedding where document_id = :id", id=document_id)
 
     def store_vectors(
