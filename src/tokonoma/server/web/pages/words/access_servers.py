@@ -35,7 +35,7 @@ WORDS = {
     "What it is for, in your own words.": "何のためのサーバーかを、自分の言葉で書きます。",
     "Secrets": "秘密情報",
     "Variables of a command, or headers of an address. The values go into the keyring, and are never shown again.": (
-        "コマンドの環境変数、またはアドレスへのヘッダーです。値は鍵束に保存され、再表示されることはありません。"
+        "コマンドの環境変数、またはアドレスへのヘッダーです。値はキーリングに保存され、再表示されることはありません。"
     ),
     "Name {number}": "名前 {number}",
     "Value {number}": "値 {number}",

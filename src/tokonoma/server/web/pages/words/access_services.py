@@ -2,8 +2,8 @@
 
 WORDS = {
     "Accounts that agents use through this server. Their tokens are encrypted in the keyring, and are never shown.": (
-        "エージェントがこのサーバーを通じて使うアカウントです。トークンは鍵束に暗号化して保存され、表示されることは"
-        "ありません。"
+        "エージェントがこのサーバーを通じて使うアカウントです。トークンはキーリングに暗号化して保存され、表示される"
+        "ことはありません。"
     ),
     "Kind": "種類",
     "User": "利用者",
@@ -63,7 +63,7 @@ WORDS = {
     "acme for acme.atlassian.net": "acme.atlassian.net なら acme",
     "E-mail address": "メールアドレス",
     "Token": "トークン",
-    "It goes into the keyring, and is never shown again.": "鍵束に保存され、再表示されることはありません。",
+    "It goes into the keyring, and is never shown again.": "キーリングに保存され、再表示されることはありません。",
     "With an OAuth app of your own": "自分の OAuth アプリで接続",
     "Register an app at the service with this redirect URL:": (
         "サービスで、次のリダイレクト URL を指定してアプリを登録してください。"
