@@ -1,14 +1,25 @@
 """Two tasks of a person in Chromium: find everything and see coverage; write a file and restore a version of it. By
 keyboard alone, and without JavaScript."""
 
+from collections.abc import Generator
+
 import pytest
 from web.seeds.manuals import add_manual
+from web.site import Site
 from web.test_browser import Heard, visit
-from web.test_tour import served, sign_in  # noqa: F401 - a fixture
+from web.test_tour import sign_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 TEXT = "# Refunds\n\nRefunds take 30 days.\n\n## Steps\n\nCall us.\n"
+
+
+@pytest.fixture
+def served(open_site) -> Generator[Site]:
+    site = open_site()
+    with site.serve() as origin:
+        site.origin = origin
+        yield site
 
 
 def press_to(page, name: str) -> None:
@@ -21,7 +32,7 @@ def press_to(page, name: str) -> None:
     raise AssertionError(f"{name} cannot be reached by keyboard")
 
 
-def test_find_everything_and_see_coverage_by_keyboard_alone(browser, served):  # noqa: F811
+def test_find_everything_and_see_coverage_by_keyboard_alone(browser, served):
     add_manual(served, "rules", {"terms.md": TEXT, "picture.png": b"\x89PNG"})
     heard = Heard()
     with visit(browser, heard, locale="en-US") as page:
@@ -52,7 +63,7 @@ def test_find_everything_and_see_coverage_by_keyboard_alone(browser, served):  #
     assert heard.texts == []
 
 
-def test_find_everything_and_see_coverage_without_scripts(browser, served):  # noqa: F811
+def test_find_everything_and_see_coverage_without_scripts(browser, served):
     add_manual(served, "rules", {"terms.md": TEXT})
     with visit(browser, Heard(), locale="ja-JP", java_script_enabled=False) as page:
         sign_in(page, served)
@@ -68,7 +79,7 @@ def test_find_everything_and_see_coverage_without_scripts(browser, served):  # n
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_write_a_file_and_restore_a_version(browser, served, scripts):  # noqa: F811
+def test_write_a_file_and_restore_a_version(browser, served, scripts):
     """By keyboard alone, in both cases: only the shortcuts need scripts."""
     heard = Heard()
     with visit(browser, heard, locale="en-US", java_script_enabled=scripts) as page:
