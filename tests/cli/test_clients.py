@@ -8,7 +8,7 @@ import pytest
 from tokonoma.app import App
 from tokonoma.auth.api_keys import build_reach
 from tokonoma.auth.oauth.grants import create_grant
-from tokonoma.auth.oauth.tokens import TokenClaims
+from tokonoma.auth.oauth.model import TokenClaims
 from tokonoma.auth.people import add_person, ensure_owner, find_person
 from tokonoma.core.call import Caller
 

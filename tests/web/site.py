@@ -38,6 +38,7 @@ class Site:
         self.endpoint = build_endpoint(app)
         self.cookies = httpx.Cookies()
         self.parts = build_page_parts(app)
+        self.run_tool = self.parts.run_tool
 
     def ask(self, method: str, path: str, remote: str = "127.0.0.1", **options: Any) -> httpx.Response:
         async def call(scope: Any, receive: Any, send: Any) -> None:

@@ -12,7 +12,7 @@ from web.site import Site
 from tokonoma.app.accounts import store_account
 from tokonoma.auth.api_keys import create_key, find_key
 from tokonoma.auth.oauth.grants import create_grant, find_grant
-from tokonoma.auth.oauth.tokens import TokenClaims
+from tokonoma.auth.oauth.model import TokenClaims
 from tokonoma.auth.people import OWNER_ID, add_person, ensure_owner, find_person, read_password
 from tokonoma.auth.profiles import find_profile, save_profile
 from tokonoma.auth.sessions import find_ticket

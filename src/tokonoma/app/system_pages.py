@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from tokonoma.app.doctor.checks import check_app
 from tokonoma.app.keyring import open_keyring
 from tokonoma.app.places import (
     build_backup_name,
@@ -112,6 +111,8 @@ def _list_settings(app: "App") -> list[SettingLine]:
 
 
 def _run_checks(app: "App") -> list[HealthFinding]:
+    from tokonoma.app.doctor.checks import check_app  # it knows every room: only the page that shows it pays for that
+
     return [HealthFinding(each.name, each.state, each.says, each.do) for each in check_app(app, find_sqlite_file(app))]
 
 

@@ -3,7 +3,7 @@ from web.site import Site
 from tokonoma.auth.api_keys import create_key, find_key
 from tokonoma.auth.oauth.clients import check_metadata, save_client
 from tokonoma.auth.oauth.grants import create_grant
-from tokonoma.auth.oauth.tokens import TokenClaims
+from tokonoma.auth.oauth.model import TokenClaims
 from tokonoma.auth.people import OWNER_ID, add_person, ensure_owner
 from tokonoma.auth.profiles import save_profile
 from tokonoma.core.ids import uuid7

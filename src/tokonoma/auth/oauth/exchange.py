@@ -17,9 +17,9 @@ from typing import Any
 from tokonoma.auth.oauth.authorize import normalize_resource
 from tokonoma.auth.oauth.errors import OAuthError, build_grant_error
 from tokonoma.auth.oauth.grants import create_grant, end_grant
-from tokonoma.auth.oauth.model import OAuthClient, hash_secret
+from tokonoma.auth.oauth.model import OAuthClient, TokenClaims, hash_secret
 from tokonoma.auth.oauth.signing import SigningKey
-from tokonoma.auth.oauth.tokens import TokenClaims, sign_token, verify_token
+from tokonoma.auth.oauth.tokens import sign_token, verify_token
 from tokonoma.auth.reaches import REACH_COLUMNS, from_columns
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Row, Statements

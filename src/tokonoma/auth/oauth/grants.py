@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from tokonoma.auth.oauth.tokens import TokenClaims
+from tokonoma.auth.oauth.model import TokenClaims
 from tokonoma.auth.people import OWNER_ID, find_person
 from tokonoma.auth.reaches import find_excess, from_columns, intersect, to_columns, to_response
 from tokonoma.core.call import Principal

@@ -69,3 +69,12 @@ def clean_name(name: object, fallback: str) -> str:
 
 def _is_visible(character: str) -> bool:
     return unicodedata.category(character)[0] not in "CZ"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    grant: str
+    person: str
+    client_id: str
+    resource: str
+    scope: str

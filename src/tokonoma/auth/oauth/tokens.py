@@ -5,7 +5,6 @@ import json
 import re
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 from joserfc.util import urlsafe_b64decode
 
+from tokonoma.auth.oauth.model import TokenClaims
 from tokonoma.auth.oauth.signing import ALGORITHM, SigningKey
 from tokonoma.core.clock import now
 from tokonoma.core.desk import Rows
@@ -26,15 +26,6 @@ MAX_TOKEN = 4_096
 _FORM = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _KID = re.compile(r"k[0-9]{1,9}")
 _LEEWAY = 5  # seconds that the clocks of two processes may differ
-
-
-@dataclass(frozen=True, slots=True)
-class TokenClaims:
-    grant: str
-    person: str
-    client_id: str
-    resource: str
-    scope: str
 
 
 def sign_token(key: SigningKey, issuer: str, claims: TokenClaims, seconds: int) -> str:

@@ -35,8 +35,11 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 def render_page(template: str, language: Language, values: dict[str, Any]) -> bytes:
+    folder, is_inside, _ = template.rpartition("/")
+    group = folder if is_inside else "explore"
+
     def say(text: str, **parts: object) -> str:
-        return translate(language, text, **parts)
+        return translate(language, text, group, **parts)
 
     known = {"_": say, "static": find_static, "language": language, **_FUNCTIONS, **values}
     return _open_templates().get_template(template).render(known).encode()

@@ -1,8 +1,10 @@
 """The words of all pages in both languages. The English text is the key; a test compares the tables with their use.
 
-One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`."""
+One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`. A short English word can mean different
+things on different pages, so the tables of a page's own group come first."""
 
 import re
+from functools import cache
 
 from tokonoma.server.web.page_parts import Language
 from tokonoma.server.web.pages.words import (
@@ -41,6 +43,19 @@ JAPANESE = {
     **access_servers.WORDS,
 }
 
+_OWN_TABLES: dict[str, tuple[dict[str, str], ...]] = {
+    "access": (access.WORDS, access_clients.WORDS, access_services.WORDS, access_servers.WORDS),
+    "claims": (claims.WORDS,),
+    "explore": (explore.WORDS,),
+    "items": (items.WORDS,),
+    "manuals": (manuals.WORDS,),
+    "memory": (memory.WORDS, memory_changes.WORDS),
+    "system": (system.WORDS,),
+    "try": (trying.WORDS,),
+    "vault": (manuals.WORDS, vault.WORDS),  # both show files in the same way
+}
+"""By the folder of a template; those beside the folders belong to `explore`."""
+
 NOTICES = {
     **frame.NOTICES,
     **system.NOTICES,
@@ -69,10 +84,18 @@ MODULES = {
 _LANGUAGE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?")
 
 
-def translate(language: Language, text: str, **parts: object) -> str:
+def translate(language: Language, text: str, group: str = "explore", **parts: object) -> str:
     """The text in this language, with `{name}` replaced. A text that is no word of ours stays as it is."""
-    found = JAPANESE.get(text, text) if language == "ja" else text
+    found = _find_words(group).get(text, text) if language == "ja" else text
     return found.format(**parts) if parts else found
+
+
+@cache
+def _find_words(group: str) -> dict[str, str]:
+    words = dict(JAPANESE)
+    for table in (frame.WORDS, entry.WORDS, *_OWN_TABLES.get(group, ())):
+        words |= table
+    return words
 
 
 def choose_page_language(asked: str, accepted: str, otherwise: Language) -> Language:

@@ -1,10 +1,11 @@
 """Words of approvals, and those that several pages about access use."""
 
 WORDS = {
+    "There is no profile with this name.": "この名前のプロファイルはありません。",
+    "This account is no longer connected.": "このアカウントはもう接続されていません。",
     # Several pages
     "Who": "呼び出し元",
     "Account": "アカウント",
-    "Tool": "ツール",
     "State": "状態",
     "Expires": "期限",
     "read": "読み取り",

@@ -47,7 +47,6 @@ WORDS = {
         "説明はサーバー自身の言葉です。検証されておらず、エージェントを誤った方向へ導こうとする可能性があります。"
     ),
     "What has changed": "変更内容",
-    "Parameters": "パラメーター",
     "What it does": "操作の種類を指定",
     "As it says itself": "サーバーの申告どおり",
     "It does not say: destroy": "申告なし（削除・破壊として扱う）",

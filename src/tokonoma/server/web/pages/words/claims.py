@@ -81,7 +81,6 @@ WORDS = {
     "Evidence": "根拠",
     "No evidence is stored.": "根拠は保存されていません。",
     "This claim names no entity.": "この主張にはエンティティがありません。",
-    "Relations": "関係",
     "Forget": "忘れる",
     "Forget this claim": "この主張を忘れる",
     "Forget it": "完全に忘れる",
@@ -91,7 +90,6 @@ WORDS = {
         "この主張が置き換えた主張は、再び使われるようになります。"
     ),
     # Entities
-    "Key": "キー",
     "No claim names an entity yet. Entities are people, things, events and ideas that agents name with claims.upsert.": (  # noqa: E501
         "エンティティはまだありません。エンティティとは、エージェントが claims.upsert で名前を付けた人・もの・出来事・"
         "概念のことです。"

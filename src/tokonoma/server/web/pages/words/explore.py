@@ -6,9 +6,7 @@ WORDS = {
         "使えるモジュールをまとめて検索し、なぜその順位になったかも表示します。"
     ),
     "Query": "検索する内容",
-    "Filters": "絞り込み",
     "Since": "開始日",
-    "Until": "終了日",
     "Kind": "種類",
     "Write what you look for: words, a question or a time, such as “the meeting in March”. Memos, items, claims, "
     "manuals and files are searched together, by their words and their meaning.": (
@@ -21,7 +19,6 @@ WORDS = {
     "A newer record says otherwise": "新しい記録に置き換えられています",
     "valid until {time}": "{time} まで有効",
     "also in {n} other records": "同じ内容の記録がほかに {n} 件",
-    "Why it was found": "見つかった理由",
     "Words that count:": "効いた語:",
     "It holds {share} % of the query.": "検索語の {share} % を含みます。",
     "It is of another time than the query names: {share} % of its score is left.": (
@@ -108,10 +105,11 @@ WORDS = {
     "Before": "前へ",
     "After": "次へ",
     "changed": "変更",
-    "created": "作成",
     "Nothing was stored or changed in this span. Choose a square with colour, or another span.": (
         "この期間に保存・変更された記録はありません。色の付いたマスか、別の期間を選んでください。"
     ),
     "The year as a table": "1 年間の表",
     "Changes": "変更",
 }
+
+CHOSEN_BY_DATA = ("Week", "Month")

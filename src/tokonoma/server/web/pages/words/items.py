@@ -11,7 +11,6 @@ WORDS = {
     "Change many": "一括変更",
     "Project state": "プロジェクトの現況",
     "New item": "新しい項目",
-    "History": "履歴",
     "No item is there yet. An item is anything with a status: an issue, a decision, a document. Agents store them with items.create_item, and you with “New item”.": (  # noqa: E501
         "まだ項目がありません。項目とは、課題・決定・文書など状態を持つもののことです。"
         "エージェントは items.create_item で、あなたは「新しい項目」から作成できます。"
@@ -21,15 +20,12 @@ WORDS = {
     "Only items of this query": "クエリで絞り込む",
     "Closed ones, too": "終了した項目も表示",
     "Show": "表示",
-    "All": "すべて",
     "Keys: j and k walk through the cards, h and l through the columns, < and > move a card.": (
         "キー操作: j / k でカードを、h / l で列を移動し、< / > でカードの状態を変更します。"
     ),
     "Items by status": "状態ごとの項目",
     "Status of {item}": "{item} の状態",
-    "Move": "移動",
     "Move {item}": "{item} を移動",
-    "Moved.": "移動しました。",
     "All of this column": "この列をすべて表示",
     "due {day}": "期限 {day}",
     "overdue": "期限切れ",
@@ -44,7 +40,6 @@ WORDS = {
     "Ascending": "昇順",
     "Descending": "降順",
     "On a page": "表示件数",
-    "Trash": "ごみ箱",
     "Back to the table": "一覧に戻る",
     "Change all of these": "これらを一括変更",
     "Restore {item}": "{item} を復元",
@@ -53,7 +48,6 @@ WORDS = {
     ),
     # Fields
     "Item": "項目",
-    "Title": "タイトル",
     "Type": "種類",
     "Status": "状態",
     "Priority": "優先度",
@@ -105,7 +99,6 @@ WORDS = {
     "Addresses, separated by spaces: docs-12, tokonoma://memory/….": (
         "アドレスを空白で区切って書きます: docs-12、tokonoma://memory/…。"
     ),
-    "Preview": "プレビュー",
     "Nothing was saved yet.": "まだ何も保存されていません。",
     "Comment on this change": "変更についてのコメント",
     "It is added to the comments of the item.": "項目のコメントに追加されます。",
@@ -172,7 +165,6 @@ WORDS = {
     "Add a link": "リンクを追加",
     "This item": "この項目は",
     "Address": "アドレス",
-    "Add": "追加",
     "An address looks like docs-12 or tokonoma://memory/…. Items that block each other in a circle are refused.": (
         "アドレスは docs-12 や tokonoma://memory/… の形で書きます。循環する依存関係は登録できません。"
     ),

@@ -174,7 +174,6 @@ WORDS = {
     "Which hits": "コピーする箇所",
     "All hits": "すべて",
     "Only those that name the topic": "話題の語を含むものだけ",
-    "Copy": "コピー",
     "Copied.": "コピーしました。",
     # Why something was not searched
     "Its name begins with a dot.": "名前がドットで始まっています。",

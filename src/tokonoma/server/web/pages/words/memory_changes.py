@@ -47,7 +47,6 @@ WORDS = {
     "Memos whose time is over. A restored one does not expire again.": (
         "期限が切れたメモです。復元したメモに期限はつきません。"
     ),
-    "Deleted at": "削除日時",
     "Expired at": "期限切れ日時",
     "Restore the selected": "選択したメモを復元",
     "The trash is empty. Memos that you or agents delete appear here.": (
@@ -70,7 +69,6 @@ WORDS = {
     "Tick the box first: this cannot be undone.": "取り消せない操作です。先に確認欄にチェックを入れてください。",
     "Purge": "完全に削除",
     # After a form
-    "Moved.": "移動しました。",
     "Moved to the trash.": "ごみ箱へ移動しました。",
     "Merged.": "統合しました。",
     "Removed for good.": "完全に削除しました。",

@@ -7,9 +7,7 @@ WORDS = {
     ),
     "Caller": "呼び出し元",
     "Module": "モジュール",
-    "Tool": "ツール",
     "Outcome": "結果",
-    "All": "すべて",
     "Show": "表示",
     "Verify the chains": "連鎖を検証",
     "Export": "書き出し",
@@ -43,16 +41,13 @@ WORDS = {
     "Started.": "開始しました。",
     "running": "実行中",
     "waiting": "待機中",
-    "failed": "失敗",
     # Settings
     "The values in force, and where each comes from: a flag, the environment, tokonoma.toml, or the default.": (
         "現在の設定値と、その出どころ（コマンドのオプション、環境変数、tokonoma.toml、既定値）です。"
     ),
     "Changed": "変更したもの",
     "Setting": "設定",
-    "Value": "値",
     "From": "出どころ",
-    "Meaning": "意味",
     "default": "既定値",
     "All settings have their defaults.": "すべて既定値のままです。",
     "To change one, write a line into this file and start the server again:": (
@@ -85,7 +80,6 @@ WORDS = {
     "With the files of the vault and the manuals": "ファイルとマニュアルを含める",
     "Back up now": "いまバックアップする",
     "The backup is made.": "バックアップを作成しました。",
-    "Bytes": "バイト数",
     "Verify": "検証",
     "Download": "ダウンロード",
     "There is no backup yet. The button above makes one; servers keep running.": (
@@ -128,7 +122,6 @@ WORDS = {
     "The text is valid. Nothing was changed.": "本文に問題はありません。まだ何も変更していません。",
     "The policy, as YAML": "ポリシー（YAML）",
     "Check": "検査",
-    "Apply": "適用",
     "The policy is in force.": "ポリシーを適用しました。",
     "The proposal was rejected.": "提案を却下しました。",
     "in force": "適用中",

@@ -10,7 +10,6 @@ WORDS = {
     "Coverage": "読了範囲",
     "Deleted files": "削除したファイル",
     "Lines": "行数",
-    "Bytes": "バイト数",
     "Changed": "更新日時",
     "Not listed": "一覧にないファイル",
     "No file is in this folder.": "このフォルダーにファイルはありません。",
@@ -33,7 +32,6 @@ WORDS = {
     # Writing
     "Content": "内容",
     "Your text": "あなたの内容",
-    "Preview": "プレビュー",
     "It is written in {encoding}. Saving stores it in UTF-8.": (
         "文字コードは {encoding} です。保存すると UTF-8 になります。"
     ),
@@ -54,8 +52,6 @@ WORDS = {
     ),
     "Open the file that is there": "すでにあるファイルを開く",
     # Moving and deleting
-    "Move": "移動",
-    "Moved.": "移動しました。",
     "New path": "新しいパス",
     "Folders are made as needed. The history moves with the file.": (
         "フォルダーは必要に応じて作成されます。履歴も一緒に移動します。"
@@ -75,17 +71,12 @@ WORDS = {
         "最後の内容が版として残っています。復元すると、ファイルは元の場所に戻ります。"
     ),
     "No file was deleted.": "削除したファイルはありません。",
-    "Deleted at": "削除日時",
     "By": "操作した人",
     "Restore {name}": "{name} を復元",
     # History
-    "History": "履歴",
     "Changes": "変更の一覧",
-    "When": "日時",
-    "What": "操作",
     "Version before": "変更前の版",
     "This file was not changed through Tokonoma yet.": "このファイルは、まだ Tokonoma から変更されていません。",
-    "created": "作成",
     "overwritten": "上書き",
     "appended to": "追記",
     "text replaced": "置換",
@@ -94,8 +85,6 @@ WORDS = {
     "restored": "復元済み",
     "deleted": "削除済み",
     "Compare two versions": "2 つの版を比べる",
-    "Older": "古い版",
-    "Newer": "新しい版",
     "current": "現在",
     "Compare": "比べる",
     "What differs": "違い",
@@ -119,7 +108,6 @@ WORDS = {
         "出典名のない引用は、先頭の出典を指します。"
     ),
     "Run the audit": "監査する",
-    "Result": "結果",
     "Elements": "要素",
     "Element": "要素の内容",
     "All elements": "すべての要素",
