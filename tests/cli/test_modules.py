@@ -6,7 +6,7 @@ import jsonschema
 def test_modules(run, value, home):
     assert "system" in run("modules").stdout
     module = next(each for each in value("modules", "--json") if each["name"] == "system")
-    assert module["tools"] == ["status", "where", "recent", "timeline", "related"]
+    assert module["tools"] == ["status", "where", "recent", "timeline", "days", "related"]
     assert not home.exists()
 
 
@@ -15,7 +15,7 @@ def test_signatures_and_schemas(run, value, home):
     assert "recent(limit?: int 1..200 = 20, cursor?: str) -> {items:" in told
     assert "listed as system_recent" in told
     tools = value("schema", "system", "--json")
-    names = ["system_status", "system_where", "system_recent", "system_timeline", "system_related"]
+    names = ["system_status", "system_where", "system_recent", "system_timeline", "system_days", "system_related"]
     assert [tool["name"] for tool in tools] == names
     for tool in tools:
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])

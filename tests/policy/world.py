@@ -257,6 +257,7 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "system.where": lambda world, talk: {},
     "system.recent": lambda world, talk: {},
     "system.timeline": lambda world, talk: {"since": "2000-01-01", "limit": 200},
+    "system.days": lambda world, talk: {"since": "2000-01-01"},
     "system.related": lambda world, talk: {"address": world.address(), "limit": 100},
     "memory.search": lambda world, talk: world.rng.choice(
         [
@@ -296,7 +297,10 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
     "vault.find": lambda world, talk: {"query": WORD},
     "vault.hits": lambda world, talk: _found("vault", world, talk),
     "vault.scan": lambda world, talk: {"path": world.one("vault")},
-    "vault.coverage": lambda world, talk: {"path": world.one("vault")},
+    "vault.coverage": lambda world, talk: {
+        "path": world.one("vault"),
+        "cited_ranges": [{"start_line": 1, "end_line": 1}],
+    },
     "vault.audit": lambda world, talk: _audit(world),
     "vault.search": lambda world, talk: {"query": world.rng.choice([WORD, "mk00"]), "limit": 100},
     "vault.backlinks": lambda world, talk: {"path": world.one("vault")},
@@ -329,7 +333,7 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
 }  # fmt: skip
 
 TELLS_NO_TEXT = {
-    "system.status", "system.where", "system.recent", "memory.namespaces", "claims.boundary.validate",
+    "system.status", "system.where", "system.recent", "system.days", "memory.namespaces", "claims.boundary.validate",
     "claims.policy.get", "claims.policy.history", "vault.ls", "vault.find", "vault.coverage", "vault.history",
     "items.get_statuses", "manual.list", "manual.ls", "manual.find", "manual.coverage",
 }  # fmt: skip

@@ -66,7 +66,7 @@ def test_the_same_again_writes_nothing(shelf):
 
 def test_vectors_are_asked_for_when_the_text_is_new_and_only_then(database):
     asked: list[int] = []
-    shelf = IndexFixture(database, enqueue=lambda _statements, number: asked.append(number))
+    shelf = IndexFixture(database, enqueue=lambda _statements, number, _is_part: asked.append(number))
     shelf.put("a", "green tea")
     (number,) = asked
     shelf.put("a", "green tea", namespace="/moved", facts=[("k", "v")], at=77)

@@ -80,6 +80,8 @@ def test_less_is_enough_to_put_the_newer_of_the_best_hits_first_but_marks_nothin
     assert guess([OLD, less], near(0.7), n1=0.6, n2=0.5) == {1: (2, False)}
     assert guess([OLD, less], near(0.2), n1=0.6, n2=0.5) == {}
     assert guess([OLD, less._replace(language="ja")], near(0.7), n1=0.6, n2=0.5) == {}
+    asked_for = OLD._replace(coverage=1.0)  # the question names what only the older note holds
+    assert guess([asked_for, less._replace(coverage=0.0)], near(0.7), n1=0.6, n2=0.5) == {}
 
 
 def test_only_the_best_hits_change_places_without_a_mark():

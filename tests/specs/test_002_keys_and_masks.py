@@ -62,7 +62,7 @@ def test_a_running_server_follows_when_access_is_opened_again(app, key):
     assert Http(app, remote="192.0.2.7").answered(LIST).status_code == 401
 
 
-SYSTEM = ("status", "where", "recent", "timeline", "related")
+SYSTEM = ("status", "where", "recent", "timeline", "days", "related")
 MASKS = {
     "the module is not among its modules": {"modules": ["memory"]},
     "the module is masked": {"mask": ["system"]},

@@ -18,7 +18,7 @@ from tokonoma.core.module import ModuleInfo, ToolInfo
 from tokonoma.core.providers import SERVICE_NAMES
 
 BUILT_IN = ("system", "memory", "claims", "vault", "bridge", "items", "manual")
-SYSTEM = ("status", "where", "recent", "timeline", "related")
+SYSTEM = ("status", "where", "recent", "timeline", "days", "related")
 REACHES: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"mask": [name]} for name in BUILT_IN},
     "memory only": {"modules": ["memory"]},

@@ -43,7 +43,11 @@ def test_several_modules_at_once_and_an_unknown_one_with_its_nearest(talk):
 def test_call_runs_one_tool_and_its_value_fits_the_schema(talk):
     tools = talk.value("get_module_schema", module="system", format="json")["modules"][0]["tools"]
     schemas = {tool["name"]: tool["outputSchema"] for tool in tools}
-    params = {"timeline": {"since": "2026-01-01"}, "related": {"address": saved_memo(talk)}}
+    params = {
+        "timeline": {"since": "2026-01-01"},
+        "days": {"since": "2026-01-01"},
+        "related": {"address": saved_memo(talk)},
+    }
     for name, schema in schemas.items():
         jsonschema.validate(talk.call("system", name, **params.get(name, {})), schema)
 

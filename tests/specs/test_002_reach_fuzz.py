@@ -25,6 +25,7 @@ READS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("items", "get_item_detail", {"type": "issue", "id": 1}),
     ("vault", "ls", {}),
     ("system", "timeline", {}),
+    ("system", "days", {}),
     ("system", "status", {}),
 )
 TEMPLATES = {

@@ -124,6 +124,7 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
         # Files have the time of the disk, which is not the same in both houses.
         ("system.timeline", {**since, "modules": ["memory", "claims", "items"], "limit": rng.randint(1, 20)}),
         ("system.timeline", {**since, "modules": ["manual"]}),
+        ("system.days", {**since, "modules": ["memory", "claims", "items"]}),
         ("system.related", {"address": world.address(), "limit": 100}),
         ("memory.search", {"query": guess, "mode": mode, "explain": True, **everywhere}),
         ("memory.search", {"query": guess, "minimum_score": rng.choice([0.1, 0.3, 0.6]), **everywhere}),
