@@ -1,5 +1,7 @@
 """Records as text: titles, files, lines, and how a long one is cut."""
 
+from dataclasses import replace
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,6 +20,13 @@ def test_a_title_is_a_heading_unless_the_text_has_it_or_is_a_file():
     assert render_record(record("tokonoma://vault/a/b.md", "a/b.md", "sleeps")) == "sleeps"
     assert render_record(record("tokonoma://vault/a/README", "a/README", "sleeps")) == "sleeps"
     assert render_record(record("tokonoma://manual/x/b.md#L3", "Part", "sleeps")) == "sleeps"
+
+
+def test_details_stand_between_title_and_text():
+    item = replace(record("tokonoma://items/1", "Cat", "sleeps"), details={"status": "Open", "type": "task"})
+    assert render_record(item) == "# Cat\n\n- status: Open\n- type: task\n\nsleeps"
+    assert render_record(replace(item, text="# Cat\nsleeps")) == "- status: Open\n- type: task\n\n# Cat\nsleeps"
+    assert render_record(replace(item, address="tokonoma://items/1#L1")) == "# Cat\n\nsleeps"  # lines alone
 
 
 def test_media_types():

@@ -191,6 +191,28 @@ def test_fetch_shows_links_and_neighbours(app, lines, home):
     assert [each["id"] for each in file["metadata"]["links"]] == ["tokonoma://vault/notes/roof.md"]
 
 
+def test_fetch_says_what_a_module_knows_beside_the_text(app, lines, home):
+    item = lines.value("fetch", id=home["items"])["metadata"]
+    assert (item["type"], item["status"], item["priority"]) == ("issues", "Open", "MEDIUM")
+    claim = lines.value("fetch", id=home["claims"])["metadata"]
+    assert (claim["kind"], claim["scope"]) == ("fact", "session")
+    bare = lines.call("items", "create_item", type="tasks", title="Call the plumber", end_date="2027-01-31")["id"]
+    task = lines.value("fetch", id=f"tokonoma://items/{bare}")
+    assert (task["text"], task["metadata"]["end_date"][:10]) == ("Call the plumber", "2027-01-31")
+
+
+def test_details_of_a_record_are_masked_like_its_text(app, lines):
+    memo = lines.call("memory", "save", content="A turn.", thread="chat with taro@example.com", date="2026-03-01")
+    address = f"tokonoma://memory/{memo['memo_id']}"
+    assert lines.value("fetch", id=address)["metadata"]["thread"] == "chat with taro@example.com"
+    masks = "pii: { allow: ['*'], redact: [pii] }, internal: { allow: ['*'], redact: [pii] }"
+    enforce(app, f"version: 9.0\ncallers: {{ owner: ['*'] }}\nboundary_classes: {{ {masks} }}\n")
+    shown = lines.value("fetch", id=address)["metadata"]
+    assert (shown["thread"], shown["date"]) == ("chat with [masked:email]", "2026-03-01")
+    (page,) = lines.ask("resources/read", uri=address)["result"]["contents"]
+    assert "taro@example.com" not in page["text"]
+
+
 def test_fetch_reads_a_range_and_a_long_text_in_parts(app, lines):
     write_file(app, "vault", "long.md", "".join(f"line {number}\n" for number in range(1, 31)))
     assert lines.value("fetch", id="tokonoma://vault/long.md#L10-L12")["text"] == "line 10\nline 11\nline 12\n"

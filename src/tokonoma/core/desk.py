@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 # Modules, also those of plugins, import these two from here.
@@ -77,6 +77,7 @@ class Record:
     start: int = 0
     author: str | None = None  # where the module knows; None: the index tells
     kind: str = ""  # where the module's own tools ask for it, such as the type of an item
+    details: Mapping[str, str] = field(default_factory=dict[str, str])  # short values beside the text, such as a status
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Likeness = Literal["same", "duplicate", "contradicted"]
 NEAR = 0.75
 """Similarity in meaning from which two texts of one language are about the same thing."""
 NEAR_ACROSS = 0.72
-"""The same where they share no word, such as in two languages."""
+"""The same in two languages, or where they share no word."""
 _NEAR_LONG = 0.9  # for texts of more than _SHORT words, of which only the beginning is compared
 NEAR_FRAME = 0.45
 """The same where all words but one value are the same, such as the name of a town."""
@@ -23,17 +23,19 @@ _SHARED = 0.6  # the share of common words that counts as the same words
 _SHORT = 40
 _SPELLING = 0.75  # of the letters: favourite, favorite
 
-_WORD = re.compile(f"[0-9]+(?:[.:][0-9]+)*|[{HAN}]+|[{KATAKANA}]+|[{HIRAGANA}]+|[^\\W\\d_]+")
+_WORD = re.compile(f"[0-9]+(?:[.:][0-9]+)*|[{HAN}]+|[{KATAKANA}]+|[{HIRAGANA}]+|[^\\W\\d_{HAN}{KATAKANA}{HIRAGANA}]+")
 _EXACT_HOUR = re.compile(r":00\b")
 _JOINED = re.compile(r"(?<=[a-z])['-](?=[a-z])")
 _SCRIPT = re.compile(f"[{HAN}{KATAKANA}]")
 _KANA = re.compile(f"[{HIRAGANA}]+")
+_LISTED = re.compile(f"[{HIRAGANA}]*+(?<=[とや])")  # さんと
 # Words that connect others, and words that make a sentence: what is between two of the latter is no value.
 _LIGHT = frozenset({
     "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "with", "by", "and", "or", "as", "it", "its", "this",
     "that", "my", "our", "your", "i", "we", "now", "currently", "please", "の", "は", "が", "を", "に", "で", "と",
     "も", "へ", "や", "から", "まで", "より", "には", "では", "とは", "です", "だ", "である",
 })  # fmt: skip
+_LISTING = frozenset({"and", "or", "及", "び", "または"})
 _VERBS = frozenset({
     "is", "are", "was", "were", "be", "been", "has", "have", "had", "must", "should", "can", "will", "do", "does",
     "did",
@@ -46,8 +48,10 @@ _NEGATED = re.compile("ない|なかった|ません|なくて|禁止|不可")
 
 
 class Wording(NamedTuple):
-    """A text as it is compared: its words in order, those that carry meaning, its numbers, whether it negates."""
+    """A text as it is compared: all its words in order, those that are more than connections, those that carry meaning,
+    its numbers, whether it negates."""
 
+    words: list[str]
     order: list[str]
     content: frozenset[str]
     numbers: frozenset[str]
@@ -61,8 +65,10 @@ def pack_text(text: str) -> str:
 
 def read_wording(text: str) -> Wording:
     folded = _EXACT_HOUR.sub("", _JOINED.sub("", normalize(text)))
-    found = [word for word in _WORD.findall(folded) if word not in _LIGHT]
+    words: list[str] = _WORD.findall(folded)
+    found = [word for word in words if word not in _LIGHT]
     return Wording(
+        words,
         found,
         frozenset(filter(_carries_meaning, found)),
         frozenset(word for word in found if word[0].isdigit()),
@@ -83,7 +89,9 @@ def judge_pair(new: str, old: str, similarity: float | None) -> tuple[Likeness, 
     near = shared if similarity is None else similarity
     if is_long:
         return ("duplicate", near) if near >= _NEAR_LONG and shared >= _SHARED else None
-    is_near = near >= (NEAR_ACROSS if not one.content & other.content else NEAR)
+    # A name such as API may stand in both languages.
+    is_across = not one.content & other.content or _is_japanese(one) != _is_japanese(other)
+    is_near = near >= (NEAR_ACROSS if is_across else NEAR)
     if not is_near and shared < _SHARED:
         return None
     numbers_differ = bool(one.numbers - other.numbers and other.numbers - one.numbers)
@@ -93,9 +101,14 @@ def judge_pair(new: str, old: str, similarity: float | None) -> tuple[Likeness, 
         # A time that was moved: the same words, and perhaps one more.
         only_numbers = near >= NEAR_FRAME and shared == 1.0 and numbers_differ
         return ("contradicted", near) if only_numbers else None
-    if numbers_differ or one.negated != other.negated or (replaced == 1 and shared >= _SHARED):
+    is_other = numbers_differ or one.negated != other.negated or _is_exchanged(one.words, other.words)
+    if is_other or (replaced == 1 and shared >= _SHARED):
         return "contradicted", near
     return "duplicate", near
+
+
+def _is_japanese(wording: Wording) -> bool:
+    return any(_SCRIPT.match(word) or _KANA.match(word) for word in wording.words)
 
 
 def _measure_shared(one: Wording, other: Wording) -> float:
@@ -123,6 +136,19 @@ def _find_replaced(one: list[str], other: list[str]) -> int:
         elif kind in ("insert", "delete") and any(map(_carries_meaning, left + right)):
             count += 2
     return count
+
+
+def _is_exchanged(one: list[str], other: list[str]) -> bool:
+    """Whether two words have changed places around others: "tea over coffee", "coffee over tea". What is only listed
+    has no order."""
+    if len(one) != len(other):
+        return False
+    places = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    if len(places) != 2:
+        return False
+    first, last = places
+    is_list = all(word in _LISTING or _LISTED.fullmatch(word) for word in one[first + 1 : last])
+    return (one[first], one[last]) == (other[last], other[first]) and not is_list
 
 
 def _carries_meaning(word: str) -> bool:

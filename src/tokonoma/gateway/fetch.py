@@ -49,18 +49,20 @@ def fetch(desk: Desk, id: str, offset: int | None = None) -> FetchedRecord:
     if module not in list_modules(desk, "read"):
         raise Missing(f"There is no record at {id}.", address=id)
     record = desk.read(id)
-    text, address = record.text[start : start + _MAX_CHARS], mask_address(desk, record)
+    whole = record.text or record.title  # of an item that is a title alone
+    text, address = whole[start : start + _MAX_CHARS], mask_address(desk, record)
     row = desk.row(_ROW, address=record.address)
     namespace = desk.policy.mask_text(record.namespace, record.address, record.namespace)
     metadata: dict[str, Any] = {"module": module, "namespace": format_namespace(namespace, desk.principal)}
+    metadata |= record.details
     if row is not None:
-        metadata["date"] = format_time(row[1])
+        metadata.setdefault("date", format_time(row[1]))
     if newer := desk.find_successors([record.address]).get(record.address):
         metadata["superseded_by"] = newer
     if isinstance(record.revision, int):  # that of a file is a hash of it, also of what the caller may not see
         metadata["version"] = record.revision
-    if start + len(text) < len(record.text):
-        metadata |= {"length": len(record.text), "next_offset": start + len(text)}
+    if start + len(text) < len(whole):
+        metadata |= {"length": len(whole), "next_offset": start + len(text)}
     if links := list_links(desk, record.address, _MAX_LINKS):
         metadata["links"] = [
             {

@@ -12,11 +12,13 @@ _MEDIA_TYPES = {"json": "application/json", "txt": "text/plain", "csv": "text/cs
 
 
 def render_record(record: Record, most: int = MAX_CHARS) -> str:
-    """The text below its title. A file has no title of its own: its lines keep their numbers."""
+    """The text below its title and its details. A file has no title of its own: its lines keep their numbers."""
     text = cut_text(record.text, record.address, most)
-    if not record.title or _is_file(record) or text.lstrip("# ").startswith(record.title):
-        return text
-    return f"# {record.title}\n\n{text}"
+    has_heading = not record.title or _is_file(record) or text.lstrip("# ").startswith(record.title)
+    heading = "" if has_heading else f"# {record.title}\n\n"
+    is_part = parse_lines(record.address)[1] is not None
+    details = "" if is_part else "".join(f"- {name}: {value}\n" for name, value in record.details.items())
+    return f"{heading}{details}\n{text}" if details else heading + text
 
 
 def _is_file(record: Record) -> bool:

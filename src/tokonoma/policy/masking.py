@@ -101,7 +101,11 @@ def find_in_source(scanner: "Scanner", text: str, source: SourceText | None, sta
 def mask_record(scanner: "Scanner", record: Record, hidden: frozenset[str]) -> Record:
     found = _choose(find_in_source(scanner, record.text, record.source, record.start), hidden)
     title = _mask_title(scanner, record.title, record.text, found, hidden)
-    return replace(record, text=mask_text(record.text, found), title=title, source=None, start=0)
+    details = {
+        key: mask_text(value, _choose(scan_named(scanner, key, value), hidden)) for key, value in record.details.items()
+    }
+    text = mask_text(record.text, found)
+    return replace(record, text=text, title=title, details=details, source=None, start=0)
 
 
 def mask_document(

@@ -41,7 +41,8 @@ def migrate(database: Database, name: str, steps: Sequence[Migration], backup: C
                 saved = True
             _apply_step(database, tx, name, step)
         applied.append(step.name)
-        log("info", "store.migrated", set=name, step=step.name)
+    if done and applied:  # tables that were there; those of a new home are no news
+        log("info", "store.migrated", set=name, steps=applied)
     return applied
 
 

@@ -210,7 +210,16 @@ def to_document(claim: Claim) -> Document:
 
 
 def to_record(claim: Claim) -> Record:
-    return Record(claim.address, MODULE_NAME, claim.namespace, claim.classification, "", claim.text, claim.revision)
+    return Record(
+        claim.address,
+        MODULE_NAME,
+        claim.namespace,
+        claim.classification,
+        "",
+        claim.text,
+        claim.revision,
+        details={"kind": claim.kind, "scope": claim.scope},
+    )
 
 
 def compute_hash(text: str) -> str:

@@ -259,7 +259,20 @@ def to_document(item: Item) -> Document:
 
 
 def to_record(item: Item) -> Record:
-    text = build_text(item)
     return Record(
-        item.uri, MODULE_NAME, item.namespace, item.classification, item.title, text, item.revision, kind=item.type
+        item.uri,
+        MODULE_NAME,
+        item.namespace,
+        item.classification,
+        item.title,
+        build_text(item),
+        item.revision,
+        kind=item.type,
+        details=_list_details(item),
     )
+
+
+def _list_details(item: Item) -> dict[str, str]:
+    details = {"type": item.type, "status": item.status, "priority": PRIORITIES[item.priority]}
+    dates = (("start_date", item.start_at), ("end_date", item.end_at))
+    return details | {name: format_time(at) for name, at in dates if at is not None}

@@ -161,7 +161,14 @@ def to_document(memo: Memo) -> Document:
 
 def to_record(memo: Memo) -> Record:
     return Record(
-        memo.address, MODULE_NAME, memo.namespace, memo.classification, memo.title, memo.content, memo.revision
+        memo.address,
+        MODULE_NAME,
+        memo.namespace,
+        memo.classification,
+        memo.title,
+        memo.content,
+        memo.revision,
+        details={name: text for name in ("thread", *DATES) if (text := getattr(memo, name))},
     )
 
 
