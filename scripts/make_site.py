@@ -99,7 +99,7 @@ def write_settings(language: str, navigation: list[dict[str, Any]], address: str
     return re.sub(r"@([A-Z_]+)@", lambda found: values[found[1]], template)
 
 
-def format_toml(value: Any) -> str:
+def format_toml(value: str | list[Any] | dict[str, Any]) -> str:
     """A list of tables as TOML. Its strings are those of JSON."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {format_toml(each)}" for key, each in value.items()) + "}"
