@@ -2,15 +2,17 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8722
+DOCS_PORT ?= 8723
 BIN := $(VENV)/bin
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock catalogue reference clean
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock catalogue reference docs docs-serve \
+	clean
 
 help: ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # Every package in the version and with the hash of the lock file; then the program itself, built with what was installed.
 $(VENV)/.program: pyproject.toml requirements.lock
@@ -69,6 +71,8 @@ lock: $(VENV)/.develop ## write the lock files again (UPGRADE=--upgrade takes th
 	$(BIN)/python -m pip install -q uv
 	$(COMPILE) --extra postgres --extra otel --extra dev -o requirements-dev.lock
 	$(COMPILE) --extra postgres -c requirements-dev.lock -o requirements.lock
+	$(BIN)/uv pip compile -q --group pyproject.toml:docs --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate $(UPGRADE) -o requirements-docs.lock
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue
@@ -76,5 +80,17 @@ catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 reference: $(VENV)/.develop ## rewrite docs/reference from the code
 	$(BIN)/python docs/make_reference.py
 
+# The tools of the site have an environment of their own: the program and its tests need none of them.
+$(VENV)-docs/.ready: requirements-docs.lock
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip install -q --require-hashes -r requirements-docs.lock
+	@touch $@
+
+docs: $(VENV)-docs/.ready ## the documentation as a site in both languages at build/site
+	$(VENV)-docs/bin/python scripts/make_site.py
+
+docs-serve: $(VENV)-docs/.ready ## the same, served on 127.0.0.1:8723 (DOCS_PORT= changes it)
+	$(VENV)-docs/bin/python scripts/make_site.py --serve $(DOCS_PORT)
+
 clean: ## forget the virtual environment and the Node packages
-	rm -rf $(VENV) node_modules .make
+	rm -rf $(VENV) $(VENV)-docs node_modules .make

@@ -1,19 +1,22 @@
-"""README and every guide exist in English and Japanese, with the same code, headings, tables and links."""
+"""README and the pages of docs/ exist in English and Japanese, with the same code, headings, tables and links."""
 
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from docs.markdown import ROOT, Block, blocks, headings, links, prose
+from docs.markdown import ROOT, Block, blocks, files, headings, links, prose
 
 ENGLISH = ROOT / "docs" / "guides"
 JAPANESE = ROOT / "docs" / "ja"
 NAMES = sorted(page.relative_to(ENGLISH).as_posix() for page in ENGLISH.rglob("*.md"))
+OTHERS = sorted(page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md")
 README = "README"  # in the root of the repository, beside README.ja.md
-PAGES = [README, *NAMES]
+PAGES = [README, *NAMES, *OTHERS]
+TRANSLATED = [*sorted(JAPANESE.rglob("*.md")), *(page for page in files() if page.name == "README.ja.md")]
 COMMENTED = ("sh", "toml", "yaml", "python")
 _REFERENCE = re.compile(r"^\[[^\]]+\]: \S+$", re.MULTILINE)  # `[name]: address`
+_JAPANESE_LETTER = "[ぁ-んァ-ヶー一-龥々、。）」]"
 # Plain documentation does without these words; `who` in a relative clause usually hides the subject.
 UNPLAIN = re.compile(r"\b(who|whoever|somebody|nobody|anybody|everybody|told|tells?|house)\b", re.IGNORECASE)
 
@@ -25,8 +28,10 @@ def read(folder: Path, name: str) -> str:
 def in_both(name: str) -> tuple[str, str]:
     if name == README:
         return read(ROOT, "README.md"), read(ROOT, "README.ja.md")
-    assert (JAPANESE / name).exists(), f"docs/guides/{name} has no Japanese version docs/ja/{name}"
-    return read(ENGLISH, name), read(JAPANESE, name)
+    folder = ROOT / "docs" if name in OTHERS else ENGLISH
+    shown = (folder / name).relative_to(ROOT)
+    assert (JAPANESE / name).exists(), f"{shown} has no Japanese version docs/ja/{name}"
+    return read(folder, name), read(JAPANESE, name)
 
 
 def lead(name: str, folder: str) -> str:
@@ -51,7 +56,7 @@ def count_table_rows(text: str) -> int:
 
 def test_the_same_guides_exist_in_both_languages():
     pages = (page.relative_to(JAPANESE).as_posix() for page in JAPANESE.rglob("*.md"))
-    assert sorted(page for page in pages if page != "README.md") == NAMES
+    assert sorted(page for page in pages if page != "README.md") == sorted([*NAMES, *OTHERS])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -88,6 +93,33 @@ def test_a_guide_begins_with_a_link_to_the_other_language(name):
     english, japanese = in_both(name)
     assert english.splitlines()[2] == f"[日本語]({lead(name, 'ja')})"
     assert japanese.splitlines()[2] == f"[English]({lead(name, 'guides')})"
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_pages_link_to_the_same_pages_each_in_its_language(name):
+    english, japanese = in_both(name)
+    assert english.splitlines()[2] == f"[日本語](ja/{name})"
+    assert japanese.splitlines()[2] == f"[English](../{name})"
+    linked = Counter(resolve(ROOT / "docs", link) for link in pages_of(english))
+    translated = Counter(resolve(JAPANESE, link) for link in pages_of(japanese))
+    assert linked - Counter([JAPANESE / name]) == translated - Counter([ROOT / "docs" / name])
+
+
+def resolve(folder: Path, link: str) -> Path | str:
+    """The English page or file that a link means."""
+    if re.match(r"[a-z]+:", link):
+        return link
+    target = (folder / link).resolve()
+    guide = ENGLISH / target.relative_to(JAPANESE) if JAPANESE in target.parents else target
+    return guide if guide.exists() else target
+
+
+@pytest.mark.parametrize("page", TRANSLATED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_ends_inside_a_japanese_sentence(page):
+    """Browsers show the end of a line as a space, which Japanese does not have between words."""
+    text = re.sub(r"^(\||#|\[[^\]]+\]: ).*$", "", prose(page.read_text(encoding="utf-8")), flags=re.MULTILINE)
+    inside = rf"{_JAPANESE_LETTER}\n *(?![-*|>\d]){_JAPANESE_LETTER}|{_JAPANESE_LETTER}\n *[`\[]"
+    assert re.findall(inside, text) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -41,7 +41,14 @@ def test_every_requirement_is_locked_to_a_version_that_fits(name):
         assert requirement.specifier.contains(version), text
 
 
-@pytest.mark.parametrize("name", LOCKS)
+def test_what_builds_the_site_is_locked():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    locked = read_lock("requirements-docs.lock")
+    for requirement in map(Requirement, groups["docs"]):
+        assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)][0])
+
+
+@pytest.mark.parametrize("name", [*LOCKS, "requirements-docs.lock"])
 def test_every_entry_has_a_hash_and_nothing_names_a_host(name):
     assert [package for package, (_, hashes) in read_lock(name).items() if not hashes] == []
     assert not re.search(r"://|index-url|find-links|@ ", (ROOT / name).read_text("utf-8"))
