@@ -38,7 +38,7 @@ def _change_policy(app: App) -> None:
 
 def known(home: Path) -> dict[str, Any]:
     with open_app(home) as app:
-        return dict(load_known_tables(app))
+        return dict(load_known_tables(app.home))
 
 
 def copy(source: str, target: str, sets: dict[str, Any], on_progress: Callable[[str, int], None]) -> list[MovedTable]:

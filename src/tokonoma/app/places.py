@@ -91,10 +91,10 @@ def build_backup_name() -> str:
     return f"tokonoma-{format_time(now()).replace(':', '')}.backup"
 
 
-def load_known_tables(app: "App") -> dict[str, Sequence[Migration]]:
+def load_known_tables(home: Path) -> dict[str, Sequence[Migration]]:
     """The migrations of the server and of every module, by the names under which they are recorded."""
     known: dict[str, Sequence[Migration]] = dict(TABLES)
-    for info in [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *read_plugins(app.home)]:
+    for info in [*catalogue.read_catalogue(catalogue.CATALOGUE_FILE), *read_plugins(home)]:
         # The package of a plugin may be gone: then its tables are unknown, as those of a disabled plugin.
         with suppress(ImportError, AttributeError):
             known[info.name] = catalogue.load_module(info.source).tables

@@ -8,7 +8,7 @@ from tokonoma.auth import rate_limit as rate
 from tokonoma.auth import tables as auth_tables
 from tokonoma.config.home import create_home
 from tokonoma.core.clock import MOST_BEHIND, continue_from, now
-from tokonoma.core.errors import Refusal
+from tokonoma.core.errors import Refusal, Unready
 from tokonoma.core.log import log
 from tokonoma.core.module import Migration
 from tokonoma.embed import queue
@@ -74,7 +74,14 @@ def migrate_tables(database: Database, home: Path, name: str, steps: Sequence[Mi
     def back_up(reason: str) -> None:
         _back_up(database, home, reason)
 
-    migrate(database, name, steps, back_up)
+    try:
+        migrate(database, name, steps, back_up)
+    except Unready as error:
+        if error.reason != "newer_schema":
+            raise
+        from tokonoma.app.schema import explain_downgrade  # only here: it knows the tables of all modules
+
+        raise explain_downgrade(error, home, database.kind) from None
 
 
 def update_statistics(database: Database) -> float:

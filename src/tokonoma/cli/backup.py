@@ -132,14 +132,17 @@ def restore(app: App, file: Path, yes: bool, with_unknown: bool, without_files: 
     """Replace all stored data by the backup FILE, and put its files back. A backup of the present data and files is
     made first. Files that are not in the backup stay.
 
-    Stop running servers before, or restart them afterwards.
+    FILE may be the name of a file in the folder `backups` of the home. Stop running servers before, or restart them
+    afterwards.
     """
+    if not file.exists() and (kept := app.home / "backups" / file.name).exists() and file.name == str(file):
+        file = kept
     contents = verify_backup(file)
     _print_contents(contents, as_json=False)
     where = redact_database_url(app.database_url())
     if not yes:
         confirm(f"Replace everything in {where}?", f"This replaces everything in {where}.")
-    known = load_known_tables(app)
+    known = load_known_tables(app.home)
     if with_unknown:
         for name, migrations in contents.migrations.items():
             known.setdefault(name, [Migration(each, ()) for each in migrations])

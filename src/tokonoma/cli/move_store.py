@@ -63,7 +63,7 @@ def _copy(app: App, source: str, target: str) -> list[MovedTable]:
         new = open_database(target, durable=durable)
         try:
             with report_interrupt(lambda: "Run it again to continue. The present database is unchanged."):
-                moved = move_database(old, new, load_known_tables(app), print_rows)
+                moved = move_database(old, new, load_known_tables(app.home), print_rows)
         finally:
             new.close()
     finally:

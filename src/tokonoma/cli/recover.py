@@ -73,7 +73,7 @@ def _recover(app: App, source: Path, folder: Path, scratch: Path) -> list[Recove
     copy_damaged(source, copy)
     database = open_database(url)
     try:
-        for name, steps in load_known_tables(app).items():
+        for name, steps in load_known_tables(app.home).items():
             migrate(database, name, steps, lambda reason: None)
     finally:
         database.close()

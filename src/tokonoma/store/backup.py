@@ -5,19 +5,19 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tokonoma.core.clock import now
-from tokonoma.core.errors import Conflict, Invalid, Unavailable, Unready
+from tokonoma.core.errors import Conflict, Invalid, Refusal, Unavailable, Unready
 from tokonoma.files.tree import FileIdentity
-from tokonoma.store.archive import BackupContents, damaged_backup, verify_archive
+from tokonoma.store.archive import BackupContents, damaged_backup, read_archive, verify_archive
 from tokonoma.store.database import Database, store_error
 from tokonoma.store.file_archive import FileRoots, append_files, check_seal, verify_files
 from tokonoma.store.file_restore import RestoredFiles, stage_files
-from tokonoma.store.migrate import MigrationSets, check_order, read_applied
+from tokonoma.store.migrate import MigrationSets, check_order, migrate, read_applied
 
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 _ABANDONED = 3_600  # seconds since the last change of a file that belongs to no running backup
@@ -61,6 +61,33 @@ def verify_backup(path: Path) -> BackupContents:
     if not path.is_file():
         raise Invalid(f"There is no backup at {path}.", reason="path")
     return verify_sqlite(path) or _verify_postgres(path)
+
+
+def find_restorable(folder: Path, kind: str, sets: MigrationSets) -> Path | None:
+    """The newest backup of such a database in a folder that a program with these migrations can restore. It is not
+    verified: `restore` does that."""
+    with suppress(OSError):
+        backups = sorted(folder.glob("*.backup"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        return next((file for file in backups if _is_known(_read_migrations(file, kind), sets)), None)
+    return None
+
+
+def _read_migrations(path: Path, kind: str) -> Mapping[str, Sequence[str]]:
+    """Those of a backup of such a database; none if it is another file."""
+    from tokonoma.store.sqlite.backup import read_sqlite_migrations
+
+    if kind == "sqlite":
+        return read_sqlite_migrations(path) or {}
+    with suppress(Refusal), read_archive(path) as (manifest, _):
+        return manifest.migrations
+    return {}
+
+
+def _is_known(migrations: Mapping[str, Sequence[str]], sets: MigrationSets) -> bool:
+    return bool(migrations) and all(
+        name in sets and [step.name for step in sets[name]][: len(names)] == list(names)
+        for name, names in migrations.items()
+    )
 
 
 def _verify_postgres(path: Path) -> BackupContents:
@@ -114,9 +141,22 @@ def restore_backup(
     touched = roots if contents.files is not None and contents.files.included else None
     with stage_files(source, touched) as staged:
         kept = _save_safety_copy(database, safety, touched)
+        _create_tables(database, sets, contents)
         database.load_copy(source)
         _finish_replacement(database, kept)
         return RestoreResult(contents, kept, staged.place() if staged else None)
+
+
+def _create_tables(database: Database, sets: MigrationSets, contents: BackupContents) -> None:
+    """Give an empty PostgreSQL database the tables of a backup, which contains rows alone. A backup of an older version
+    can be restored this way."""
+    if database.kind == "sqlite":
+        return
+    with database.reading() as tx:
+        if read_applied(database, tx):
+            return  # the rows are replaced, if the tables are the same
+    for name, steps in sets.items():  # in this order: later sets refer to tables of earlier ones
+        migrate(database, name, steps[: len(contents.migrations.get(name, ()))], lambda _: None)
 
 
 def _finish_replacement(database: Database, kept: Path | None) -> None:

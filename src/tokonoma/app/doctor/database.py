@@ -1,6 +1,6 @@
 """Checks of the data: the database and what is in it, the plugins, the embedding model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from tokonoma.app.doctor.oauth import check_oauth
 from tokonoma.app.doctor.policy import check_policy
 from tokonoma.app.doctor.servers import check_servers
 from tokonoma.app.places import database_exists, find_file_roots, load_known_tables, redact_database_url
+from tokonoma.app.schema import explain_downgrade
 from tokonoma.app.search import build_model_config, build_provider_access
 from tokonoma.app.store import find_heads_file
 from tokonoma.catalogue.plugins import plugins_file, read_plugins
@@ -21,7 +22,6 @@ from tokonoma.core import clock
 from tokonoma.core.desk import Rows
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.errors import Refusal, Unready
-from tokonoma.core.module import Migration
 from tokonoma.core.network import is_loopback
 from tokonoma.core.printable import pluralize
 from tokonoma.embed import queue
@@ -67,7 +67,7 @@ def check_database(app: App) -> Iterator[Finding]:
     try:
         yield Finding("database", "ok", f"{where} opens ({database.kind}, {database.size()} bytes)")
         yield from run_check("integrity", lambda: check_integrity(database))
-        yield from run_check("tables", lambda: check_tables(database, load_known_tables(app)))
+        yield from run_check("tables", lambda: check_tables(database, app.home))
         yield from run_check("journal", lambda: check_journal(database))
         yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
         yield from run_check("clock", lambda: check_clock(database))
@@ -98,7 +98,8 @@ def check_integrity(database: Database) -> Iterator[Finding]:
         yield Finding("integrity", "ok", "all indexes are intact, and the server has found no wrong checksum")
 
 
-def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -> Iterator[Finding]:
+def check_tables(database: Database, home: Path) -> Iterator[Finding]:
+    known = load_known_tables(home)
     with database.reading() as rows:
         done = read_applied(database, rows)
     for name, names in done.items():
@@ -108,8 +109,9 @@ def check_tables(database: Database, known: Mapping[str, Sequence[Migration]]) -
             continue
         try:
             check_order(name, known[name], names)
-        except Refusal as error:
-            yield Finding("tables", "fail", error.message, "Update tokonoma, or restore an older backup.")
+        except Unready as error:
+            told = explain_downgrade(error, home, database.kind) if error.reason == "newer_schema" else error
+            yield Finding("tables", "fail", told.message, "`tokonoma version` shows both versions of the tables.")
     waiting = sum(len(steps) - len(done.get(name, [])) for name, steps in known.items() if name in done)
     says = f"{sum(map(len, done.values()))} migrations applied"
     yield Finding("tables", "ok", says + (f", {waiting} pending until the next start" if waiting > 0 else ""))

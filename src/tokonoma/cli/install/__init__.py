@@ -165,8 +165,8 @@ def _install_with_claude(machine: Machine, address: ServerAddress, scope: str, d
         print_note("Claude Code already has this server; nothing was changed.")
         return
     if known is not None:
-        _run_command(["claude", "mcp", "remove", "--scope", scope, NAME])
-    _run_command(add)
+        run_client(["claude", "mcp", "remove", "--scope", scope, NAME])
+    run_client(add)
     print_note(f"Done: {shlex.join(add)}")
 
 
@@ -175,7 +175,7 @@ def _drop_empty(entry: Json) -> Json:
     return {name: value for name, value in entry.items() if value not in ({}, [])}
 
 
-def _run_command(words: list[str]) -> None:
+def run_client(words: list[str]) -> None:
     program = shutil.which(words[0])
     assert program is not None, "checked before"
     done = subprocess.run([program, *words[1:]], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

@@ -160,6 +160,16 @@ def add_server(whole: Json, section: str, name: str, entry: Json, inputs: Sequen
     return new
 
 
+def remove_server(whole: Json, section: str, name: str) -> Json:
+    """Return the object without this server and its question for a key, and everything else unchanged."""
+    servers = as_object(whole.get(section))
+    new: Json = {**whole, section: {each: value for each, value in servers.items() if each != name}}
+    inputs: Any = whole.get("inputs")
+    if isinstance(inputs, list):
+        new["inputs"] = [each for each in cast("list[Any]", inputs) if as_object(each).get("id") != _INPUT]
+    return new
+
+
 def format_config(whole: Json, like: str) -> str:
     """Format the object with the indentation of the file before."""
     indent = re.search(r"\n([ \t]+)\"", like)

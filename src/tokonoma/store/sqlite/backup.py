@@ -113,6 +113,15 @@ def verify_sqlite(path: Path) -> BackupContents | None:
     return BackupContents(path, "sqlite", made_at, found.st_size, tables, migrations, files)
 
 
+def read_sqlite_migrations(path: Path) -> dict[str, list[str]] | None:
+    """The migrations of a backup, without a check of anything else. None if it is no SQLite file, or cannot be read."""
+    try:
+        with _open_file(path, apsw.SQLITE_OPEN_READONLY) as connection:
+            return group_migrations(partial(_fetch_rows, connection))
+    except apsw.Error:
+        return None
+
+
 def _find_end_of_pages(connection: apsw.Connection) -> int:
     return _fetch_rows(connection, "pragma page_count")[0][0] * _fetch_rows(connection, "pragma page_size")[0][0]
 
