@@ -9,10 +9,9 @@ from conftest import SOAK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from specs.tiny_service import use_tiny_services
-from specs.twins import ACCOUNTS, SPACES, Twins, is_allowed, list_leaks, normalize
+from specs.twins import SPACES, Twins, build_reaches, is_allowed, list_leaks, normalize
 
 from tokonoma.core.module import ToolInfo
-from tokonoma.core.namespaces import is_inside
 from tokonoma.core.providers import SERVICE_NAMES
 from tokonoma.core.reach import Reach
 
@@ -45,28 +44,6 @@ def twins(database_url, tmp_path, monkeypatch):
     made = Twins({**flags, "direct": "all"})
     yield made
     made.close()
-
-
-def build_reaches(twins: Twins) -> st.SearchStrategy[Reach]:
-    modules = st.sampled_from(sorted(twins.modules))
-    tools = st.sampled_from([tool.path for info in twins.modules.values() for tool in info.entries])
-    effects, accounts = st.sampled_from(("read", "write", "destroy")), st.sampled_from([name for name, _ in ACCOUNTS])
-    at = st.builds("github@{}".format, accounts)
-    scopes = st.one_of(modules, at, st.just("*"))
-    whole = st.sampled_from(("*:read", "*:write", "*:destroy", "memory:read", "items:read", "vault:read"))
-    rules = st.one_of(
-        modules, tools, at, whole, st.builds("{}:{}".format, scopes, effects), st.builds("{}.close".format, at)
-    )
-    extras = st.frozensets(st.sampled_from(("*", "system.*", "system.sync_read", "github.*")), max_size=2)
-
-    @st.composite
-    def build(draw: st.DrawFn) -> Reach:
-        root = draw(st.sampled_from(SPACES))
-        default = draw(st.sampled_from([each for each in SPACES if is_inside(each, root)]))
-        few = st.one_of(st.none(), st.none(), st.frozensets(modules, max_size=4))
-        return Reach(root, default, draw(few), draw(st.frozensets(rules, max_size=6)), draw(extras))
-
-    return build()
 
 
 def list_questions(twins: Twins) -> list[tuple[str, dict[str, Any]]]:
@@ -114,6 +91,7 @@ def exists(answer: Any) -> bool:
     return "surely not a parameter" in json.dumps(told)
 
 
+@pytest.mark.soak
 def test_random_reaches_are_the_same_in_every_way_in(twins, database_url):
     questions = list_questions(twins)
     tools = [tool for info in twins.modules.values() for tool in info.entries]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from hypothesis import strategies as st
 from talk import Lines
 
 from tokonoma.app import App
@@ -105,6 +106,7 @@ class Twins:
             app.modules._next_look = float("inf")
         self.infos = dict(self.whole.registry._known.infos)
         self.modules = {name: info for name, info in self.infos.items() if name != GATEWAY}
+        self.plain = Reach()  # of the caller of the server that lacks the rest
 
     def list_visible(self, reach: Reach) -> dict[str, ModuleInfo]:
         return {each.name: each for each in self.whole.registry.visible_modules(Principal("key:p", "key", reach))}
@@ -116,9 +118,31 @@ class Twins:
         self.lacking.registry._known = KnownModules([self.infos[GATEWAY], *visible.values()])
         # Services are known by name to those who could use them, connected or not.
         known = {*visible, *(name for name in SERVICE_NAMES if reach.sees_module(name))}
-        plain = Reach(reach.root, reach.default, frozenset(known), frozenset(), frozenset({"*"}))
-        return Asker(self.whole, reach), Asker(self.lacking, plain)
+        self.plain = Reach(reach.root, reach.default, frozenset(known), frozenset(), frozenset({"*"}))
+        return Asker(self.whole, reach), Asker(self.lacking, self.plain)
 
     def close(self) -> None:
         for app in (self.whole, self.lacking):
             app.close()
+
+
+def build_reaches(twins: Twins) -> st.SearchStrategy[Reach]:
+    modules = st.sampled_from(sorted(twins.modules))
+    tools = st.sampled_from([tool.path for info in twins.modules.values() for tool in info.entries])
+    effects, accounts = st.sampled_from(("read", "write", "destroy")), st.sampled_from([name for name, _ in ACCOUNTS])
+    at = st.builds("github@{}".format, accounts)
+    scopes = st.one_of(modules, at, st.just("*"))
+    whole = st.sampled_from(("*:read", "*:write", "*:destroy", "memory:read", "items:read", "vault:read"))
+    rules = st.one_of(
+        modules, tools, at, whole, st.builds("{}:{}".format, scopes, effects), st.builds("{}.close".format, at)
+    )
+    extras = st.frozensets(st.sampled_from(("*", "system.*", "system.sync_read", "github.*")), max_size=2)
+
+    @st.composite
+    def build(draw: st.DrawFn) -> Reach:
+        root = draw(st.sampled_from(SPACES))
+        default = draw(st.sampled_from([each for each in SPACES if is_inside(each, root)]))
+        few = st.one_of(st.none(), st.none(), st.frozensets(modules, max_size=4))
+        return Reach(root, default, draw(few), draw(st.frozensets(rules, max_size=6)), draw(extras))
+
+    return build()

@@ -81,6 +81,39 @@ def test_a_person_with_a_narrow_reach_sees_nothing_else(filled):
         assert WORD not in page.text.replace(path, ""), path
 
 
+BESIDE = {
+    "memory.namespaces": ["/admin/memory", "/admin/memory/new"],
+    "memory.relation.graph": ["/admin/memory/{memo}"],
+    "items.get_stats": ["/admin/items/1", "/admin/items/new", "/admin/items/ready"],
+    "items.get_statuses": ["/admin/items/1", "/admin/items"],
+    "claims.history": ["/admin/claims/{claim}"],
+    "vault.coverage": ["/admin/vault/file/{folder}/source.md"],
+    "vault.backlinks": ["/admin/vault/file/{folder}/source.md", "/admin/vault/move/{folder}/source.md"],
+    "manual.toc": ["/admin/manuals/read/{manual}/terms.md"],
+    "manual.coverage": ["/admin/manuals/read/{manual}/terms.md"],
+    "manual.backlinks": ["/admin/manuals/read/{manual}/terms.md"],
+    "manual.list": ["/admin/manuals/search", "/admin/manuals/in/{manual}"],
+    "system.days": ["/admin/timeline"],
+    "system.status": ["/admin/"],
+}
+"""A tool that only adds to some pages."""
+
+
+def test_a_page_stands_without_a_tool_that_only_adds_to_it(filled):
+    site, paths = filled
+    joined = " ".join(paths)
+    patterns = {"memo": "memory/([0-9a-f-]{36})", "claim": "claims/([^/ ?]+)/forget", "folder": "dir=(v[0-9a-f]{8})"}
+    patterns["manual"] = "manuals/in/(m[0-9a-f]{8})"
+    names = {name: re.findall(f"/?{pattern}", joined)[0] for name, pattern in patterns.items()}
+    for number, (tool, shown) in enumerate(BESIDE.items()):
+        site.add_person(f"p{number}", reach=Reach(mask=frozenset({tool})))
+        site.cookies.clear()
+        site.sign_in(f"p{number}")
+        for path in shown:
+            page = site.get(path.format(**names))
+            assert page.status_code == 200, (tool, path, page.text)
+
+
 def test_a_page_for_the_owner_is_for_the_owner_alone(open_site):
     site = open_site()
     site.add_person("ada")

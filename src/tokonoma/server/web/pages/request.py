@@ -8,11 +8,12 @@ from urllib.parse import urlencode
 
 from tokonoma.auth.sessions import Visitor, WebSession
 from tokonoma.core.call import Caller
-from tokonoma.core.errors import Denied
+from tokonoma.core.errors import Denied, Missing
 from tokonoma.server.http.security import HeaderList, Headers
 from tokonoma.server.web.page_parts import Language, RunTool
 
 Form = dict[str, list[str]]
+_NO_TOOL = ("tool", "tool_rule")  # reasons: a mask hides it, a rule of the policy denies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ class PageRequest:
         that are None are left out."""
         given = {name: value for name, value in params.items() if value is not None}
         return self.run_tool(self.person_caller, module, tool, given)
+
+    def ask(self, module: str, tool: str, otherwise: Any, **params: Any) -> Any:
+        """As `call`, for a part that a page can do without: `otherwise` for a person who has the module without this
+        tool. Without the module there is no page."""
+        try:
+            return self.call(module, tool, **params)
+        except (Missing, Denied) as error:
+            if error.reason not in _NO_TOOL:
+                raise
+            return otherwise
 
     @property
     def person_caller(self) -> Caller:

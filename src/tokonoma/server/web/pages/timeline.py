@@ -54,21 +54,23 @@ def show_timeline(request: PageRequest) -> PageResponse:
         "more": "",
     }
     try:
-        counts = request.call("system", "days", since=begin.isoformat(), until=end.isoformat(), **filters)["items"]
+        year = {"since": begin.isoformat(), "until": end.isoformat()}
+        counts = request.ask("system", "days", {"items": []}, **year, **filters)["items"]
         span = {"since": first.isoformat(), "until": last.isoformat(), "limit": _PAGE}
         cursor = request.get_parameter("cursor") or None
         found = request.call("system", "timeline", **span, cursor=cursor, **filters)
     except (Invalid, Missing) as error:
         return PageResponse("explore/timeline.html", {**values, "problem": error.message}, PROBLEMS[error.kind][1])
-    by_day = {each["day"]: each["count"] for each in counts}
+    by_day, shown = {each["day"]: each["count"] for each in counts}, found["items"]
     values |= {
         "picture": draw_year(begin, end, by_day, lambda day: link(zoom="day", at=day), (first, last)),
         "begin": begin.isoformat(),
         "end": end.isoformat(),
         "counts": list(reversed(counts)),
         "modules": sorted({name for each in counts for name in each["modules"]} | ({module} - {""})),
-        "total": sum(count for day, count in by_day.items() if first.isoformat() <= day <= last.isoformat()),
-        "days": _group(found["items"]),
+        # At least what is shown: a person may have the one tool without the other.
+        "total": max(sum(by_day[day] for day in by_day if first.isoformat() <= day <= last.isoformat()), len(shown)),
+        "days": _group(shown),
         "more": link(zoom=zoom, at=at, cursor=found["next_cursor"]) if found["has_more"] else "",
     }
     return PageResponse("explore/timeline.html", values)

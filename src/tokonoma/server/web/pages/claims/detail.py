@@ -50,7 +50,7 @@ def build_chain(request: PageRequest, claim: Mapping[str, Any], older: list[dict
     def walk_back(claims: list[dict[str, Any]], steps: int) -> None:
         for each in claims:
             if len(chain) < _MOST_STEPS:
-                earlier = request.call("claims", "history", claim_id=each["id"])["superseded"]
+                earlier = _read_history(request, each["id"])["superseded"]
                 walk_back(earlier, steps + 1)
                 chain.append({**each, "steps": -steps})
 
@@ -72,9 +72,13 @@ def _load(request: PageRequest) -> dict[str, Any]:
     return request.call("claims", "get", claim_id=request.names["name"])
 
 
+def _read_history(request: PageRequest, claim_id: str) -> dict[str, Any]:
+    return request.ask("claims", "history", {"items": [], "superseded": []}, claim_id=claim_id)
+
+
 def _render_claim(request: PageRequest, problem: str = "") -> PageResponse:
     claim = _load(request)
-    history = request.call("claims", "history", claim_id=claim["id"])
+    history = _read_history(request, claim["id"])
     entities = {each["id"]: each for each in claim["entities"]}
     return render_claims(
         request,

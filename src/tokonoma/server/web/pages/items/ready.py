@@ -22,7 +22,7 @@ def show_ready(request: PageRequest, problem: str = "") -> PageResponse:
     try:
         cursor = request.get_parameter("cursor") or None
         page = request.call("items", "get_ready_items", limit=_SIZE, cursor=cursor, **asked)
-        due = request.call("items", "search_items", query="has:due is:open", sort="due", limit=_SIZE)
+        due = request.ask("items", "search_items", due, query="has:due is:open", sort="due", limit=_SIZE)
     except Invalid as error:
         problem = problem or error.message
     following = page.get("next_cursor", "")

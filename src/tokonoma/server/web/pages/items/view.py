@@ -46,12 +46,12 @@ def locate_item(number: int, page: str = "") -> str:
 
 
 def list_statuses(request: PageRequest) -> list[dict[str, Any]]:
-    return request.call("items", "get_statuses")["items"]
+    return request.ask("items", "get_statuses", {"items": []})["items"]
 
 
 def list_types(request: PageRequest) -> list[str]:
     """Those in use, most frequent first."""
-    return list(request.call("items", "get_stats")["by_type"])
+    return list(request.ask("items", "get_stats", {"by_type": {}})["by_type"])
 
 
 def describe_due(item: Mapping[str, Any]) -> DueDate:

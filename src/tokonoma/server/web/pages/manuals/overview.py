@@ -34,7 +34,7 @@ def show_manuals(request: PageRequest) -> PageResponse:
 def show_manual(pages: PageParts, request: PageRequest) -> PageResponse:
     """The files of a manual, each as a strip of its lines."""
     manual, start = request.names["manual"], read_number(request, "start")
-    about = next((each for each in request.call("manual", "list")["items"] if each["manual_id"] == manual), None)
+    about = next((each for each in _list_manuals(request) if each["manual_id"] == manual), None)
     ask = partial(request.call, "manual", "ls", manual_id=manual)
     files, listed = take_page(ask, start, STRIPS_PER_PAGE)
     total = listed["total"]
@@ -95,8 +95,11 @@ def show_search(request: PageRequest) -> PageResponse:
 
 def list_names(request: PageRequest) -> list[tuple[str, str]]:
     """The manuals to choose from: id and title."""
-    listed = request.call("manual", "list")["items"]
-    return [(each["manual_id"], each.get("title", each["manual_id"])) for each in listed]
+    return [(each["manual_id"], each.get("title", each["manual_id"])) for each in _list_manuals(request)]
+
+
+def _list_manuals(request: PageRequest) -> list[dict[str, Any]]:
+    return request.ask("manual", "list", {"items": []})["items"]
 
 
 def link_manual(manual: str) -> str:

@@ -57,7 +57,10 @@ def _lead_to_line(request: PageRequest, name: str, line: int) -> PageResponse:
 
 
 def _list_nodes(request: PageRequest, manual: str, path: str) -> list[Mapping[str, Any]]:
-    page = request.call("manual", "toc", manual_id=manual, path=path)
+    """The outline; empty for a person who has no tool for it, and then the file is shown without one."""
+    page = request.ask("manual", "toc", None, manual_id=manual, path=path)
+    if page is None:
+        return []
     nodes: list[Mapping[str, Any]] = [*page["items"]]
     while page["has_more"] and len(nodes) < _MOST_NODES:
         page = request.call("manual", "toc", manual_id=manual, path=path, cursor=page["next_cursor"])
@@ -77,7 +80,9 @@ def _read_part(request: PageRequest, ref: Mapping[str, Any], node: Mapping[str, 
     trace = request.get_parameter("trace") or None
     limits = {"max_chars": _MOST_CHARACTERS}
     is_whole = node is not None and node["kind"] == "json_file" and "json_path" not in ref
-    scope = {"scope": "file"} if is_whole else {"scope": "section", "expand": False}
+    # Without an outline there are no next pages: then the sections below are shown too.
+    expand = node is None and "json_path" not in ref
+    scope = {"scope": "file"} if is_whole else {"scope": "section", "expand": expand}
     try:
         return request.call("manual", "read", ref=ref, limits=limits, **scope, trace_id=trace)
     except Missing:
@@ -96,7 +101,8 @@ def _show_part(
     here, view = link_text(manual, path), request.get_parameter("view")
     is_markdown = not path.lower().endswith(".json")
     view = view if view in ("lines", "raw") else "text" if is_markdown else "lines"
-    strip = build_strip(path, here, request.call("manual", "coverage", manual_id=manual, path=path))
+    coverage = request.ask("manual", "coverage", None, manual_id=manual, path=path)
+    strip = build_strip(path, here, coverage) if coverage else None
     at = nodes.index(node) if node is not None else 0
     following = part.get("next_ref")
 
@@ -132,5 +138,5 @@ def _link_rest(here: str, view: str, following: Mapping[str, Any]) -> str:
 
 
 def _list_backlinks(request: PageRequest, manual: str, path: str) -> list[dict[str, Any]]:
-    found = request.call("manual", "backlinks", ref={"manual_id": manual, "path": path})["items"]
+    found = request.ask("manual", "backlinks", {"items": []}, ref={"manual_id": manual, "path": path})["items"]
     return [{**each, "href": link_line(each["ref"], each["ref"].get("start_line", 1))} for each in found]

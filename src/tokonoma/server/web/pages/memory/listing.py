@@ -48,7 +48,7 @@ def show_memos(request: PageRequest) -> PageResponse:
 
 def list_namespaces(request: PageRequest) -> dict[str, Any]:
     """The first thousand by name. The rest can be reached by typing a namespace."""
-    return request.call("memory", "namespaces", limit=MOST)
+    return request.ask("memory", "namespaces", {"items": [], "has_more": False}, limit=MOST)
 
 
 def describe(memo: dict[str, Any], query: str = "") -> dict[str, Any]:

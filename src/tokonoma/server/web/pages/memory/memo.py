@@ -28,9 +28,8 @@ def show_current(request: PageRequest, memo_id: str, *, problem: str = "", typed
     memo = find_memo(request, memo_id)
     if memo is None:
         return _show_removed(request, memo_id)
-    related = request.call(
-        "memory", "relation.graph", startMemoId=memo_id, namespace=EVERYWHERE, direction="both", maxDepth=1
-    )
+    around = {"startMemoId": memo_id, "namespace": EVERYWHERE, "direction": "both", "maxDepth": 1}
+    related = request.ask("memory", "relation.graph", {"nodes": [], "edges": [], "has_more": False}, **around)
     named = {each["memo_id"]: name_memo(each) for each in related["nodes"]}
     for each in (*memo.get("supersedes", ()), memo.get("superseded_by", "")):
         if each and each not in named:
@@ -105,7 +104,8 @@ def _find_neighbours(request: PageRequest, memo: Mapping[str, Any]) -> dict[str,
     """The memos before and after this one in its thread."""
     if not memo.get("thread"):
         return {"before": None, "after": None}
-    listed = request.call("memory", "list", namespace=EVERYWHERE, thread=memo["thread"], limit=_NEIGHBOURS)["items"]
+    of_thread = {"namespace": EVERYWHERE, "thread": memo["thread"], "limit": _NEIGHBOURS}
+    listed = request.ask("memory", "list", {"items": []}, **of_thread)["items"]
     named = [{**each, "name": name_memo(each)} for each in listed]
     place = next((number for number, each in enumerate(named) if each["memo_id"] == memo["memo_id"]), None)
     if place is None:  # the thread is longer than what was looked at

@@ -82,7 +82,7 @@ def show_audit(request: PageRequest) -> PageResponse:
     findings = {
         "statuses": [(each, *STATUSES[each], report["statuses"][each]) for each in _STATUSES],
         "elements": elements,
-        "strips": [_build_source_strip(request, each) for each in sources],
+        "strips": [strip for each in sources if (strip := _build_source_strip(request, each))],
         "orphans": [{**each, "href": link_line(name, each.get("line", 1))} for each in report["orphan"]],
         "one_way": report["one_way"],
     }
@@ -132,9 +132,10 @@ def _link_citation(citation: str, sources: Sequence[Mapping[str, str]]) -> tuple
     return citation, link_line(source["path"], first)
 
 
-def _build_source_strip(request: PageRequest, source: Mapping[str, str]) -> CoverageStrip:
+def _build_source_strip(request: PageRequest, source: Mapping[str, str]) -> CoverageStrip | None:
+    coverage = request.ask("manual" if "manual_id" in source else "vault", "coverage", None, **source)
+    if coverage is None:
+        return None
     if "manual_id" in source:
-        coverage = request.call("manual", "coverage", **source)
         return build_strip(_name_source(source), link_text(source["manual_id"], coverage["path"]), coverage)
-    coverage = request.call("vault", "coverage", **source)
     return build_strip(coverage["path"], link_file(coverage["path"]), coverage)

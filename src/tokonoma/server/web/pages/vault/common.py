@@ -98,7 +98,7 @@ def compare_texts(before: str, after: str) -> list[tuple[str, str]] | None:
 
 
 def describe_backlinks(request: PageRequest, path: str) -> list[dict[str, Any]]:
-    found = request.call("vault", "backlinks", path=path)["items"]
+    found = request.ask("vault", "backlinks", {"items": []}, path=path)["items"]
     return [{**each, "href": _link_ref(each["ref"])} for each in found]
 
 

@@ -40,7 +40,8 @@ def show_file(request: PageRequest) -> PageResponse:
     here = link_file(path)
     is_markdown = path.lower().endswith(_MARKDOWN)
     view = view if view in ("lines", "raw") else "text" if is_markdown else "lines"
-    strip = None if version else build_strip(path, here, request.call("vault", "coverage", path=path))
+    coverage = None if version else request.ask("vault", "coverage", None, path=path)
+    strip = build_strip(path, here, coverage) if coverage else None
     kept = {"version": version, "from": first if first > 1 else None}
 
     def link(shown: str, start: int | None = None) -> str:
