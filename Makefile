@@ -8,7 +8,7 @@ COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --py
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock catalogue reference docs docs-serve \
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock screenshots catalogue reference docs docs-serve \
 	clean
 
 help: ## what there is
@@ -62,6 +62,9 @@ eval: $(VENV)/.develop ## search quality on the sets beside the project, through
 	$(BIN)/python -m bench.recall --paraphrases
 	$(BIN)/python -m bench.fresh
 	$(BIN)/python -m bench.library
+
+screenshots: $(VENV)/.develop ## pictures of the pages for README and guides, into docs/pictures
+	PYTHONPATH=tests $(BIN)/python -m web.screenshots
 
 sbom: $(VENV)/.develop ## the software bill of materials (CycloneDX) at build/tokonoma.cdx.json
 	$(BIN)/python scripts/make_sbom.py build/tokonoma.cdx.json

@@ -76,6 +76,7 @@ def test_both_languages_have_the_same_headings_and_tables(name):
 def test_both_languages_link_to_the_same_pages(name):
     english, japanese = (Counter(link.partition("#")[0] for link in links(text)) for text in in_both(name))
     japanese = Counter(link.replace("README.ja.md", "README.md") for link in japanese.elements())
+    japanese = Counter(link.replace("pictures/ja/", "pictures/en/") for link in japanese.elements())
     assert english - Counter([lead(name, "ja")]) == japanese - Counter([lead(name, "guides")])
 
 
@@ -83,7 +84,11 @@ def test_both_readmes_link_to_the_same_pages_each_in_its_language():
     english, japanese = in_both(README)
     in_japanese = {"README.ja.md": "README.md", "docs/README.md": "docs/ja/README.md"}
     in_japanese["examples/batches/README.md"] = "examples/batches/README.ja.md"
-    expected = [in_japanese.get(link, link.replace("docs/guides/", "docs/ja/")) for link in pages_of(english)]
+    folders = {"docs/guides/": "docs/ja/", "docs/pictures/en/": "docs/pictures/ja/"}
+    english_links = pages_of(english)
+    for folder, japanese_folder in folders.items():
+        english_links = [in_japanese.get(link, link.replace(folder, japanese_folder)) for link in english_links]
+    expected = english_links
     assert sorted(expected) == sorted(pages_of(japanese))
     assert _REFERENCE.findall(english) == _REFERENCE.findall(japanese)
 

@@ -54,12 +54,13 @@ def _unpack(source: Path, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def launch_chromium() -> Generator[Browser]:
+def launch_chromium(fonts: Path | None = None) -> Generator[Browser]:
+    """`fonts`: a file for fontconfig, if not that of the package's fonts."""
     folder = find_chromium()
     env: dict[str, str | float | bool] = {
         **os.environ,
         "LD_LIBRARY_PATH": str(folder / "lib"),
-        "FONTCONFIG_FILE": str(folder / "fonts.conf"),
+        "FONTCONFIG_FILE": str(fonts or folder / "fonts.conf"),
     }
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -34,7 +34,7 @@ def test_the_owner_sees_how_many_calls_wait_and_others_do_not(open_site):
     with pytest.raises(Denied):  # an agent asks; what the owner does on a page needs no approval
         site.run_tool(Caller("http", principal=OWNER), "memory", "save", {"content": "x"})
     text = site.get("/admin/").text
-    assert re.search(r'<a href="/admin/approvals"[^>]*>1 calls wait for your approval</a>', text)
+    assert re.search(r'<a href="/admin/approvals"[^>]*>Calls that wait for your approval: 1</a>', text)
     site.add_person("ada")
     site.cookies.clear()
     site.sign_in("ada")

@@ -17,6 +17,7 @@ MAX_READ_FOR_PATH = 300
 _LINKS = 100  # of one record
 _NEAR = 12
 _BEGINNING = "2000-01-01"
+_MUTUAL = ("near", "same_entity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +162,6 @@ def _read_related(request: PageRequest, address: str, *, near: bool) -> Sequence
 
 def _to_edge(address: str, entry: Mapping[str, Any]) -> GraphEdge:
     ends = (entry["address"], address) if entry.get("incoming") else (address, entry["address"])
+    if entry["kind"] in _MUTUAL:  # read from both ends, it is one line
+        ends = (min(ends), max(ends))
     return GraphEdge(*ends, entry["kind"])

@@ -12,6 +12,7 @@ from tokonoma.server.web.pages.markdown import render_markdown
 from tokonoma.server.web.pages.pictures import draw_bar, draw_sparkline, draw_strip
 from tokonoma.server.web.pages.request import build_path
 from tokonoma.server.web.pages.words import translate
+from tokonoma.server.web.pages.words.names import NAMES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,8 +42,32 @@ def render_page(template: str, language: Language, values: dict[str, Any]) -> by
     def say(text: str, **parts: object) -> str:
         return translate(language, text, group, **parts)
 
-    known = {"_": say, "static": find_static, "language": language, **_FUNCTIONS, **values}
+    def say_tool(text: str) -> str:
+        """What a tool said, marked as English where it is not translated."""
+        found = say(text)
+        return _mark_english(text) if language == "ja" and found == text else found
+
+    def name_value(value: str) -> str:
+        """A module, kind or outcome, as a page calls it."""
+        return NAMES.get(value, value) if language == "ja" else value
+
+    known = {
+        "name_value": name_value,
+        "_": say,
+        "say_tool": say_tool,
+        "static": find_static,
+        "language": language,
+        **_FUNCTIONS,
+        **values,
+    }
     return _open_templates().get_template(template).render(known).encode()
+
+
+def _mark_english(text: str) -> str:
+    from markupsafe import Markup
+
+    is_foreign = any("a" <= letter <= "z" for letter in text.lower())
+    return Markup('<span lang="en">{}</span>').format(text) if is_foreign else text
 
 
 @cache

@@ -20,7 +20,15 @@
     return found;
   };
 
-  const shorten = (text) => (text.length > 34 ? `${text.slice(0, 33)}…` : text);
+  // About as wide as the place that a label has: a Japanese character counts as two.
+  const shorten = (text) => {
+    let width = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      width += text.charCodeAt(at) > 0x2e80 ? 2 : 1;
+      if (width > 24) return `${text.slice(0, at)}…`;
+    }
+    return text;
+  };
   const nameEdge = (edge) => JSON.stringify([edge.source, edge.target, edge.kind]);
 
   const toElements = (data) => {
@@ -40,17 +48,34 @@
   };
 
   const layout = (count) => ({
-    name: "cose", animate: false, fit: true, padding: 30, randomize: graph === null,
-    numIter: count > 150 ? 250 : 1000, nodeRepulsion: () => 120000, idealEdgeLength: () => 60,
-    edgeElasticity: () => 100, nodeOverlap: 20, gravity: 60, componentSpacing: 50, nodeDimensionsIncludeLabels: true,
+    name: "cose", animate: false, fit: false, randomize: false, numIter: count > 150 ? 250 : 1000,
+    nodeRepulsion: () => 9000, idealEdgeLength: () => 70, edgeElasticity: () => 60, nodeOverlap: 12, gravity: 40,
+    componentSpacing: 40, nodeDimensionsIncludeLabels: true,
   });
+
+  // Records without links stand in rows below the others; the width follows the shape of the place.
+  const arrange = (isFirst) => {
+    const linked = graph.nodes().filter((node) => node.degree(false) > 0);
+    const alone = graph.nodes().difference(linked);
+    if (isFirst) linked.layout({ name: "circle", animate: false, fit: false }).run();
+    linked.union(linked.connectedEdges()).layout(layout(linked.length)).run();
+    const box = linked.empty() ? { x1: 0, y2: 0, w: 0, h: 0 } : linked.boundingBox();
+    const shape = place.clientWidth / Math.max(1, place.clientHeight);
+    const wide = Math.max(box.w, box.h * shape, Math.sqrt(alone.length * 170 * 60 * shape));
+    const perRow = Math.max(1, Math.floor(wide / 170));
+    const left = box.x1 + box.w / 2 - (Math.min(perRow, alone.length) - 1) * 85;
+    alone.forEach((node, number) => {
+      node.position({ x: left + (number % perRow) * 170, y: box.y2 + 60 + Math.floor(number / perRow) * 60 });
+    });
+    graph.fit(undefined, 24);
+  };
 
   const style = () => {
     const byModule = colours();
     const ink = readColour(place);
     const line = readColour(place, "outlineColor");
     return [
-      { selector: "node", style: { "background-color": (node) => byModule[node.data("module")] ?? ink, label: "data(label)", color: ink, "font-size": 17, "text-valign": "bottom", "text-margin-y": 4, width: 26, height: 26 } },
+      { selector: "node", style: { "background-color": (node) => byModule[node.data("module")] ?? ink, label: "data(label)", color: ink, "font-size": 13, "text-valign": "bottom", "text-margin-y": 3, width: 18, height: 18 } },
       { selector: "node[!expanded]", style: { "background-opacity": 0.55 } },
       { selector: "node:selected", style: { "border-width": 3, "border-color": ink } },
       { selector: "edge", style: { "curve-style": "bezier", "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", width: 1.4, "arrow-scale": 0.8 } },
@@ -111,7 +136,7 @@
       each.group === "nodes" ? { ...each, position: { ...node.position() } } : each);
     graph.add(elements);
     addRows(elements);
-    graph.layout(layout(known.size)).run();
+    arrange(false);
     place.dataset.nodes = String(graph.nodes().length);
   };
 
@@ -119,7 +144,7 @@
     const data = await read(place.dataset.source);
     place.hidden = false;
     graph = cytoscape({ container: place, elements: toElements(data), style: style(), minZoom: 0.2, maxZoom: 3 });
-    graph.layout({ ...layout(known.size), randomize: true }).run();
+    arrange(true);
     graph.on("tap", "node", (event) => { void expand(event.target); });
     place.setAttribute("aria-label", said);
     place.dataset.nodes = String(graph.nodes().length);

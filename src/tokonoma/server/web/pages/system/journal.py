@@ -12,7 +12,7 @@ from tokonoma.server.web.system_parts import SystemParts
 
 _PAGE = 50
 _MAX_EXPORT = 10_000
-_OUTCOMES = ("ok", "error", "refused")
+_OUTCOMES = ("ok", "committed", "sent", "refused", "failed")
 
 
 def show_journal(parts: SystemParts, request: PageRequest) -> PageResponse:

@@ -123,7 +123,9 @@ def _describe_element(
 def _link_citation(citation: str, sources: Sequence[Mapping[str, str]]) -> tuple[str, str]:
     """`source:first-last` with its page; without one if the source is not known."""
     name, _, lines = citation.rpartition(":")
-    first = int(lines.partition("-")[0])
+    start, _, end = lines.partition("-")
+    first = int(start)
+    citation = f"{name}:{start}" if start == end else citation
     source = next((each for each in sources if _name_source(each) == name), None)
     if source is None or first < 1:
         return citation, ""

@@ -1,4 +1,5 @@
 """The words of all pages in both languages. The English text is the key; a test compares the tables with their use.
+What tools say is in tables of its own (`messages`).
 
 One file for each group of pages, with `WORDS` and, if it has some, `NOTICES`. A short English word can mean different
 things on different pages, so the tables of a page's own group come first."""
@@ -24,6 +25,7 @@ from tokonoma.server.web.pages.words import (
     trying,
     vault,
 )
+from tokonoma.server.web.pages.words.messages import find_message
 
 JAPANESE = {
     **entry.WORDS,
@@ -85,8 +87,10 @@ _LANGUAGE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q=([01](
 
 
 def translate(language: Language, text: str, group: str = "explore", **parts: object) -> str:
-    """The text in this language, with `{name}` replaced. A text that is no word of ours stays as it is."""
-    found = _find_words(group).get(text, text) if language == "ja" else text
+    """The text in this language, with `{name}` replaced. A text of a tool that is in no table stays as it is."""
+    found = _find_words(group).get(text) if language == "ja" else text
+    if found is None:
+        return find_message(text) or text
     return found.format(**parts) if parts else found
 
 

@@ -46,7 +46,7 @@ WORDS = {
     "too slow": "時間切れ",
     "needs an approval": "承認が必要",
     # Home
-    "{n} calls wait for your approval": "{n} 件の呼び出しが承認を待っています",
+    "Calls that wait for your approval: {n}": "{n} 件の呼び出しが承認を待っています",
     "No call waits for your approval.": "承認待ちの呼び出しはありません。",
     "State of the server": "サーバーの状態",
     "database": "データベース",
