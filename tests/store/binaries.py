@@ -38,7 +38,7 @@ def list_prefix() -> tuple[str, ...]:
     if not runs_as_root():
         return ()
     if shutil.which("setpriv") is None:
-        raise NoPlaceForPostgres("PostgreSQL does not run as root: install `setpriv`, or run the tests as another user.")
+        raise NoPlaceForPostgres("PostgreSQL does not run as root: install `setpriv`, or test as another user.")
     return _AS_NOBODY
 
 
