@@ -4,33 +4,34 @@ VENV ?= .venv
 PORT ?= 8722
 DOCS_PORT ?= 8723
 BIN := $(VENV)/bin
+SET_UP = scripts/set_up.py $(VENV)
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock screenshots catalogue reference docs docs-serve \
-	clean
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom audit lock screenshots catalogue \
+	reference docs docs-serve clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # Every package in the version and with the hash of the lock file; then the program itself, built with what was installed.
 $(VENV)/.program: pyproject.toml requirements.lock
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q src $(VENV)/lib
+	@$(PYTHON) $(SET_UP) requirements.lock --program
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.program requirements-dev.lock
-	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.lock
+	@$(PYTHON) $(SET_UP) requirements-dev.lock
 	@touch $@
 
+# The driver of PostgreSQL only where the settings name such a database.
 install: $(VENV)/.program ## the program at .venv/bin/tokonoma
+	@$(BIN)/python $(SET_UP) requirements-postgres.lock --if-postgresql
 	@echo "installed: $(CURDIR)/$(BIN)/tokonoma"
 
 serve: $(VENV)/.program ## HTTP on 127.0.0.1:8722 (PORT= changes it)
-	$(BIN)/tokonoma serve --port $(PORT)
+	@$(BIN)/python $(SET_UP) requirements-postgres.lock --if-postgresql
+	@exec $(BIN)/tokonoma serve --port $(PORT)
 
 check: $(VENV)/.develop ## ruff, pyright strict, import rules
 	$(BIN)/ruff check .
@@ -70,10 +71,20 @@ sbom: $(VENV)/.develop ## the software bill of materials (CycloneDX) at build/to
 	$(BIN)/python scripts/make_sbom.py build/tokonoma.cdx.json
 	@echo "written: build/tokonoma.cdx.json"
 
+build/audit/.ready: requirements-audit.lock
+	@$(PYTHON) scripts/set_up.py build/audit requirements-audit.lock
+	@touch $@
+
+audit: build/audit/.ready ## ask the advisory service about every locked package
+	@$(PYTHON) scripts/audit.py build/audit/bin/pip-audit requirements-postgres.lock requirements-dev.lock
+
 lock: $(VENV)/.develop ## write the lock files again (UPGRADE=--upgrade takes the newest versions)
 	$(BIN)/python -m pip install -q uv
 	$(COMPILE) --extra postgres --extra otel --extra dev -o requirements-dev.lock
-	$(COMPILE) --extra postgres -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) --extra postgres -c requirements-dev.lock -o requirements-postgres.lock
+	$(BIN)/uv pip compile -q --group audit --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		$(UPGRADE) -o requirements-audit.lock
 	$(BIN)/uv pip compile -q --group pyproject.toml:docs --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate $(UPGRADE) -o requirements-docs.lock
 

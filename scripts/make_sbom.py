@@ -3,7 +3,7 @@
     python scripts/make_sbom.py [FILE]
 
 It lists every package that the program needs at run time, in the version that is installed here, with its licence and
-with the hashes of requirements.lock. The same packages give the same file, byte for byte.
+with the hashes of requirements-postgres.lock. The same packages give the same file, byte for byte.
 """
 
 import json
@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = "tokonoma"
-EXTRAS = frozenset({"postgres"})  # what `make install` installs
+EXTRAS = frozenset({"postgres"})  # what `make install` may install
 _NAMESPACE = uuid.UUID("3d1f0f2e-5b0c-5c55-9d53-746f6b6f6e6f")
 _LICENCE_CLASSIFIER = "License :: OSI Approved :: "
 # An entry is one line with its version, then one line per hash.
@@ -128,7 +128,7 @@ def build_ref(name: str) -> str:
     return f"pkg:pypi/{name}@{find_version(name)}"
 
 
-def build_sbom(lock: Path = ROOT / "requirements.lock") -> Json:
+def build_sbom(lock: Path = ROOT / "requirements-postgres.lock") -> Json:
     needed, hashes = find_needed(PROGRAM, EXTRAS), read_hashes(lock)
     parts = {name: build_component(name, hashes) for name in needed}
     content: Json = {

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from store.binaries import NoPlaceForPostgres, find_binaries, list_prefix
 from store.prepared import open_prepared
 
 import tokonoma
@@ -58,6 +59,15 @@ _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", _PATIENT, max_examples=100, derandomize=True)
 settings.register_profile("soak", _PATIENT, max_examples=10_000)
 settings.load_profile("soak" if SOAK else "quick")
+
+
+def pytest_configure() -> None:
+    """Where PostgreSQL cannot run, one sentence now instead of a thousand failures later."""
+    try:
+        find_binaries()
+        list_prefix()
+    except NoPlaceForPostgres as problem:
+        raise pytest.UsageError(str(problem)) from None
 
 
 def pytest_collection_finish() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from cli.terminal import show_at_terminal
 
-from tokonoma.cli.output import print_table
+from tokonoma.cli.output import fit_widths, print_table
+from tokonoma.core.printable import measure_width
 
 SOURCE = Path(__file__).parents[2] / "src" / "tokonoma"
 HOSTILE = "safe\x1b]0;owned\x07\x1b[2J\x9b31m\rOVER\x08\u202eevil\u2066x\x7f"
@@ -85,6 +86,23 @@ def test_a_cell_of_a_table_stays_on_its_line(capsys):
     heading, row = capsys.readouterr().out.splitlines()
     assert row == r"one\ntwo\x1b[1m  x"
     assert heading.index("B") == row.index("x", 12)
+
+
+def test_a_narrow_terminal_folds_cells_and_keeps_the_columns(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    print_table(("Name", "Text"), [("床の間", "a long text of several words"), ("x", "長い日本語の文も端末の幅で折る")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "Name    Text",
+        "床の間  a long text of several",
+        "        words",
+        "x       長い日本語の文も端末の",
+        "        幅で折る",
+    ]
+    assert max(map(measure_width, lines)) <= 30
+    assert fit_widths([3, 200, 100], 40) == [3, 18, 18]
+    assert fit_widths([30, 30], 4) == [8, 8]  # narrower than that, nothing can be read
 
 
 def test_commands_print_in_one_place_only():

@@ -27,7 +27,6 @@ ALLOWED = {
     "psycopg": {"store"},
     "pydantic": {"catalogue", "connectors", "files", "gateway", "modules"},
     "re2": {"files", "policy"},
-    "rich": {"cli"},
     "starlette": {"server"},
     "typing_extensions": {"catalogue", "connectors", "files", "gateway", "modules"},
     "uvicorn": {"server"},

@@ -14,7 +14,12 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "make_sbom.py"
-LOCKS = {"requirements.lock": ["postgres"], "requirements-dev.lock": ["postgres", "otel", "dev"]}
+LOCKS = {
+    "requirements.lock": [],
+    "requirements-postgres.lock": ["postgres"],
+    "requirements-dev.lock": ["postgres", "otel", "dev"],
+}
+AUDIT = "requirements-audit.lock"
 
 
 def read_lock(name: str) -> dict[str, tuple[str, int]]:
@@ -48,21 +53,24 @@ def test_what_builds_the_site_is_locked():
         assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)][0])
 
 
-@pytest.mark.parametrize("name", [*LOCKS, "requirements-docs.lock"])
+def test_the_driver_of_postgresql_is_not_installed_unasked():
+    assert not {"psycopg", "psycopg-binary", "pgvector"} & set(read_lock("requirements.lock"))
+    assert "pip-audit" in read_lock(AUDIT)
+
+
+@pytest.mark.parametrize("name", [*LOCKS, AUDIT, "requirements-docs.lock"])
 def test_every_entry_has_a_hash_and_nothing_names_a_host(name):
     assert [package for package, (_, hashes) in read_lock(name).items() if not hashes] == []
     assert not re.search(r"://|index-url|find-links|@ ", (ROOT / name).read_text("utf-8"))
 
 
-def test_both_lock_the_same_versions():
-    program, develop = (read_lock(name) for name in LOCKS)
-    assert {name: version for name, (version, _) in program.items()}.items() <= {
-        name: version for name, (version, _) in develop.items()
-    }.items()
+def test_all_lock_the_same_versions():
+    program, postgres, develop = ({each: of[0] for each, of in read_lock(name).items()} for name in LOCKS)
+    assert program.items() <= postgres.items() <= develop.items()
 
 
-def load_script():
-    spec = importlib.util.spec_from_file_location("make_sbom", SCRIPT)
+def load_script(path: Path = SCRIPT):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -79,7 +87,7 @@ def test_the_bill_lists_what_the_program_needs_with_licences_and_nothing_else():
     assert direct | {"psycopg", "psycopg-binary", "pgvector"} <= set(names)
     assert names == sorted(set(names))
     assert not {"pytest", "ruff", "hatchling", "hypothesis", "tokonoma"} & set(names)
-    assert set(names) <= set(read_lock("requirements.lock"))
+    assert set(names) <= set(read_lock("requirements-postgres.lock"))
     assert [each["name"] for each in bill["components"] if not each["licenses"]] == []
     refs = {each["bom-ref"] for each in bill["components"]} | {bill["metadata"]["component"]["bom-ref"]}
     assert {each["ref"] for each in bill["dependencies"]} == refs
@@ -90,7 +98,7 @@ def test_a_package_in_its_locked_version_has_its_hashes(tmp_path):
     script = load_script()
     version = script.find_version("click")
     lock = tmp_path / "lock"
-    entries = {f"click=={version}": "ab", "rich==0.0": "c"}
+    entries = {f"click=={version}": "ab", "orjson==0.0": "c"}
     lines = [" \\\n    ".join([name, *(f"--hash=sha256:{each * 64}" for each in of)]) for name, of in entries.items()]
     lock.write_text("\n".join(lines))
     bill = script.build_sbom(lock)
@@ -99,7 +107,7 @@ def test_a_package_in_its_locked_version_has_its_hashes(tmp_path):
         for each in bill["components"]
         if "externalReferences" in each
     }
-    assert hashes == {"click": ["a" * 64, "b" * 64]}  # what is installed is not the locked version of rich
+    assert hashes == {"click": ["a" * 64, "b" * 64]}  # what is installed is not the locked version of orjson
 
 
 def test_the_bill_is_the_same_every_time(tmp_path):
@@ -109,3 +117,24 @@ def test_the_bill_is_the_same_every_time(tmp_path):
         subprocess.run([sys.executable, str(SCRIPT), str(file)], env=environ, check=True)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert json.loads(files[0].read_text())["serialNumber"].startswith("urn:uuid:")
+
+
+VULNERABLE = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3"]}]}
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "says"),
+    [
+        ([{"name": "a", "version": "1", "vulns": []}], 0, "1 packages, no known vulnerability"),
+        ([{"name": "a", "version": "1", "vulns": []}, VULNERABLE], 1, "b 2: PYSEC-1, fixed in 3"),
+        ([{"name": "a", "skip_reason": "-"}, {"name": "b", "version": "2", "vulns": []}], 3, "to the service: a"),
+        ([{"name": "a", "skip_reason": "not found"}], 3, "nothing was audited"),
+    ],
+)  # fmt: skip
+def test_an_audit_says_what_it_could_not_ask(found, code, says):
+    judge = load_script(ROOT / "scripts" / "audit.py").judge
+    assert judge("x.lock", json.dumps({"dependencies": found}), "")[0] == code
+    assert says in judge("x.lock", json.dumps({"dependencies": found}), "")[1]
+    assert judge("x.lock", "", "ConnectionError: refused") == (
+        3, "x.lock: nothing was audited, because the advisory service cannot be reached (ConnectionError: refused).",
+    )  # fmt: skip

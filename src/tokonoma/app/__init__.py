@@ -18,7 +18,7 @@ from tokonoma.core.call import OWNER, Call, Caller
 from tokonoma.core.clock import now
 from tokonoma.core.ids import uuid7
 from tokonoma.core.lazy import Lazy
-from tokonoma.core.log import set_level
+from tokonoma.core.log import set_format, set_level
 from tokonoma.core.tracing import Tracer
 from tokonoma.pipeline.identify import CallerIdentifier
 from tokonoma.pipeline.run import CallRunner
@@ -68,6 +68,7 @@ class App:
         self.home = find_home(flags.get("home"), environ)
         self.settings = load_settings(self.home, flags, environ)
         set_level(self.settings.get_text("log_level"))
+        set_format(self.settings.get_text("log_format"))
         self.clock = clock
         self.started_at = clock()
         self.observers: list[Observe] = []  # see every call after its journal entry

@@ -4,19 +4,22 @@ Everything that a command prints goes through here, so that no stored text can s
 of a policy is printed as it is if stdout is not a terminal: there it is copied.
 """
 
+import shutil
 import sys
 import time
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokonoma.core.errors import Denied
-from tokonoma.core.printable import escape_controls, escape_json, escape_line
+from tokonoma.core.printable import escape_controls, escape_json, escape_line, fold, measure_width
 
 if TYPE_CHECKING:
     from tokonoma.transfer.model import Remark
 
+_NARROWEST = 8  # columns of a table at a terminal
 _MAX_REMARKS = 50  # of each kind, unless --json
 
 
@@ -69,27 +72,26 @@ def rewrite_line(text: str, *, finished: bool = False) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns that fit the terminal, or unwrapped ones for programs. A cell is always on one line."""
+    """Print columns that fit the terminal, or unwrapped ones for programs. A cell is on one line, or folded at a
+    terminal that is too narrow for it."""
     rows = [[escape_line(cell) for cell in row] for row in rows]
+    widths = [max(map(measure_width, column)) for column in zip(headings, *rows, strict=True)]
     if sys.stdout.isatty():
-        _print_rich_table(headings, rows)
-        return
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+        widths = fit_widths(widths, shutil.get_terminal_size().columns - 2 * (len(widths) - 1))
     for row in (headings, *rows):
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        folded = [fold(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for cells in zip_longest(*folded, fillvalue=""):
+            padded = (cell + " " * (width - measure_width(cell)) for cell, width in zip(cells, widths, strict=True))
+            click.echo("  ".join(padded).rstrip())
 
 
-def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console  # 60 ms to import, only for a table at a terminal
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: a stored value is never read as markup
-    Console().print(table)
+def fit_widths(widths: Sequence[int], room: int) -> list[int]:
+    """The widths of columns, the widest of them cut until all fit, but none below 8."""
+    fitted, most = list(widths), max(widths, default=0)
+    while sum(fitted) > room and most > _NARROWEST:
+        most -= 1
+        fitted = [min(width, most) for width in fitted]
+    return fitted
 
 
 def stands_at_terminal() -> bool:

@@ -16,7 +16,7 @@ from tokonoma.cli.command import command, get_flags, open_app
 from tokonoma.cli.output import print_note
 from tokonoma.core.call import Principal
 from tokonoma.core.errors import Denied, Unready
-from tokonoma.core.log import log
+from tokonoma.core.log import log, set_level, writes_text
 
 if TYPE_CHECKING:
     from tokonoma.server.http.app import HttpApp
@@ -43,7 +43,7 @@ def stdio(ctx: click.Context, key: str | None) -> None:
 @command(
     "serve", "host", "port", "database_url", "direct", "modules_off", "allowed_hosts", "allowed_origins",
     "trusted_proxies", "public_url", "oauth", "require_key", "metrics_public", "tls_cert", "tls_key", "workers",
-    "time_limit", "rate_limit", "log_level",
+    "time_limit", "rate_limit", "log_level", "log_format",
 )  # fmt: skip
 @click.pass_context
 def serve(ctx: click.Context) -> None:
@@ -66,6 +66,8 @@ def serve(ctx: click.Context) -> None:
                 reason="no_credential",
             )
         tls = load_tls(settings.get_text("tls_cert"), settings.get_text("tls_key"))
+        if writes_text() and settings.origins["log_level"] == "default":
+            set_level("warning")  # a person reads along, and is told what to do instead
         app.warm(serves=True)
         endpoint = build_endpoint(app)
         listener = _open_listener(host, settings.get_int("port"))
@@ -182,10 +184,10 @@ def _announce(app: App, scheme: str, host: str, port: int) -> None:
     required, public_url = app.authenticator.requires_key(), app.settings.get_text("public_url")
     origin = public_url or f"{scheme}://{shown}:{port}"
     oauth = f"{origin}/mcp" if app.authenticator.offers_oauth(origin) else None
-    if not sys.stderr.isatty():
+    if not writes_text():
         log("info", "serving", url=url, version=__version__, key_required=required, oauth=oauth)
         return
-    who = "every caller needs a key" if required else "callers on this machine need no key"
-    if oauth:
-        who = f"clients sign in with OAuth at {oauth}, or send a key"
-    print_note(f"tokonoma {__version__} serves {url} ({who}). Ctrl-C stops it.")
+    from tokonoma.cli.welcome import list_welcome
+
+    for line in list_welcome(app, url, oauth):
+        print_note(line)

@@ -130,6 +130,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("log_level", "info", "debug, info, warning or error", one_of("debug", "info", "warning", "error")),
     Setting(
+        "log_format",
+        "auto",
+        "lines of the log: json, text, or auto (text where stderr is a terminal, else json)",
+        one_of("auto", "json", "text"),
+    ),
+    Setting(
         "embed_provider",
         "builtin",
         "source of vectors: builtin, none (text search only), openai (any OpenAI-compatible endpoint), fastembed,"

@@ -46,6 +46,20 @@ def shorten(text: str, width: int) -> str:
     return f"{text[:end].rstrip()}…"
 
 
+def fold(text: str, width: int) -> list[str]:
+    """A text on lines of at most so many columns, broken after a space where there is one."""
+    lines: list[str] = []
+    while measure_width(text) > width:
+        end, left = 0, width
+        while end < len(text) and (left := left - measure_width(text[end])) >= 0:
+            end += 1
+        end = max(end, 1)
+        end = text.rfind(" ", 1, end + 1) + 1 or end
+        lines.append(text[:end].rstrip())
+        text = text[end:]
+    return [*lines, text]
+
+
 def _measure_letter(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 

@@ -41,8 +41,8 @@ def migrate(database: Database, name: str, steps: Sequence[Migration], backup: C
                 saved = True
             _apply_step(database, tx, name, step)
         applied.append(step.name)
-    if done and applied:  # tables that were there; those of a new home are no news
-        log("info", "store.migrated", set=name, steps=applied)
+        # Tables of a new database are no news; a change of tables that were there is.
+        log("info" if done else "debug", "store.migrated", set=name, step=step.name)
     return applied
 
 
