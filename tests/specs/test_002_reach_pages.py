@@ -109,9 +109,8 @@ def list_forms(tool: ToolInfo) -> list[tuple[str, dict[str, str]]]:
     """Forms that run nothing: the plan of a batch, and a tool without its parameters or without the tick."""
     step = json.dumps({"id": "a", "module": tool.module, "tool": tool.name})
     forms = [("/admin/try/batch", {"jsonl": step})]
-    return (
-        [*forms, ("/admin/try", {"tool": tool.path})] if tool.effect == "read" and tool.path not in NOT_RUN else forms
-    )
+    runs = tool.effect == "read" and tool.path not in NOT_RUN
+    return [*forms, ("/admin/try", {"tool": tool.path})] if runs else forms
 
 
 @pytest.mark.soak

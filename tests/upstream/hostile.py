@@ -19,6 +19,8 @@ PLAN = Path(sys.argv[1])
 plan: dict[str, Any] = json.loads(PLAN.read_text())
 waiting: dict[Any, threading.Event] = {}
 answers: dict[Any, dict[str, Any]] = {}
+listens: set[Any] = set()  # open requests of the stateless era for notifications
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 lock = threading.Lock()
 
 
@@ -35,6 +37,14 @@ def send(message: dict[str, Any]) -> None:
 
 def reply(request_id: Any, result: dict[str, Any]) -> None:
     send({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def tell(method: str, **params: Any) -> None:
+    """A stateless server says to which request it belongs; of those that asked for it."""
+    if plan.get("era") != "modern":
+        send({"jsonrpc": "2.0", "method": method, "params": params})
+    for request_id in list(listens):
+        send({"jsonrpc": "2.0", "method": method, "params": {**params, "_meta": {SUBSCRIPTION: request_id}}})
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -107,6 +117,18 @@ def call(request_id: Any, name: str, arguments: dict[str, Any], params: dict[str
             plan["tools"] = arguments["tools"]
             send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
             reply(request_id, text("grown"))
+        case "change":
+            for _ in range(arguments.get("times", 1)):
+                if arguments["uri"]:
+                    tell("notifications/resources/updated", uri=arguments["uri"])
+                else:
+                    tell("notifications/resources/list_changed")
+            reply(request_id, text("changed"))
+        case "hang up":
+            for listening in list(listens):
+                reply(listening, {"resultType": "complete"})
+                listens.clear()
+            reply(request_id, text("ended"))
         case "fork":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             reply(request_id, text("", structuredContent={"child": child.pid}))
@@ -124,6 +146,9 @@ def handle(message: dict[str, Any]) -> None:
             waiting[request_id].set()
         case "notifications/cancelled":
             note(f"cancelled {params['requestId']}")
+            if params["requestId"] in listens:
+                listens.discard(params["requestId"])
+                note("unsubscribed")
         case "server/discover" if plan.get("era") == "modern":
             told = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "serverInfo": info}
             reply(request_id, {"resultType": "complete", **told})
@@ -135,6 +160,21 @@ def handle(message: dict[str, Any]) -> None:
         case "tools/call":
             work = (request_id, params["name"], params.get("arguments", {}), params)
             threading.Thread(target=call, args=work, daemon=True).start()
+        case "resources/subscribe" | "resources/unsubscribe":
+            if params["uri"] in plan.get("hidden", ()):
+                send({"jsonrpc": "2.0", "id": request_id, "error": {"code": -32002, "message": "Resource not found"}})
+                return
+            note(f"{method.partition('/')[2]}d {params['uri']}")
+            reply(request_id, {})
+        case "subscriptions/listen":
+            wanted = params["notifications"]
+            uris = [each for each in wanted.get("resourceSubscriptions", ()) if each not in plan.get("hidden", ())]
+            agreed = {name: uris if name == "resourceSubscriptions" else value for name, value in wanted.items()}
+            told = {"notifications": agreed, "_meta": {SUBSCRIPTION: request_id}}
+            if "toolsListChanged" not in wanted:
+                note(f"subscribed {' '.join(uris)}")
+                listens.add(request_id)
+            send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": told})
         case "resources/list":
             reply(request_id, {"resources": [{"uri": "demo://a/1", "name": "one"}]})
         case "resources/read":

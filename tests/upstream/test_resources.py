@@ -42,13 +42,12 @@ def test_they_are_offered_without_starting_anything(house, odd):
     assert odd.events == []
 
 
-def test_changes_of_resources_are_not_relayed(house, odd):
-    """To watch a resource would keep its server running; a client is refused at once."""
+def test_a_server_that_tells_of_no_changes_is_not_watched(house, odd):
     talk = Lines(house)
     talk.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "a", "version": "1"})
     refused = talk.ask("resources/subscribe", uri="tokonoma://odd/demo://a/1")
-    assert refused["error"]["message"] == "Resource not found"
-    assert odd.events == []
+    assert refused["error"]["message"].startswith("This server does not tell when a resource changes.")
+    assert "subscribed demo://a/1" not in odd.events
 
 
 @pytest.mark.usefixtures("odd")

@@ -52,6 +52,21 @@ def test_a_real_server_is_added_and_its_tools_approved_one_by_one(home):
     assert {"servers.add", "servers.approve"} <= set(done)
 
 
+def test_tools_that_cannot_be_used_are_named_with_their_reasons(home, tmp_path):
+    large = {"type": "object", "description": "x" * 2**18}
+    plan = Plan(tmp_path, tools=[tool("look", "Looks."), tool("large", schema=large)])
+    add(home, plan.command)
+    page = home.get(f"{PATH}/oracle").text
+    assert "Left out" in page
+    assert "The schema of &#39;large&#39; has" in page
+    change(home, "approve_all")
+    assert [each.short for each in read(home.app, "oracle").tools] == ["look"]
+    plan.set(tools=[tool("look", "Looks."), tool("large", schema={"type": "object"})])  # a later version
+    change(home, "review")
+    assert "Left out" not in home.get(f"{PATH}/oracle").text
+    assert {each.short: each.state for each in read(home.app, "oracle").tools} == {"look": "approved", "large": "new"}
+
+
 def test_a_changed_tool_is_shown_as_a_diff(home, tmp_path):
     plan = Plan(tmp_path, tools=[tool("look", "Looks."), tool("old")])
     assert add(home, plan.command).status_code == 303

@@ -221,13 +221,13 @@ class App:
     def _open_changes(self) -> "ChangeDetector":
         from tokonoma.app.changes import ChangeDetector
 
-        return ChangeDetector(self.database, self.registry)
+        return ChangeDetector(self.database, self.registry, lambda: self._upstreams.current)
 
     def _open_server_info(self) -> "ProcessInfo":
         from tokonoma.app.server_info import ProcessInfo
 
         parts = (self._database, self._search, self._policies, self._journal)
-        rest = (self.started_at, self._exchange, self.calls.submit)
+        rest = (self.started_at, self._exchange, self.calls.submit, lambda: self._upstreams.current)
         return ProcessInfo(self.home, self.settings, self.registry, *parts, *rest)
 
     def _open_exchange(self) -> "RecordExchange":

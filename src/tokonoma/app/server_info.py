@@ -25,6 +25,7 @@ from tokonoma.store.database import Database
 if TYPE_CHECKING:
     from tokonoma.app.exchange import RecordExchange
     from tokonoma.gateway.batch import SubmitCall
+    from tokonoma.upstream.hub import UpstreamHub
 
 T = TypeVar("T")
 
@@ -48,11 +49,12 @@ class ProcessInfo:
         started_at: int,
         exchange: "Callable[[], RecordExchange]",
         submit: "SubmitCall",
+        hub: "Callable[[], UpstreamHub | None]",
     ) -> None:
         self._home, self._settings, self._registry = home, settings, registry
         self._database, self._searching, self._policing, self._journal = database, searching, policing, journal
         self.started_at = started_at
-        self._exchange, self._submit = exchange, submit
+        self._exchange, self._submit, self._hub = exchange, submit, hub
 
     def visible_modules(self, principal: Principal) -> Sequence[ModuleInfo]:
         return self._registry.visible_modules(principal)
@@ -70,6 +72,10 @@ class ProcessInfo:
         from tokonoma.gateway.inner_calls import StepRunner
 
         return StepRunner(steps, parent, self._submit).start()
+
+    def find_watch_mark(self, info: ModuleInfo, principal: Principal, address: str) -> str | None:
+        hub = self._hub()
+        return None if hub is None else hub.find_mark(info, principal, address)
 
     def read_for_sync(self, after: str) -> tuple[str, str, str]:
         return self._exchange().read(after)

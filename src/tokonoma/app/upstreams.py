@@ -17,7 +17,7 @@ _MAX_LOG = 65536  # bytes
 def open_upstreams(app: "App") -> "UpstreamHub":
     from tokonoma.upstream.hub import UpstreamHub
 
-    return UpstreamHub(app.database, open_opener(app))
+    return UpstreamHub(app.database, open_opener(app), app.feed.note_write)
 
 
 def open_opener(app: "App") -> "TransportOpener":

@@ -45,6 +45,7 @@ class InnerStep:
     module: str
     tool: str
     params: Mapping[str, Any]
+    watches: bool = False  # see Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ class Call:
     trace_parent: str | None = None
     progress: Progress | None = None
     parent: str | None = None  # the request id of the batch that this is a step of
+    watches: bool = False  # of a tool that reads a resource: it is watched, and the value is a mark of it
     time_limit: float | None = None  # seconds; None: the tool's own, or the server's
     due: float | None = None  # when its time is over, by `time.monotonic`, after the deadline stage
     bytes_in: int = 0

@@ -200,6 +200,9 @@ class ServerInfo(Protocol):
     # call and get its value.
     def run_calls(self, parent: Call, steps: Generator[InnerStep, Any, T]) -> Deferred[T]: ...
 
+    # The mark of a resource of another server that is watched for this principal already; None if it is not.
+    def find_watch_mark(self, info: "ModuleInfo", principal: Principal, address: str) -> str | None: ...
+
     def health(self) -> Mapping[str, Any]: ...  # each part with `ok`, and what to do if it is not
     def locations(self) -> Mapping[str, str]: ...  # paths and URLs, without credentials
     def vectors(self) -> Sequence[Mapping[str, Any]]: ...  # by embedding model: made, waiting, failed

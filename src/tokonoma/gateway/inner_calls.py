@@ -65,7 +65,7 @@ class StepRunner(Generic[T]):
             timer.start()
             return
         self._running = call = build_inner_call(self._parent, step.module, step.tool, step.params)
-        call.bytes_in = len(orjson.dumps(call.params))
+        call.bytes_in, call.watches = len(orjson.dumps(call.params)), step.watches
         if self._parent.cancel_token.reason:  # cancelled meanwhile: _cancel_running may not have seen this call
             call.cancel_token.cancel(self._parent.cancel_token.reason)
         try:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from tokonoma.core.call import InnerStep
 from tokonoma.core.desk import Desk, Record, format_address, parse_address
-from tokonoma.core.errors import Denied, Invalid, Missing
+from tokonoma.core.errors import Denied, Invalid, Missing, Refusal
 from tokonoma.core.ids import Opaque
 from tokonoma.core.module import ModuleInfo, Tool
 from tokonoma.core.namespaces import resolve_namespace
@@ -40,7 +40,7 @@ from tokonoma.gateway.resource_entries import (
     name_namespace,
     to_namespace_address,
 )
-from tokonoma.gateway.upstream_resources import find_upstream, read_upstream
+from tokonoma.gateway.upstream_resources import build_step, find_upstream, read_upstream
 
 MAX_WATCHED = 64
 """Addresses of one check."""
@@ -119,8 +119,16 @@ def check_resources(
     """Marks of those resources that exist for this caller, and of the list of resources. A mark changes with what the
     caller would read."""
     marks: ResourceMarks = {"found": {}}
+    unwatched: list[tuple[ModuleInfo, str]] = []
     for uri in uris:
         desk.check()
+        if (info := find_upstream(desk, uri)) is not None:
+            mark = desk.server.find_watch_mark(info, desk.principal, uri)
+            if mark is None:
+                unwatched.append((info, uri))
+            else:
+                marks["found"][uri] = mark
+            continue
         try:
             record = _load(desk, uri)
         except Missing:
@@ -129,6 +137,26 @@ def check_resources(
     if lists:
         records = [describe_record(desk, row) for row in list_recent(desk, _PAGE)]
         marks["list"] = _mark_list([*describe_listings(desk), *records])
+    if unwatched:
+        steps = _watch_upstream(unwatched, marks, alone=len(uris) == 1)
+        return cast("ResourceMarks", desk.server.run_calls(desk.call, steps))
+    return marks
+
+
+def _watch_upstream(
+    unwatched: Sequence[tuple[ModuleInfo, str]], marks: ResourceMarks, *, alone: bool
+) -> Generator[InnerStep, Any, ResourceMarks]:
+    """Begin to watch these. What fails is left out, and is not there for the caller; one alone says why."""
+    for info, uri in unwatched:
+        try:
+            found = yield build_step(info, uri, watches=True)
+        except Missing:
+            continue
+        except Refusal:
+            if alone:
+                raise
+            continue
+        marks["found"][uri] = found["mark"]
     return marks
 
 

@@ -15,6 +15,7 @@ from tokonoma.upstream.wire import ConnectionLost, InputRequired, JsonObject, Rp
 
 Answers = Mapping[str, Callable[[JsonObject], Awaitable[JsonObject]]]
 OnProgress = Callable[[float, float | None, str | None], None]
+OnNotice = Callable[[str, JsonObject], None]
 
 _MAX_PAGES = 50
 _MAX_LISTED = 1000
@@ -28,17 +29,16 @@ class _Pending:
 
 
 class UpstreamClient:
-    """`on_change` is called when the server says that a list of its own has changed: `tools`, `resources`,
-    `prompts`."""
+    """`on_notice` gets what the server says by itself: the method and its parameters."""
 
     def __init__(
         self,
         transport: MessageTransport,
         answers: Answers | None = None,
-        on_change: Callable[[str], None] = lambda what: None,
+        on_notice: OnNotice = lambda method, params: None,
         on_lost: Callable[[], object] = lambda: None,
     ) -> None:
-        self._transport, self._answers, self.on_change, self._on_lost = transport, answers or {}, on_change, on_lost
+        self._transport, self._answers, self.on_notice, self._on_lost = transport, answers or {}, on_notice, on_lost
         self._pending: dict[int, _Pending] = {}
         self._last_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -101,17 +101,24 @@ class UpstreamClient:
         headers = wire.mirror_params(schema, arguments) if self.facts.modern else {}
         return await self.request("tools/call", {"name": name, "arguments": dict(arguments)}, progress, headers)
 
-    async def listen(self) -> None:
-        """Ask a stateless server to say when its list of tools changes. Others say so without being asked."""
-        tools: Any = self.facts.capabilities.get("tools")
-        if self.facts.modern and isinstance(tools, dict) and cast("JsonObject", tools).get("listChanged"):
-            self._start(self._listen_on)
+    def listen(self, notifications: JsonObject) -> "tuple[int, asyncio.Task[JsonObject]]":
+        """Ask a stateless server to tell of something: the id of the request, and the task that is done when the server
+        ends it. Who cancels the task ends it, too."""
+        request_id = self._take_id()
+        asked = self._ask("subscriptions/listen", {"notifications": notifications}, None, None, request_id)
+        task = asyncio.get_running_loop().create_task(asked)
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        return request_id, task
 
-    async def _listen_on(self) -> None:
-        try:
-            await self._ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, None, None)
-        except (RpcFailure, ConnectionLost):
-            return  # it is asked again with the next connection
+    def _forget(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for it has it
+
+    def _take_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
 
     async def _ask(
         self,
@@ -119,11 +126,11 @@ class UpstreamClient:
         params: JsonObject,
         progress: OnProgress | None,
         headers: Mapping[str, str] | None,
+        request_id: int = 0,
     ) -> JsonObject:
         if self._lost is not None:
             raise ConnectionLost(str(self._lost)) from self._lost
-        self._last_id += 1
-        request_id = self._last_id
+        request_id = request_id or self._take_id()
         future: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self._pending[request_id] = _Pending(future, progress)
         params, sent = self._wrap(method, params, headers, {"progressToken": request_id} if progress else {})
@@ -240,8 +247,8 @@ class UpstreamClient:
                     total if isinstance(total, int | float) else None,
                     message if isinstance(message, str) else None,
                 )
-        elif method.endswith("/list_changed"):
-            self.on_change(method.split("/")[1])
+        else:
+            self.on_notice(method, params)
 
     async def _reply(self, request_id: Any, method: str, params: JsonObject) -> None:
         answer = self._answers.get(method)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tokonoma.core.concurrency import do_nothing
 from tokonoma.core.errors import Conflict, Invalid, Missing, Refusal, Unavailable
 from tokonoma.core.log import log
 from tokonoma.upstream.client import OnProgress, UpstreamClient
@@ -14,10 +15,12 @@ from tokonoma.upstream.names import fold_name
 from tokonoma.upstream.pins import PinnedTool, compare_tools, describe_change
 from tokonoma.upstream.servers import ServerAccount, UpstreamServer
 from tokonoma.upstream.stdio import TextRing
+from tokonoma.upstream.subscriptions import listen_to_tools
 from tokonoma.upstream.texts import clean_text
 from tokonoma.upstream.tools import list_tools
 from tokonoma.upstream.transport import MessageTransport
 from tokonoma.upstream.values import to_refusal
+from tokonoma.upstream.watching import LEASE_SECONDS, ResourceWatcher
 from tokonoma.upstream.wire import ConnectionLost, InputRequired, JsonObject, RpcFailure
 
 PAUSES = (1.0, 5.0, 30.0)
@@ -35,7 +38,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class ConnectionParts:
-    """What connections get from outside. The last two store what was found; they may block."""
+    """What connections get from outside. What stores may block."""
 
     open_transport: Callable[[UpstreamServer, ServerAccount, TextRing], Awaitable[MessageTransport]]
     open_ring: Callable[[UpstreamServer, ServerAccount], TextRing]
@@ -44,6 +47,8 @@ class ConnectionParts:
     clock: Callable[[], float] = time.monotonic
     pauses: Sequence[float] = PAUSES
     idle: float = IDLE_SECONDS
+    on_update: Callable[[], None] = do_nothing  # a resource that is watched has changed
+    lease: float = LEASE_SECONDS
 
 
 class UpstreamConnection:
@@ -59,6 +64,7 @@ class UpstreamConnection:
         self._stale = False
         self._tools: dict[str, PinnedTool] = {}
         self._listing = asyncio.Lock()
+        self.watcher = ResourceWatcher(self._use, parts.clock, parts.on_update, parts.lease)
 
     async def call(self, tool: PinnedTool, arguments: JsonObject, progress: OnProgress | None) -> JsonObject:
         """The result of a tool, which must be as it was approved."""
@@ -76,6 +82,7 @@ class UpstreamConnection:
         return await self._use(lambda client: client.list_all(method, key))
 
     async def close(self) -> None:
+        self.watcher.end()
         if self._owner is not None:
             self._owner.cancel()
             await asyncio.gather(self._owner, return_exceptions=True)
@@ -137,11 +144,11 @@ class UpstreamConnection:
         started = self._parts.clock()
         try:
             self.transport = await self._parts.open_transport(self.server, self.account, self.text)
-            client = UpstreamClient(self.transport, on_change=self._note_change, on_lost=self._wake.set)
+            client = UpstreamClient(self.transport, on_notice=self._note, on_lost=self._note_loss)
             async with asyncio.timeout(START_SECONDS):
                 await client.open(self.server.era)
                 await self._look_at_tools(client)
-            await client.listen()
+            listen_to_tools(client)
             opened.set_result(client)
             await self._wait_for_end(client)
             if not client.is_lost:
@@ -195,9 +202,15 @@ class UpstreamConnection:
 
     # Tools
 
-    def _note_change(self, what: str) -> None:
-        if what == "tools":
+    def _note(self, method: str, params: JsonObject) -> None:
+        if method == "notifications/tools/list_changed":
             self._stale = True
+        else:
+            self.watcher.note(method, params)
+
+    def _note_loss(self) -> None:
+        self._wake.set()
+        self.watcher.wake()
 
     async def _require_approved(self, client: UpstreamClient, name: str) -> None:
         if self._stale:

@@ -2,16 +2,18 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tokonoma.core.async_desk import AsyncDesk
+from tokonoma.core.call import Principal
 from tokonoma.core.content import RichResult
 from tokonoma.core.errors import Refusal, Unavailable
-from tokonoma.core.module import Module, Tool
+from tokonoma.core.module import Module, ModuleInfo, Tool
 from tokonoma.core.providers import SERVICE_CODES
+from tokonoma.core.server_addresses import parse_server_address
 from tokonoma.upstream.connection import ConnectionParts, UpstreamConnection
 from tokonoma.upstream.describe import ANY_OBJECT, OfferedTool, describe_summary, list_offered
 from tokonoma.upstream.pins import PinnedTool
@@ -23,6 +25,7 @@ from tokonoma.upstream.servers import (
     set_server_state,
 )
 from tokonoma.upstream.stdio import StdioTransport, end_group
+from tokonoma.upstream.subscriptions import LIST
 from tokonoma.upstream.texts import clean_text
 from tokonoma.upstream.values import read_contents, read_messages, read_resources, read_result
 from tokonoma.upstream.wire import JsonObject
@@ -38,17 +41,48 @@ Answer = RichResult[dict[str, Any]]
 class UpstreamHub:
     """One per process. Its connections live on the event loop of the tools that talk to other services."""
 
-    def __init__(self, database: "Database", opener: "TransportOpener") -> None:
-        self._database = database
-        self._parts = ConnectionParts(opener.open, opener.open_ring, self._store_tools, self._store_problem)
+    def __init__(self, database: "Database", opener: "TransportOpener", on_update: Callable[[], None]) -> None:
+        self._database, self._on_update = database, on_update
+        store = self._store_tools, self._store_problem
+        self._parts = ConnectionParts(opener.open, opener.open_ring, *store, on_update=self._note_update)
         self._connections: dict[tuple[str, str, str], UpstreamConnection] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._has_told = False  # of a change, since somebody last looked
 
     def load_module(self, name: str) -> Module:
         with self._database.reading() as rows:
             server = read_server(rows, name)
         tools = tuple(self._build_tool(server, offered) for offered in list_offered(server))
         return Module(server.name, describe_summary(server), tools, codes=SERVICE_CODES)
+
+    def find_mark(self, info: ModuleInfo, principal: Principal, address: str) -> str | None:
+        """The mark of a resource that is watched for this principal already; any thread may ask."""
+        uri = parse_server_address(address)[1]
+        name = info.read_tool if uri != LIST else info.read_tool.replace("read_resource", "list_resources")
+        tool = next((each for each in info.entries if each.name == name), None)
+        connections = {key: each for key, each in tuple(self._connections.items()) if key[0] == info.name}
+        server = max((each.server for each in connections.values()), key=lambda each: each.revision, default=None)
+        if tool is None or server is None or info.source.rpartition("@")[2] != str(server.revision):
+            return None  # it was changed since: the next call decides anew
+        try:
+            account = choose_server_account(server, principal.reach, None, partial(principal.reach.sees_tool, tool))
+        except Refusal:
+            return None
+        found = connections.get((server.name, account.name, account.namespace))
+        return None if found is None else found.watcher.find_mark(uri)
+
+    def keep(self, addresses: Collection[str]) -> None:
+        """Clients of this process still watch these; any thread may say so."""
+        self._has_told = False
+        named = [parse_server_address(each) for each in addresses]
+        for (server, _, _), connection in tuple(self._connections.items()):
+            connection.watcher.keep([uri for name, uri in named if name == server])
+
+    def _note_update(self) -> None:
+        """Once for many changes in a row."""
+        if not self._has_told:
+            self._has_told = True
+            self._on_update()
 
     def kill(self) -> None:
         """End at once what is still running: for the end of this process."""
@@ -75,6 +109,8 @@ class UpstreamHub:
 
     async def _run(self, server: UpstreamServer, offered: OfferedTool, desk: AsyncDesk, params: JsonObject) -> Answer:
         connection = self._connect(server, desk, offered, params)
+        if desk.call.watches and offered.use in ("list_resources", "read_resource"):
+            return RichResult({"mark": await connection.watcher.watch(str(params.get("uri", LIST)))}, ())
         if offered.use == "call":
             assert offered.pinned is not None
             progress = partial(_relay_progress, desk.report) if desk.call.progress is not None else None

@@ -1,7 +1,7 @@
 """Looking at a server once, before it is approved: its era, its tools, and what else it offers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +19,14 @@ INSPECT_SECONDS = 120.0
 
 _SETTLE_SECONDS = 0.3  # some servers add tools right after the handshake
 _SHOWN_LINES = 12
+_MAX_REJECTED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
     tools: list[JsonObject]
     rejected: dict[str, str]
-    details: dict[str, Any] = field(default_factory=dict[str, Any])  # era, transport, offers, prompts
+    details: dict[str, Any] = field(default_factory=dict[str, Any])  # era, transport, offers, prompts, left_out
     title: str = ""
 
 
@@ -58,10 +59,11 @@ async def inspect_server(
 async def _look(client: UpstreamClient, transport: str) -> Inspection:
     changed = asyncio.Event()
 
-    def note(what: str) -> None:
-        changed.set()
+    def note(method: str, params: JsonObject) -> None:
+        if method.endswith("/list_changed"):
+            changed.set()
 
-    client.on_change = note
+    client.on_notice = note
     facts = await client.open()
     try:
         async with asyncio.timeout(_SETTLE_SECONDS):
@@ -75,6 +77,12 @@ async def _look(client: UpstreamClient, transport: str) -> Inspection:
         "era": "modern" if facts.modern else "legacy",
         "offers": offers,
         "prompts": prompts,
+        "left_out": _describe_rejected(listed.rejected),
         **({"transport": transport} if transport else {}),
     }
     return Inspection(listed.tools, listed.rejected, details, clean_text(facts.name, 100))
+
+
+def _describe_rejected(rejected: Mapping[str, str]) -> dict[str, str]:
+    """What is stored of the tools that cannot be used: their names and why."""
+    return {clean_text(name, 80): clean_text(why, 300) for name, why in list(rejected.items())[:_MAX_REJECTED]}

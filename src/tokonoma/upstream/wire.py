@@ -23,6 +23,9 @@ UNSUPPORTED_VERSION = -32022
 CLIENT_INFO = {"name": "tokonoma", "title": "Tokonoma", "version": __version__}
 
 _META = "io.modelcontextprotocol/"
+SUBSCRIPTION = f"{_META}subscriptionId"
+"""In the `_meta` of what a stateless server tells by itself: the request that asked for it."""
+
 _NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")

@@ -18,9 +18,8 @@ def fill(site: Site, text: str) -> list[str]:
         PinnedTool("old", "old", "gone", {**said, "name": "old"}, {}),
     ]
     with site.app.database.writing() as statements:
-        add_server(
-            statements, NewServer(name, ("program", text[:200]), "", {"summary": text[:200], "folder": text[:50]})
-        )
+        details = {"summary": text[:200], "folder": text[:50], "left_out": {text[:80]: text[:300]}}
+        add_server(statements, NewServer(name, ("program", text[:200]), "", details))
         put_account(statements, name, ServerAccount("main", "/"))
         put_tools(statements, name, tools)
         set_server_state(statements, name, text[:400], text)

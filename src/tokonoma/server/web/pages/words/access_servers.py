@@ -56,6 +56,10 @@ WORDS = {
     "Tick the tools that you approve.": "承認するツールにチェックを入れてください。",
     "The command has a quotation mark that is not closed.": "コマンドの引用符が閉じられていません。",
     "Give an address or a command.": "アドレスまたはコマンドを指定してください。",
+    "Left out": "使えないツール",
+    "It offers these tools as well, but they cannot be used here. The others are not affected.": (
+        "サーバーには次のツールもありますが、ここでは使えません。ほかのツールには影響しません。"
+    ),
     "Log": "ログ",
     "Log of {name}": "{name} のログ",
     "Nothing was written on this machine: it was not started, or is silent.": (
