@@ -265,6 +265,16 @@ def test_a_blank_note_leaves_the_queue_without_a_vector(house: EmbedFixture) -> 
         assert house.vectors.get_state(rows, house.id("blank")) == "none"
 
 
+def test_an_empty_queue_is_looked_at_for_as_long_as_the_process_lives(house: EmbedFixture) -> None:
+    house.save("cat", "a cat sleeps")
+    house.work()
+    pauses = [house.worker.run_step() for _ in range(1_000)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == pauses[-500] <= 2.0
+    house.save("law", "articles of a contract")
+    assert house.worker.run_step() == 0.0
+
+
 def test_two_workers_share_the_queue(houses: Open, server: EmbeddingServer) -> None:
     first, second = houses([server.url]), houses([server.url])
     bodies = {f"n{number}": f"note {number}" for number in range(200)}

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from talk import Lines
+from talk import Http, Lines
 
 from tokonoma.app import App
+from tokonoma.auth.api_keys import build_reach, create_key
 from tokonoma.cli.call import call_tool
 from tokonoma.files import backlog, indexed_file
 from tokonoma.modules.manual import index_files, sync
@@ -121,18 +122,52 @@ def test_the_first_search_of_a_large_vault_answers_from_what_is_indexed(app, tmp
     assert (left["total"], left["items"][0]["reason"]) == (found["summary"]["unscanned_sections_count"], "indexing")
 
 
-def test_a_file_that_is_not_classified_yet_is_named_to_nobody(lite, tmp_path, held):
-    fill(tmp_path / "home", VAULT)
+@pytest.mark.parametrize(("where", "module"), [(VAULT, "vault"), (MANUAL, "manual")])
+def test_a_file_that_is_not_indexed_yet_is_listed_for_the_owner_and_counted_for_others(
+    lite, tmp_path, held, where, module
+):
+    """It is not classified yet: only the owner may learn its name."""
+    folder = fill(tmp_path / "home", where)
+    with lite.database.writing() as statements:
+        bot = Http(lite, create_key(statements, "bot", build_reach()))
+    lists: list[dict[str, Any]] = []
+    for talk in (Lines(lite), bot):
+        found = talk.call(module, "find", query="green tea", **({} if module == "vault" else {"manual_id": "notes"}))
+        count = found["summary"]["unscanned_sections_count"]
+        assert (found["summary"]["cutoff_reason"], count > 0) == ("indexing", True)
+        lists.append(talk.call(module, "hits", trace_id=found["trace_id"], kind="unscanned", limit=200) | found)
+    mine, theirs = lists
+    assert mine["total"] == mine["summary"]["unscanned_sections_count"]
+    assert {each["reason"] for each in mine["items"]} == {"indexing"}
+    assert "unindexed" not in mine
+    assert theirs["items"] == []
+    assert theirs["unindexed"] == theirs["summary"]["unscanned_sections_count"]
+    gone = mine["items"][0]["ref"]["path"].removeprefix("notes/")
+    (folder / gone).unlink()
+    again = Lines(lite).call(module, "hits", trace_id=mine["trace_id"], kind="unscanned", limit=200)
+    assert again["total"] == mine["total"] - 1
+    held.set()
+    ask_until_complete(Lines(lite), module, "ls")
+    for talk, before in ((Lines(lite), mine), (bot, theirs)):
+        listed = talk.call(module, "hits", trace_id=before["trace_id"], kind="unscanned", limit=200)
+        assert listed["total"] == before["summary"]["unscanned_sections_count"] - 1
+        assert {each["reason"] for each in listed["items"]} == {"indexing"}
+        assert "unindexed" not in listed
+
+
+def test_a_section_that_was_not_searched_and_has_moved_is_listed_with_its_file(lite, tmp_path, one_page):
+    folder = fill(tmp_path / "home", MANUAL, 3)
     talk = Lines(lite)
-    found = talk.call("vault", "find", query="green tea")
-    listed = {each["path"] for each in talk.call("vault", "ls")["items"]}
-    unscanned = {
-        each["ref"]["path"]
-        for each in talk.call("vault", "hits", trace_id=found["trace_id"], kind="unscanned")["items"]
-    }
-    assert unscanned <= listed
-    trace = find_steps(talk)["trace_id"]
-    assert talk.call("manual", "hits", trace_id=trace, kind="unscanned")["items"] == []
+    found = talk.call("manual", "find", query="green tea", budget={"max_candidates": 1})
+    assert found["summary"]["unscanned_sections_count"] == 2
+    listed = talk.call("manual", "hits", trace_id=found["trace_id"], kind="unscanned")["items"]
+    path = listed[0]["ref"]["path"]
+    (folder / path).write_text("\n\n# Moved\n\nGreen tea.\n", encoding="utf-8")
+    again = talk.call("manual", "hits", trace_id=found["trace_id"], kind="unscanned")
+    assert again["total"] == 2
+    assert {each["ref"]["path"]: each["reason"] for each in again["items"]} == {
+        path: "changed", listed[1]["ref"]["path"]: "candidate_cap",
+    }  # fmt: skip
 
 
 def test_few_new_files_are_indexed_before_the_answer(lite, tmp_path):

@@ -1,5 +1,7 @@
 """What the audit is asked: sources, attempts to fool it, and honest artifacts, all written for these tests."""
 
+from typing import Any
+
 # ruff: noqa: E501 - one case is one line
 
 HANDBOOK = """\
@@ -50,6 +52,8 @@ KISOKU = """\
 閲覧室は月曜日に休みである。
 延滞料は1日につき50円とする。
 """
+
+_SAID = {"text": "Backups run every night at 2", "source_lines": "3"}
 
 Attempt = tuple[str, str, str]
 """A name, what the artifact says, and the source: en or ja."""
@@ -113,7 +117,39 @@ ATTEMPTS: tuple[Attempt, ...] = (
     ("another language, another subject", "- 新しいアカウントは庭師が承認しなければならない (source_lines: 4)", "en"),
     ("an older version is cited", "- Backups run every night at 2 (source_lines: 3@0123456789ab)", "en"),
     ("a source that is not given", "- Backups run every night at 2 (source_lines: other.md:3)", "en"),
+    ("the last of many sentences is made up", f"{'Backups run every night at 2. ' * 45}The moon is cheese. (source_lines: 3)", "en"),
+    ("a number in thousands", "- Backups are kept for 30k days (source_lines: 3)", "en"),
+    ("a number in ten thousands", "- 会員は6万冊まで借りることができる (source_lines: 11)", "ja"),
+    ("a number becomes negative", "- Members may borrow up to -6 books (source_lines: 11)", "en"),
+    ("a number becomes a share", "- Members may borrow up to 6% books (source_lines: 11)", "en"),
+    ("the claim is the title of a link", '- [Backups](http://x "The moon is cheese") run every night (source_lines: 3)', "en"),
+    ("the claim is the text of a picture in HTML", '- Backups run every night <img src="a" alt="The moon is cheese"> (source_lines: 3)', "en"),
+    ("the claim is shown by a pointer", "- <b title='The moon is cheese'>Backups run every night</b> (source_lines: 3)", "en"),
+    ("the claim is the name of a column", "| The moon is cheese | b |\n|---|---|\n| maps | 2 <!-- source_lines: 17-19 --> |", "en"),
+    ("the claim is the name of a column, in Japanese", "| 月はチーズでできている | b |\n|---|---|\n| パスワード | 90日 <!-- source_lines: 5 --> |", "ja"),
+    ("the claim is the title of a chart", "```mermaid\n---\ntitle: The moon is cheese\n---\nflowchart TD\nA[Backups run every night] %% source_lines: 3\n```", "en"),
+    ("the claim is the description of a chart", "```mermaid\nflowchart TD\naccTitle: The moon is cheese\nA[Backups run every night] %% source_lines: 3\n```", "en"),
+    ("the claim is shown by a pointer in a chart", '```mermaid\nflowchart TD\nA[Backups run every night] %% source_lines: 3\nclick A "http://x" "The moon is cheese"\n```', "en"),
 )  # fmt: skip
+
+JSON_ATTEMPTS: tuple[tuple[str, Any], ...] = (
+    ("a list of texts", ["The moon is cheese"]),
+    ("a text", "The moon is cheese"),
+    ("a text beside an object", [_SAID, "The moon is cheese"]),
+    ("a list in a list", _SAID | {"more": [["The moon is cheese"]]}),
+    ("a list in a list in a list", [[[["The moon is cheese"]]]]),
+    ("a key", _SAID | {"The moon is cheese": None}),
+    ("a key in Japanese", _SAID | {"月はチーズでできている": None}),
+    ("a key of an object", _SAID | {"The moon is cheese": _SAID}),
+    ("an id", _SAID | {"id": "The moon is cheese"}),
+    ("a type", _SAID | {"type": "The moon is cheese"}),
+    ("the start", _SAID | {"start": "The moon is cheese"}),
+    ("an end of an object that is no edge", _SAID | {"id": "a", "from": "The moon is cheese", "to": "a"}),
+    ("an edge between names that are no objects", [_SAID | {"id": "a"}, {"from": "The moon is cheese", "to": "a"}]),
+    ("a negative number", _SAID | {"days": -30}),
+    ("nothing", {}),
+    ("only true", {"source_lines": "3", "backups": True}),
+)
 
 HONEST: tuple[Attempt, ...] = (
     ("", "# Backups (source_lines: 3)", "en"),

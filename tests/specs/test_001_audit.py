@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from specs.audit_cases import ATTEMPTS, HANDBOOK, HONEST, KISOKU
+from specs.audit_cases import ATTEMPTS, HANDBOOK, HONEST, JSON_ATTEMPTS, KISOKU
 from talk import Http, Lines
 
 from tokonoma.app import App
@@ -160,6 +160,30 @@ def test_the_audit_is_not_fooled(embedding_talk, name, text, language):
     assert told["needs_forced_full_scan"], name
     assert told["statuses"]["supported"] < told["elements"], told
     assert any(each["status"] != "supported" for each in told["judged"])
+
+
+@pytest.mark.parametrize(("name", "value"), JSON_ATTEMPTS, ids=[each[0] for each in JSON_ATTEMPTS])
+def test_the_audit_is_not_fooled_by_json(embedding_talk, name, value):
+    talk, root = embedding_talk
+    (root / "handbook.md").write_text(HANDBOOK)
+    read_all(talk, "handbook.md")
+    whole = [{"start_line": 1, "end_line": len(HANDBOOK.splitlines())}]
+    (root / "a.json").write_text(json.dumps(value, ensure_ascii=False))
+    given = {"artifact_path": "a.json", "source_path": "handbook.md", "cited_ranges": whole}
+    told = talk.call("vault", "audit", **given)
+    assert told["coverage_ratio"] == 1.0
+    assert told["needs_forced_full_scan"], name
+    assert told["supported_ratio"] < 1.0
+    assert told["next_actions"][0]["type"] != "stop"
+
+
+def test_true_and_false_are_said_not_to_be_audited(owner, root):
+    (root / "source.md").write_text("alpha beta\n")
+    read_all(owner, "source.md")
+    value = {"text": "alpha beta", "source_lines": 1, "flag": True, "more": [False, [True]]}
+    told = audit(owner, root, json.dumps(value), name="a.json")
+    assert told["warnings"] == ["true and false are not audited: 3"]
+    assert told["statuses"]["supported"] == 1
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ SHORT_QUEUE = 64
 """Documents in the queue that a search can wait for: some tens of milliseconds with a model in this process. If more
 wait, it waits for what callers have saved, unless that is more, too."""
 
+_LEAST_OFTEN = 20  # looks at an empty queue after which the pause does not grow any more
 _MAX_WAIT = 0.3  # seconds that a search waits at most
 
 
@@ -206,7 +207,7 @@ class EmbedWorker:
         self.problem = ""
         self._quiet = 0 if more else self._quiet + 1
         # Right after a wake-up its transaction may not have committed yet: look again soon, then less often.
-        return 0.0 if more else min(0.05 * 3 ** (self._quiet - 1), self._timing.idle)
+        return 0.0 if more else min(0.05 * 3 ** min(self._quiet - 1, _LEAST_OFTEN), self._timing.idle)
 
     def _record_failure(self, error: Exception) -> None:
         self._model = None  # what comes back after a failure may be another model

@@ -13,6 +13,7 @@ from tokonoma.modules.manual.evidence import Evidence, SearchedTerms, find_evide
 from tokonoma.modules.manual.json_text import decode_escapes
 from tokonoma.modules.manual.model import (
     MAX_HITS,
+    ManualFileKey,
     SectionKey,
     cite_manuals,
 )
@@ -38,6 +39,7 @@ class ManualHits(TypedDict):
     total: int
     gone: NotRequired[Annotated[int, Field(description="hits of the search that are not there any more")]]
     read_with: NotRequired[Annotated[ReadParams, Field(description="pass this to manual_read")]]
+    unindexed: NotRequired[Annotated[int, Field(description="files that are named when they are indexed")]]
     summary: NotRequired[Annotated[dict[str, Any], Field(description="with kind summary: as manual_find returned it")]]
 
 
@@ -58,12 +60,11 @@ def list_hits(
     trace, reader = load_trace(desk, trace_id), ManualReader(desk)
     if kind == "summary":
         return {"items": [], "total": len(trace.candidates), "summary": trace.summary}
-    saved: Sequence[ManualHit] = getattr(trace, kind)
-    if kind == "unscanned":
-        saved = [build_hit(key, "") | {"reason": reason} for key, reason in trace.unscanned]
+    saved: Sequence[ManualHit] = [] if kind == "unscanned" else getattr(trace, kind)
     listed = _locate_hits(reader, saved)
-    gone = len(saved) - len(listed)
+    gone, unindexed = len(saved) - len(listed), 0
     if kind == "unscanned":
+        listed, unindexed = _list_unscanned(reader, trace)
         listed += _list_left_out(reader, trace)
     if signals:
         wanted = set(signals)
@@ -78,9 +79,31 @@ def list_hits(
                 item["signals"] = item["signals"][:1]
     items = _group_by_file(page) if by == "file" else page
     answer: ManualHits = {"items": items, "total": len(listed), "read_with": {"trace_id": trace_id}}
-    if gone and kind != "unscanned":
+    if gone:
         answer["gone"] = gone
+    if unindexed:
+        answer["unindexed"] = unindexed
     return answer
+
+
+def _list_unscanned(reader: ManualReader, trace: SearchTrace) -> tuple[list[ManualHit], int]:
+    """Sections; and whole files, of those that were not indexed or have changed since. A file that is still not indexed
+    is not classified: it is named to the owner, for others it is counted."""
+    library = reader.library
+    pending, is_owner = set(library.list_pending(None)), reader.desk.principal.kind == "owner"
+    sections, files = list[ManualHit](), dict[ManualFileKey, str]()
+    for key, reason in trace.unscanned:
+        if reason != "indexing" and key in library.corpus.positions and key[:2] not in pending:
+            sections.append(build_hit(key, "") | {"reason": reason})
+        else:
+            files.setdefault(key[:2], "indexing" if reason == "indexing" else "changed")
+    listed, unindexed = _locate_hits(reader, sections), 0
+    for file, reason in files.items():
+        if file[1] in library.visible.get(file[0], ()) or (is_owner and file in pending):
+            listed.append(build_hit((*file, 1), "") | {"reason": reason})
+        elif file in pending:
+            unindexed += 1
+    return listed, unindexed
 
 
 def _list_left_out(reader: ManualReader, trace: SearchTrace) -> list[ManualHit]:
@@ -94,7 +117,7 @@ def _list_left_out(reader: ManualReader, trace: SearchTrace) -> list[ManualHit]:
 
 def _locate_hits(reader: ManualReader, listed: Sequence[ManualHit]) -> list[ManualHit]:
     """The hits where they are now: files and policies may have changed since the search. What was not searched has no
-    hash, and is listed if a section is still there."""
+    hash."""
     corpus = reader.library.corpus
     found: list[ManualHit] = []
     for each in listed:

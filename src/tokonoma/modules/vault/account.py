@@ -1,14 +1,16 @@
 """The account of a search of the vault: every file below the folder is searched, or it is listed with the reason."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from tokonoma.core.desk import Desk
+from tokonoma.core.namespaces import is_inside
 from tokonoma.core.paths import PathParts, join_path
 from tokonoma.files.folder import RootFolder
 from tokonoma.files.index_sync import list_hidden
 from tokonoma.files.indexed_file import IndexedFile
 from tokonoma.files.listing import NO_LINES, REASONS, LeftOut, is_name_visible, list_folder
 from tokonoma.files.text import file_address, namespace_of
+from tokonoma.modules.vault import model
 
 _IRRELEVANT = frozenset({"hidden", "not_a_file", "not_text", "policy"})
 
@@ -39,6 +41,17 @@ def is_left_out(desk: Desk, path: str, reason: str | None) -> bool:
     if reason not in REASONS:
         return False
     return is_visible(desk, LeftOut(tuple(path.split("/")), reason))
+
+
+def list_present(desk: Desk, paths: Collection[str]) -> set[str]:
+    """Those of these paths at which there is a file, and where the caller may reach it."""
+    if not paths:
+        return set()
+    with model.open_vault(desk) as folder:
+        files = list_folder(folder).files
+    return {
+        each.path for each in files if each.path in paths and is_inside(namespace_of(each.parts), desk.principal.root)
+    }
 
 
 def has_relevant(left_out: Iterable[LeftOut]) -> bool:

@@ -11,6 +11,7 @@ MAX_EDGES = 10_000
 """Links of one chart: `A & B --> C & D` is four."""
 MAX_ELEMENTS = 20_000
 _TITLE = 200  # characters
+_PHRASE_WORDS, _PHRASE_LETTERS = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class ArtifactElement:
     """`text` is what it says. An edge says it in two `parts`, the origin before the goal."""
 
     id: str
-    kind: str  # heading | paragraph | list_item | table_row | node | edge | note | member | object
+    kind: str  # heading | paragraph | list_item | table_row | node | edge | note | member | object | value
     title: str
     line: int
     citations: tuple[Citation, ...] = ()
@@ -60,6 +61,14 @@ def build_element(
     return ArtifactElement(
         identity, kind, words[:_TITLE], line, (*cited, *find_citations(text)), is_node=is_node, text=words
     )
+
+
+def is_phrase(name: str) -> bool:
+    """Whether a name says something: it has many words, or ends in hiragana, as Japanese sentences do."""
+    plain = name.strip().rstrip(".!?。！？")
+    if len(plain.split()) >= _PHRASE_WORDS:
+        return True
+    return len(plain) >= _PHRASE_LETTERS and "\u3041" <= plain[-1] <= "\u3096"
 
 
 def require_few(count: int) -> None:

@@ -181,8 +181,8 @@ def _build_result(
         "artifact_path": file.path,
         "source_path": first.name,
         "elements": len(elements),
-        "evidence_ratio": round((len(elements) - len(rootless)) / len(elements), 6) if elements else 1.0,
-        "supported_ratio": round(counted["supported"] / len(elements), 6) if elements else 1.0,
+        "evidence_ratio": round((len(elements) - len(rootless)) / len(elements), 6) if elements else 0.0,
+        "supported_ratio": round(counted["supported"] / len(elements), 6) if elements else 0.0,
         "coverage_ratio": ratio,
         "uncovered_ranges": to_line_ranges(uncovered[:MAX_RANGES]),
         "cited_unread_ranges": to_line_ranges(unread[:MAX_RANGES]),
@@ -212,6 +212,8 @@ def _find_reasons(
     if has_findings:
         reasons.append("the audit has findings")
     reasons += [f"{status}: {counted[status]}" for status in _STATUSES[1:] if counted[status]]
+    if not artifact.elements:
+        reasons.append("nothing in the artifact can be audited")
     if artifact.warnings:
         reasons.append("parts of the artifact were not understood")
     return reasons

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from tokonoma.files.front_matter import find_front_matter_end
-from tokonoma.modules.vault.artifacts import Artifact, Chart
+from tokonoma.modules.vault.artifacts import Artifact, Chart, build_element
 from tokonoma.modules.vault.flowcharts import ChartStatement, clean_label, iter_statements, parse_flowchart
 
 _MAX_STATEMENT = 1000  # characters; a longer one is taken as it is
@@ -41,6 +42,8 @@ _TYPES = re.compile(
 _MARKS = re.compile(r"[+#~$*()\[\]{}<>]|(?<!\w)-(?!\w)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 
+_TITLE = re.compile(r"^title\s*+:(.+)", re.MULTILINE)
+
 ReadStatement = Callable[["_Reader", ChartStatement], bool]
 
 
@@ -52,6 +55,10 @@ class _Reader(NamedTuple):
 def parse_chart(text: str, above: int = 0, prefix: str = "") -> Artifact:
     """A chart by the word that it starts with; without a known one it is a flowchart."""
     front = text[: find_front_matter_end(text)]
+    if title := _TITLE.search(front):
+        chart = parse_chart("\n" * front.count("\n") + text[len(front) :], above, prefix)
+        said = build_element(f"{prefix}title", "note", clean_label(title[1]), above + 1, is_node=False)
+        return replace(chart, elements=[*chart.elements, said])
     text = "\n" * front.count("\n") + text[len(front) :]
     first = next((line for each in text.split("\n") if (line := each.strip()) and not line.startswith("%%")), "")
     word = _FIRST_WORD.match(first)

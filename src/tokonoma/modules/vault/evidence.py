@@ -22,7 +22,7 @@ from tokonoma.modules.vault.support import (
 from tokonoma.modules.vault.vocabulary import GENERIC_TITLES
 
 ElementStatus = Literal["supported", "weak", "unsupported", "unread", "stale"]
-_MAX_SENTENCES = 40  # of one element
+_MAX_SENTENCES = 40  # of one element; a longer one is never supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ def _judge_words(case: _Case, texts: dict[str, CitedLines]) -> None:
     element = case.element
     is_title = element.kind in ("heading", "node", "group")
     stop = GENERIC_TITLES if is_title else frozenset[str]()
-    for sentence in _list_sentences(element):
+    sentences = _list_sentences(element)
+    for sentence in sentences[:_MAX_SENTENCES]:
         claim = parse_sentence(sentence, stop, is_heading=is_title)
         if is_title and not claim.words and not claim.numbers and parse_sentence(sentence).words:
             case.verdicts.append((claim, Verdict("supported", 1.0), ""))  # a title such as "Overview" claims nothing
@@ -101,6 +102,8 @@ def _judge_words(case: _Case, texts: dict[str, CitedLines]) -> None:
             if not where or best.is_worse_than(verdict):
                 best, where = verdict, name
         case.verdicts.append((claim, best, where))
+    if len(sentences) > _MAX_SENTENCES:
+        case.verdicts.append((parse_sentence(""), Verdict("weak", 0.0, "too_long"), ""))
     if len(element.parts) == 2 and len(case.cited) == 1:
         _judge_edge(case, texts)
 
@@ -111,7 +114,7 @@ def _list_sentences(element: ArtifactElement) -> list[str]:
     lines = [line for line in element.text.split("\n") if line.strip()]
     if element.kind not in ("object", "paragraph", "list_item") or element.kind != "object":
         lines = [" ".join(lines)]
-    return [sentence for line in lines for sentence in split_sentences(line)][:_MAX_SENTENCES]
+    return [sentence for line in lines for sentence in split_sentences(line)]
 
 
 def _judge_edge(case: _Case, texts: dict[str, CitedLines]) -> None:

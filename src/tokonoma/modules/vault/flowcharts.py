@@ -37,6 +37,8 @@ _REST = re.compile(r"\s*+\S")
 _AND = re.compile(r"\s*&")
 _QUOTED = re.compile(r'\s*"([^"]*)"\s*')
 _ENTITY = re.compile(r"#(\w{1,20}+);")
+_DESCRIBED = re.compile(r"\s*acc(?:Title|Descr)\s*+:(.*)")
+_TOOLTIP = re.compile(r'"([^"]*)"\s*+(?:_\w++\s*+)?$')
 _SUBGRAPH = re.compile(r"\s*subgraph\s+(?:[\w-]+\s*(?=\[))?(.*)")
 
 
@@ -69,11 +71,21 @@ def parse_flowchart(text: str, above: int = 0, prefix: str = "") -> Artifact:
         titled = _SUBGRAPH.match(statement)
         if titled:
             chart.add_other("group", clean_label(titled[1]), line, cited)
+        for said in _find_notes(statement):
+            chart.add_other("note", clean_label(said), line, cited)
         if _HEAD.match(statement) or _OTHER.match(statement):
             continue
         for part in _split_statements(statement):
             _parse_statement(chart, part, line, cited)
     return chart.build()
+
+
+def _find_notes(statement: str) -> Iterator[str]:
+    """What is said beside the nodes: a description, and the text that is shown when a pointer rests on a node."""
+    if described := _DESCRIBED.match(statement):
+        yield described[1]
+    elif statement.lstrip().startswith("click ") and (tooltip := _TOOLTIP.search(statement)) and " " in tooltip[1]:
+        yield tooltip[1]
 
 
 def _split_statements(text: str) -> Iterator[str]:

@@ -62,6 +62,7 @@ class VaultHit(TypedDict):
 class VaultHits(TypedDict):
     items: list[VaultHit]
     total: int
+    unindexed: NotRequired[Annotated[int, Field(description="files that are named when they are indexed")]]
     summary: NotRequired[Annotated[dict[str, Any], Field(description="with kind summary: as vault_find returned it")]]
 
 
@@ -81,6 +82,12 @@ def list_hits(
         return {"items": [], "total": len(json.loads(trail[0])), "summary": json.loads(trail[2]) or {}}
     saved: list[VaultHit] = json.loads(trail[0] if kind == "candidates" else trail[1])
     visible = {path for (path,) in desk.rows("select distinct path from vault_part where {visible} order by path")}
+    versions: dict[str, str] = dict(desk.rows("select path, version from vault_file"))
+    waiting = {each["ref"]["path"] for each in saved if each.get("reason") == "indexing"}.difference(versions)
+    waiting = account.list_present(desk, waiting)
+    # A file that is not indexed yet is not classified: it is named to the owner, for others it is counted.
+    is_owner = desk.principal.kind == "owner"
+    visible |= waiting if is_owner else set()
     # Files and policies may have changed since.
     listed = [
         each
@@ -88,10 +95,12 @@ def list_hits(
         if each["ref"]["path"] in visible or account.is_left_out(desk, each["ref"]["path"], each.get("reason"))
     ]
     page = listed[offset : offset + limit]
-    versions: dict[str, str] = dict(desk.rows("select path, version from vault_file"))
     for path in {each["ref"]["path"] for each in page}:
         cite_file(desk, path, versions.get(path, ""))
-    return {"items": page, "total": len(listed)}
+    answer: VaultHits = {"items": page, "total": len(listed)}
+    if waiting and not is_owner:
+        answer["unindexed"] = len(waiting)
+    return answer
 
 
 def list_found(desk: Desk, trace_id: str) -> list[FoundPlace] | None:

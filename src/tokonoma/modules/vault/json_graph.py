@@ -1,4 +1,5 @@
-"""JSON artifacts as graphs: every object that says something is an element. Pure functions."""
+"""JSON artifacts as graphs: every object that says something is an element, and every value outside of objects. Pure
+functions."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tokonoma.core.errors import Denied
-from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, require_few
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, is_phrase, require_few
 from tokonoma.modules.vault.citations import SOURCE_KEYS, read_citations
 
 _EDGE_KEYS = (("from", "to"), ("source", "target"), ("from_id", "to_id"))
@@ -24,12 +25,12 @@ def parse_json_graph(text: str) -> Artifact:
         value: Any = json.loads(text, object_pairs_hook=_build_object)
     except (ValueError, RecursionError) as error:
         raise Denied(f"The artifact is not JSON: {str(error)[:100]}.") from None
-    objects = list(_iter_objects(value, None, "$", 0))
-    require_few(len(objects))
+    objects, loose = list(_iter_objects(value, None, "$", 0)), list(_iter_loose(value, "$"))
+    require_few(len(objects) + len(loose))
     names = {identity for one, _, _ in objects if (identity := _object_id(one))}
     first = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     starts = {str(first[key]) for key in _START_NAMES if isinstance(first.get(key), str | int)}
-    elements: list[ArtifactElement] = []
+    elements = [ArtifactElement(path, "value", text[:200], 0, is_node=False, text=text) for path, text in loose]
     references: list[ArtifactReference] = []
     seen: set[str] = set()
     warnings: list[str] = []
@@ -47,7 +48,8 @@ def parse_json_graph(text: str) -> Artifact:
         references += _find_edges(one, identity, names)
     by_id = {element.id: element for element in elements}
     complete = [_complete_edge(each, by_id) if each.kind == "edge" else each for each in elements]
-    return Artifact(complete, references, warnings)
+    flags = sum(_count_flags(value) for one, _, _ in objects for value in one.values())
+    return Artifact(complete, references, warnings, [f"true and false are not audited: {flags}"] if flags else [])
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -69,6 +71,20 @@ def _iter_objects(value: Any, around: str | None, path: str, depth: int) -> Iter
         for key, each in one.items():
             if key not in SOURCE_KEYS:
                 yield from _iter_objects(each, _object_id(one) or around, f"{path}.{key}", depth + 1)
+
+
+def _iter_loose(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """What is said outside of all objects. Nothing there can cite."""
+    if isinstance(value, list):
+        for number, each in enumerate(cast("list[Any]", value)):
+            yield from _iter_loose(each, f"{path}[{number}]")
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield path, str(value)
+
+
+def _count_flags(value: Any) -> int:
+    many = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return sum(isinstance(each, bool) or (isinstance(each, list) and _count_flags(each)) for each in many)
 
 
 def _object_id(one: dict[str, Any]) -> str:
@@ -94,12 +110,18 @@ def _to_element(one: dict[str, Any], path: str, names: set[str], starts: set[str
 
 
 def _list_texts(key: str, value: Any, names: set[str]) -> Iterator[str]:
-    if key == "id" or key in SOURCE_KEYS or key in _START_NAMES or key in ("type", "kind"):
+    """A key, an id or a type is a name, unless it is so long that it says something."""
+    if key in SOURCE_KEYS:
         return
-    if any(key in pair for pair in _EDGE_KEYS):
-        return
+    if is_phrase(key):
+        yield key
+    is_name = key in ("id", "type", "kind") or key in _START_NAMES or any(key in pair for pair in _EDGE_KEYS)
     for each in cast("list[Any]", value) if isinstance(value, list) else [value]:
-        if isinstance(each, str | int | float) and not isinstance(each, bool) and str(each) not in names:
+        if isinstance(each, list):
+            yield from _list_texts("", each, names)
+        elif isinstance(each, bool) or (is_name and not (isinstance(each, str) and is_phrase(each))):
+            continue
+        elif isinstance(each, str | int | float) and (str(each) not in names or key == "id"):
             yield str(each)
         elif isinstance(each, str) and key in _LABELS:  # a title that equals an id
             yield each

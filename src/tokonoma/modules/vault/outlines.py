@@ -13,7 +13,7 @@ from tokonoma.files.front_matter import find_front_matter_end
 from tokonoma.files.links import find_anchor_links, remove_comments, strip_marks
 from tokonoma.files.markdown import ListItem, MarkdownBlocks, scan_blocks
 from tokonoma.files.text import Section, parse_markdown, slugify, split_lines
-from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, require_few
+from tokonoma.modules.vault.artifacts import Artifact, ArtifactElement, ArtifactReference, is_phrase, require_few
 from tokonoma.modules.vault.citations import SOURCE_KEYS, find_citations, parse_citations, strip_citations
 from tokonoma.modules.vault.diagrams import parse_chart
 
@@ -27,6 +27,8 @@ _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*$")
 _DELIMITERS = frozenset("|:- \t\r\n")
 _LINK = re.compile(r"\[([^\[\]]{1,300}+)\]\(#([^()\s]{1,300}+)\)")
 _MARKUP = re.compile(r"<[/A-Za-z!?][^<>]{0,1000}+>|^[ \t>]++", re.MULTILINE)
+_TITLE = re.compile(r"""\]\([^()\s"']{0,1000}+\s{1,20}+["']([^"'<>]{1,500}+)["']""")
+_ATTRIBUTE = re.compile(r"""\s(?:alt|title|aria-label)\s*+=\s*+["']([^"'<>]++)["']""", re.IGNORECASE)
 _KEYS = frozenset(key.casefold() for key in SOURCE_KEYS)
 
 
@@ -121,8 +123,11 @@ def _to_heading(
 
 
 def _clean_text(text: str) -> str:
-    """What a reader sees: without comments, citations, tags and marks."""
-    return strip_marks(_MARKUP.sub(" ", strip_citations(text)))
+    """What a reader sees: without comments, citations, tags and marks; and what is shown only when a pointer rests on a
+    link or a picture."""
+    plain = strip_citations(text)
+    said = [*_TITLE.findall(plain), *(each for tag in _MARKUP.findall(plain) for each in _ATTRIBUTE.findall(tag))]
+    return ". ".join([strip_marks(_MARKUP.sub(" ", plain)), *said])
 
 
 def _to_item(outline: _Outline, item: ListItem) -> ArtifactElement:
@@ -139,7 +144,8 @@ def _to_item(outline: _Outline, item: ListItem) -> ArtifactElement:
 
 
 def _find_rows(outline: _Outline) -> Iterator[ArtifactElement]:
-    """The rows of tables. The first one and the line below it are no claims; a column may hold the citations."""
+    """The rows of tables. The first one names the columns: it is a claim if one says something. A column may hold the
+    citations."""
     lines = outline.lines
     number = 1
     while number < len(lines):
@@ -149,11 +155,20 @@ def _find_rows(outline: _Outline) -> Iterator[ArtifactElement]:
             number += 1
             continue
         column = next((at for at, cell in enumerate(_cells(header)) if cell.casefold() in _KEYS), -1)
+        yield from _to_header(outline, number)
         outline.take(number, number + 1)
         number += 2
         while number <= len(lines) and "|" in lines[number - 1] and not outline.taken[number]:
             yield _to_row(outline, number, column)
             number += 1
+
+
+def _to_header(outline: _Outline, number: int) -> Iterator[ArtifactElement]:
+    header = outline.lines[number - 1]
+    text = ". ".join(plain for cell in _cells(header) if is_phrase(plain := _clean_text(cell)))
+    if text:
+        cited = find_citations(header)
+        yield ArtifactElement(f"L{number}", "table_row", text[:200], number, cited, is_node=False, text=text)
 
 
 def _to_row(outline: _Outline, number: int, column: int) -> ArtifactElement:

@@ -7,6 +7,7 @@ the preposition before it, or the particle after it, and whether it is denied.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple
 
 from tokonoma.core.normalize import HAN, HIRAGANA, KATAKANA, OKURIGANA, normalize
@@ -16,7 +17,7 @@ from tokonoma.modules.vault.stems import stem
 _CJK = f"{HAN}{HIRAGANA}{KATAKANA}"
 _END = re.compile(r"(?<=[。！？!?；;])|(?<=\.)[\s]+(?![a-z])")
 _PIECE = re.compile(
-    rf"(?P<number>\d+(?:,\d{{3}}(?!\d))*+(?:\.\d+)*+)|(?P<han>[{HAN}]++)|(?P<kata>[{KATAKANA}]++)"
+    rf"(?P<number>(?:(?<![^\s(\[{{:=|,])-)?+\d+(?:,\d{{3}}(?!\d))*+(?:\.\d+)*+)|(?P<han>[{HAN}]++)|(?P<kata>[{KATAKANA}]++)"
     rf"|(?P<kana>[{HIRAGANA}]++)|(?P<word>(?:(?![{_CJK}])[^\W\d_])(?:(?![{_CJK}])[^\W_])*+(?:'[a-z]++)?+)|(?P<sign>[%¥$€℃])"
 )
 _OKURIGANA = re.compile(f"(?<=[{HAN}])[{OKURIGANA}](?=[{HAN}])")
@@ -162,11 +163,18 @@ def _read(draft: _Draft, text: str, base: int, line: int, stop: frozenset[str]) 
 
 
 def _canonical(number: str) -> str:
-    digits = number.replace(",", "")
+    digits, sign = number.replace(",", "").removeprefix("-"), "-" if number.startswith("-") else ""
     if digits.count(".") > 1:
         return digits
     whole, _, rest = digits.partition(".")
-    return (whole.lstrip("0") or "0") + (f".{rest}" if (rest := rest.rstrip("0")) else "")
+    return sign + (whole.lstrip("0") or "0") + (f".{rest}" if (rest := rest.rstrip("0")) else "")
+
+
+def _scale(draft: _Draft, factor: int) -> None:
+    """250k and 25万 are one number."""
+    number = draft.numbers[-1]
+    if number.value.count(".") <= 1:
+        draft.numbers[-1] = number._replace(value=_canonical(f"{Decimal(number.value) * factor:f}"))
 
 
 def _add_unit(draft: _Draft, piece: str) -> bool:
@@ -195,6 +203,9 @@ def _read_word(draft: _Draft, word: str, place: int, line: int, stop: frozenset[
     draft.permits |= plain in words.POSSIBILITY
     if plain in words.RELATIONS:
         draft.relation = plain
+        return
+    if after_number and plain in words.SCALES and draft.numbers:
+        _scale(draft, words.SCALES[plain])
         return
     if after_number and _add_unit(draft, plain):
         return
@@ -228,6 +239,9 @@ def _read_han(draft: _Draft, run: str, place: int, line: int, stop: frozenset[st
         unit = next((run[:size] for size in (3, 2, 1) if run[:size] in words.UNITS), "")
         if unit:
             _add_unit(draft, unit)
+        elif run[0] in words.SCALES:
+            _scale(draft, words.SCALES[run[0]])
+            unit = run[0]
         counter = unit or next((each for each in words.COUNTERS if run.startswith(each)), "")
         run, place = run[len(counter) :], place + len(counter)
     draft.obliges |= any(each in run for each in ("必要", "必須", "義務"))

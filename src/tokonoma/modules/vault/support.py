@@ -124,13 +124,16 @@ def _look_up(word: Word, source: SourceSentence) -> Sequence[Word]:
 
 
 def match_numbers(one: Number, other: Number) -> bool:
-    """The same number, in the same unit or in one that can be converted; a unit may be left out."""
+    """The same number, in the same unit or in one that can be converted; a unit may be left out, but a share is none of
+    other things."""
     if one.kind and other.kind and one.kind == other.kind and one.factor != other.factor:
         try:
             left, right = float(one.value) * one.factor, float(other.value) * other.factor
         except ValueError:
             return False
         return abs(left - right) <= 1e-9 * max(left, right)
+    if one.kind == "share" and other.kind != "share":
+        return False
     return one.value == other.value and (one.kind == other.kind or not one.kind or not other.kind)
 
 

@@ -79,6 +79,9 @@ NUMBER_WORDS = {word: value for value, word in enumerate(_SMALL.split())} | {
     "hundred": 100, "twice": 2, "once": 1,
 }  # fmt: skip
 
+SCALES = {"k": 1000, "thousand": 1000, "million": 10**6, "billion": 10**9, "千": 1000, "万": 10_000, "億": 10**8}
+"""Behind a number."""
+
 UNITS: dict[str, tuple[str, float]] = {}
 for _kind, _factor, _words in (
     ("time", 0.001, "ms millisecond milliseconds ミリ秒"),
