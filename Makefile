@@ -7,7 +7,7 @@ COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --py
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance clients connectors bench eval soak sbom lock catalogue reference clean
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom dist lock catalogue reference clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,16 @@ lock: $(VENV)/.develop ## write the lock files again (UPGRADE=--upgrade takes th
 	$(BIN)/python -m pip install -q uv
 	$(COMPILE) --extra postgres --extra otel --extra dev -o requirements-dev.lock
 	$(COMPILE) --extra postgres -c requirements-dev.lock -o requirements.lock
+	$(BIN)/uv pip compile -q --group dist --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		$(UPGRADE) -o requirements-dist.lock
+
+dist: $(VENV)/.develop build/tools/.ready ## wheel, sdist, MCPB bundle and server.json in dist/, each tried as people install it
+	$(BIN)/python -m scripts.dist
+
+build/tools/.ready: requirements-dist.lock
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/python -m pip install -q --require-hashes -r requirements-dist.lock
+	@touch $@
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue

@@ -102,3 +102,12 @@ def test_the_bill_is_the_same_every_time(tmp_path):
         subprocess.run([sys.executable, str(SCRIPT), str(file)], env=environ, check=True)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert json.loads(files[0].read_text())["serialNumber"].startswith("urn:uuid:")
+
+
+def test_the_tools_of_make_dist_are_locked():
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["dist"]
+    locked = read_lock("requirements-dist.lock")
+    for requirement in map(Requirement, wanted):
+        assert requirement.specifier.contains(locked[requirement.name][0]), requirement.name
+    assert [package for package, (_, hashes) in locked.items() if not hashes] == []
+    assert not re.search(r"://|index-url|find-links|@ ", (ROOT / "requirements-dist.lock").read_text("utf-8"))
