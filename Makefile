@@ -9,7 +9,7 @@ COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --py
 	--no-header --no-annotate $(UPGRADE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help serve install test check conformance clients connectors bench eval soak sbom audit lock screenshots catalogue \
+.PHONY: help serve install test check conformance clients connectors bench eval soak sbom dist audit lock screenshots catalogue \
 	reference docs docs-serve clean
 
 help: ## what there is
@@ -87,6 +87,15 @@ lock: $(VENV)/.develop ## write the lock files again (UPGRADE=--upgrade takes th
 		$(UPGRADE) -o requirements-audit.lock
 	$(BIN)/uv pip compile -q --group pyproject.toml:docs --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate $(UPGRADE) -o requirements-docs.lock
+	$(BIN)/uv pip compile -q --group dist --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		$(UPGRADE) -o requirements-dist.lock
+
+dist: $(VENV)/.develop build/tools/.ready ## wheel, sdist, MCPB bundle and server.json in dist/, each tried as people install it
+	$(BIN)/python -m scripts.dist
+
+build/tools/.ready: requirements-dist.lock
+	@$(PYTHON) scripts/set_up.py build/tools requirements-dist.lock
+	@touch $@
 
 catalogue: $(VENV)/.develop ## rewrite the generated catalogue of tools
 	$(BIN)/python -m tokonoma.catalogue
@@ -96,8 +105,7 @@ reference: $(VENV)/.develop ## rewrite docs/reference from the code
 
 # The tools of the site have an environment of their own: the program and its tests need none of them.
 $(VENV)-docs/.ready: requirements-docs.lock
-	$(PYTHON) -m venv $(VENV)-docs
-	$(VENV)-docs/bin/python -m pip install -q --require-hashes -r requirements-docs.lock
+	@$(PYTHON) scripts/set_up.py $(VENV)-docs requirements-docs.lock
 	@touch $@
 
 docs: $(VENV)-docs/.ready ## the documentation as a site in both languages at build/site

@@ -138,3 +138,12 @@ def test_an_audit_says_what_it_could_not_ask(found, code, says):
     assert judge("x.lock", "", "ConnectionError: refused") == (
         3, "x.lock: nothing was audited, because the advisory service cannot be reached (ConnectionError: refused).",
     )  # fmt: skip
+
+
+def test_the_tools_of_make_dist_are_locked():
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["dist"]
+    locked = read_lock("requirements-dist.lock")
+    for requirement in map(Requirement, wanted):
+        assert requirement.specifier.contains(locked[requirement.name][0]), requirement.name
+    assert [package for package, (_, hashes) in locked.items() if not hashes] == []
+    assert not re.search(r"://|index-url|find-links|@ ", (ROOT / "requirements-dist.lock").read_text("utf-8"))

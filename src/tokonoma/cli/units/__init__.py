@@ -81,7 +81,7 @@ def describe_server(app: App, account: str) -> UnitDescription:
     if (file := find_sqlite_file(app)) is not None:
         folders.append(file.parent)
     outermost = [each for each in dict.fromkeys(folders) if not any(other in each.parents for other in folders)]
-    log = Path.home() / "Library" / "Logs" / "tokonoma.log"
+    log = get_machine().home / "Library" / "Logs" / "tokonoma.log"
     return UnitDescription(words, environ, outermost, account, log)
 
 
@@ -156,7 +156,11 @@ def find_units() -> list[Unit]:
 
 
 def get_machine() -> Machine:
-    return Machine(Path.home(), Path.cwd(), sys.platform, read_environment())
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a name, as in a container
+        home = Path("/")
+    return Machine(home, Path.cwd(), sys.platform, read_environment())
 
 
 def _require_account(account: str) -> None:

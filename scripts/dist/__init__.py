@@ -1,0 +1,1 @@
+"""`make dist`: build what is published, and try it as people install it."""
