@@ -9,6 +9,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 
 BITEXT = Path(os.environ.get("BITEXT", Path(__file__).parents[2] / "shared" / "bitext"))
@@ -24,22 +25,25 @@ def source() -> str:
     return "texts of public documentation" if _files() else "made texts"
 
 
-def records(count: int) -> list[str]:
+def records(number: int) -> list[str]:
     """Each from one to six sentences, the two languages in turn."""
+    return list(islice(make_records(), number))
+
+
+def make_records() -> Iterator[str]:
+    """The same, without end: one after another."""
     draw = random.Random(1)
     sentences = (_real() if _files() else _made(), _real(1) if _files() else _made(1))
-    found: list[str] = []
-    for number in range(count):
+    for number in count():
         language = number % 2
         taken = [next(sentences[language]) for _ in range(draw.choice(_SENTENCES))]
-        found.append(("" if language else " ").join(taken))
-    return found
+        yield ("" if language else " ").join(taken)
 
 
-def questions(texts: list[str], count: int) -> list[str]:
+def questions(texts: list[str], number: int) -> list[str]:
     """Parts of records that lie far from each other, each as a person might still remember it: some words of it."""
     draw = random.Random(2)
-    return [_asked(draw, texts[draw.randrange(len(texts))]) for _ in range(count)]
+    return [_asked(draw, texts[draw.randrange(len(texts))]) for _ in range(number)]
 
 
 def _asked(draw: random.Random, text: str) -> str:

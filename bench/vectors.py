@@ -27,7 +27,6 @@ from tokonoma.core.query import SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import IndexFilter, compile_filter
-from tokonoma.search.vectors import store as vectors_store
 from tokonoma.search.vectors.search import VectorSearch
 from tokonoma.search.vectors.store import QueryVector
 from tokonoma.store.database import Database, format_sqlite_url, open_database
@@ -93,7 +92,10 @@ def fill(database: Database, vectors: Floats) -> VectorSearch:
         with database.writing() as statements:
             places = [{"address": f"tokonoma://memory/{n}", "space": _space(n), "at": n} for n in numbers]
             statements.run_many(_DOCUMENT, places)
-            data = [{"id": n + 1, "data": vectors_store.encode_vector(database.kind, vectors[n])} for n in numbers]
+            data = [
+                {"id": n + 1, "data": vectors[n].tobytes() if database.kind == "sqlite" else vectors[n]}
+                for n in numbers
+            ]
             statements.run_many(
                 "insert into embedding (document_id, model, piece, data) values (:id, 1, 0, :data)", data
             )

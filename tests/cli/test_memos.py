@@ -258,9 +258,7 @@ def test_waiting_can_be_interrupted_and_nothing_is_lost(run, value, vault, monke
     def interrupt(_app):
         raise KeyboardInterrupt
 
-    real = vectors.count_waiting
-    answers = iter([interrupt, real])
-    monkeypatch.setattr(vectors, "count_waiting", lambda app: next(answers)(app))
+    monkeypatch.setattr(vectors, "count_queued", interrupt)
     told = run("import", str(vault), "--wait")
     assert told.exit_code == 130
     assert "everything is saved" in told.stderr

@@ -69,8 +69,8 @@ class EmbedFixture:
         self.worker = EmbedWorker(database, self.embedders.get, self.recipe, self.vectors, self.jobs, pace)
         self.index = SearchIndex(database.kind, self.vectors, self._enqueue)
 
-    def _enqueue(self, statements: Any, document_id: int, later: bool) -> None:
-        self.vectors.mark_changed(statements, document_id, later=later)
+    def _enqueue(self, statements: Any, document_ids: Sequence[int], later: bool) -> None:
+        self.vectors.mark_changed(statements, document_ids, later=later)
 
     def save(self, name: str, body: str, space: str = "/", wake: bool = False, **more: Any) -> int:
         address = f"tokonoma://notes/{name}"

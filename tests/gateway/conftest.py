@@ -131,6 +131,7 @@ class SmallHouse:
             database=database,
             open_write=lambda call: database.writing(call.cancel_token),
             index_document=lambda *_: "internal",
+            index_documents=lambda *_: [],
             unindex_document=lambda *_: None,
             hold_vectors=lambda *_: [],
             queue_vectors=lambda *_: None,

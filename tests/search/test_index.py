@@ -8,7 +8,7 @@ from search.fixture import ANYTHING, EVERYWHERE, IndexFixture, address
 from tokonoma.core.desk import Document
 from tokonoma.core.errors import Invalid
 from tokonoma.core.query import Condition, Query
-from tokonoma.search.index import count_by_module
+from tokonoma.search.index import MarkedDocument, count_by_module
 from tokonoma.search.text.term_index import read_corpus
 
 pytestmark = pytest.mark.migrated
@@ -64,9 +64,54 @@ def test_the_same_again_writes_nothing(shelf):
     assert (shelf.rows("select changed_at from document"), shelf.rows("select sum(changes) from corpus")) == before
 
 
+def test_many_documents_put_together_are_as_if_put_one_by_one(database):
+    asked: list[int] = []
+    shelf = IndexFixture(database, enqueue=lambda _statements, numbers, _is_part: asked.extend(numbers))
+    texts = {"a": "green tea", "b": "black coffee", "c": "oolong tea 烏龍茶"}
+    shelf.put("b", "hot milk")
+    documents = [Document(address(name), "/", text, facts=[("kind", name)], at=5) for name, text in texts.items()]
+    with database.writing() as tx:
+        labels = shelf.index.put_all(tx, [(each, "internal", "me") for each in documents])
+    assert labels == ["internal"] * 3
+    assert sorted(shelf.find("tea")) == ["a", "c"]
+    assert shelf.find("coffee") == ["b"]
+    assert shelf.find("milk") == []
+    together = shelf.state()
+    assert len(asked) == 4
+    with database.reading() as rows:
+        assert read_corpus(rows).documents == 3
+    for each in documents:
+        with database.writing() as tx:
+            shelf.index.put(tx, each, "internal", "me")
+    assert shelf.state() == together
+    shelf.put("d", "after them")  # numbers go on
+    assert shelf.find("after") == ["d"]
+
+
+def test_two_that_put_the_same_documents_together_make_one_of_each(postgres_database):
+    """The second waits for the first, and finds its rows."""
+    shelf = IndexFixture(postgres_database)
+    first = [MarkedDocument(Document(address(name), "/", "green tea"), "internal") for name in "ab"]
+    second = [MarkedDocument(Document(address(name), "/", "black tea"), "internal") for name in "bc"]
+
+    def put_second() -> None:
+        with postgres_database.writing() as tx:
+            shelf.index.put_all(tx, second)
+
+    thread = threading.Thread(target=put_second)
+    with postgres_database.writing() as tx:
+        shelf.index.put_all(tx, first)
+        thread.start()
+    thread.join()
+    assert sorted(shelf.find("black")) == ["b", "c"]
+    assert sorted(shelf.find("tea")) == ["a", "b", "c"]
+    with postgres_database.reading() as rows:
+        assert read_corpus(rows).documents == 3
+
+
 def test_vectors_are_asked_for_when_the_text_is_new_and_only_then(database):
     asked: list[int] = []
-    shelf = IndexFixture(database, enqueue=lambda _statements, number, _is_part: asked.append(number))
+    shelf = IndexFixture(database, enqueue=lambda _statements, numbers, _is_part: asked.extend(numbers))
     shelf.put("a", "green tea")
     (number,) = asked
     shelf.put("a", "green tea", namespace="/moved", facts=[("k", "v")], at=77)

@@ -207,7 +207,7 @@ def test_a_module_without_documents_is_left_alone(notes):
 
 def test_vectors_are_not_made_again(database):
     asked: list[int] = []
-    notes = Notes(database, enqueue=lambda _statements, number, _is_part: asked.append(number))
+    notes = Notes(database, enqueue=lambda _statements, numbers, _is_part: asked.extend(numbers))
     notes.save("n", "tea")
     notes.save("lost", "tea", index=False)
     asked.clear()

@@ -61,7 +61,7 @@ def check_vectors(app: App) -> None:
     assert [address for address, _, vector in stored if vector is None] == []
     with app.database.writing() as statements:
         for (document,) in statements.rows("select id from document"):
-            queue.enqueue(statements, document)
+            queue.enqueue(statements, [document])
     settle(app)
     assert stored == read_vectors(app) != []
 

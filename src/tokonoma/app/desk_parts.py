@@ -21,6 +21,7 @@ def build_desk_parts(app: "App") -> DeskParts:
         database=app.database,
         open_write=app.journal.write,
         index_document=app.policies.put_document,
+        index_documents=app.policies.put_documents,
         unindex_document=app.search.index.drop,
         hold_vectors=app.search.hold_vectors,
         queue_vectors=app.search.queue_vectors,

@@ -21,7 +21,8 @@ def open_policies(app: "App") -> "CurrentPolicy":
     from tokonoma.policy.current import CurrentPolicy
     from tokonoma.policy.reclassify import RecordSource
 
-    records = RecordSource(app.registry, app.search.index.put)
+    index = app.search.index
+    records = RecordSource(app.registry, index.put, index.put_all)
     return CurrentPolicy(app.database.reading, records, lambda: app.reclassifier.wake(), build_control(app))
 
 

@@ -31,6 +31,7 @@ from tokonoma.search.fusion import detect_language
 from tokonoma.search.index import SearchIndex
 from tokonoma.search.text.term_index import read_corpus
 from tokonoma.search.tuning import TUNING
+from tokonoma.search.vectors.hnsw import HnswKeeper
 from tokonoma.search.vectors.recent import RecentVectors
 from tokonoma.search.vectors.search import VectorSearch
 from tokonoma.search.vectors.store import lock_existing
@@ -72,7 +73,8 @@ class SearchEngine:
         queries = QueryEmbedder(self._embedders.get) if embeds else None
         embed, match = (queries.embed_query, queries.match_subwords) if queries is not None else (None, None)
         read_texts = build_text_reader(database, read_for_index, registry.find_module)
-        self.vectors = VectorSearch(database, queue, read_texts, embed, match)
+        keeper = HnswKeeper(settings.get_int("index_memory"), jobs.start_step)
+        self.vectors = VectorSearch(database, queue, read_texts, embed, match, keeper)
         self.worker = EmbedWorker(database, self._embedders.get, config, self.vectors, jobs) if embeds else None
         # The queue is filled also without a provider: when one is set, nothing is missing, and no old vector is left.
         self.index = SearchIndex(database.kind, self.vectors if embeds else None, self._on_changed)
@@ -196,6 +198,11 @@ class SearchEngine:
         ]
         return found or [VectorCounts("", 0, waiting - failed, failed)]
 
+    def is_filling(self, rows: Rows) -> bool:
+        """Whether documents are still to be put into the queue, because the model is new."""
+        active = find_active(self.vectors, rows)
+        return active is not None and active.backfilled_to is not None
+
     def describe(self) -> tuple[bool, str]:
         """Whether search works as the settings say, and how it works."""
         if self.worker is None:
@@ -222,16 +229,15 @@ class SearchEngine:
         return queue.withdraw(statements, addresses)
 
     def queue_vectors(self, statements: Statements, held: Sequence[int]) -> None:
-        for document_id in lock_existing(statements, held):
-            self.vectors.mark_changed(statements, document_id, later=True)
+        self.vectors.mark_changed(statements, lock_existing(statements, held), later=True)
         self._wake_worker()
 
     def close(self) -> None:
         self._embedders.close()
 
-    def _on_changed(self, statements: Statements, document_id: int, later: bool) -> None:
-        self.vectors.mark_changed(statements, document_id, later=later)
-        self._saved_count += 1
+    def _on_changed(self, statements: Statements, document_ids: Sequence[int], later: bool) -> None:
+        self.vectors.mark_changed(statements, document_ids, later=later)
+        self._saved_count += len(document_ids)
         self._wake_worker()
 
     def _wake_worker(self) -> None:

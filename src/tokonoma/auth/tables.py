@@ -65,4 +65,15 @@ TABLES = (
             )""",
         ),
     ),
+    # What the session of a client watches, for all servers of this database: session_watches.py.
+    Migration(
+        "006_session_watch",
+        (
+            """create table session_watch (
+                session {text} not null, uri {text} not null, mark text not null, expires_at {big} not null,
+                primary key (session, uri)
+            )""",
+            "create index session_watch_expires on session_watch (expires_at)",
+        ),
+    ),
 )

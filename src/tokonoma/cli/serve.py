@@ -21,6 +21,7 @@ from tokonoma.core.log import log, set_level, writes_text
 if TYPE_CHECKING:
     from tokonoma.server.http.app import HttpApp
     from tokonoma.server.http.asgi import AsgiApp
+    from tokonoma.server.http.listen import WatchStore
     from tokonoma.telemetry.metrics import Metrics
 
 
@@ -117,7 +118,17 @@ def build_endpoint(app: App) -> "HttpApp":
         public_url=settings.get_text("public_url"),
         offers_oauth=app.authenticator.recalls_oauth,
         web=partial(_load_web, app),
+        watches=_open_watches(app),
     )
+
+
+def _open_watches(app: App) -> "WatchStore | None":
+    """On PostgreSQL other servers may stand behind the same address."""
+    if app.database.kind == "sqlite":
+        return None
+    from tokonoma.auth.session_watches import SessionWatches
+
+    return SessionWatches(app.database.reading, app.database.writing)
 
 
 def _load_web(app: App) -> "AsgiApp":

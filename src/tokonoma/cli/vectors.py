@@ -7,6 +7,7 @@ from tokonoma.app import App
 from tokonoma.cli.output import ProgressPrinter, print_note
 from tokonoma.core.errors import Unready
 from tokonoma.core.printable import pluralize
+from tokonoma.embed import queue
 
 _LOOK = 0.1  # seconds between two looks at the queue
 
@@ -18,6 +19,14 @@ def count_waiting(app: App) -> tuple[int, int]:
     with app.database.reading() as rows:
         current = app.search.count_vectors(rows)[-1]
     return current.waiting, current.failed
+
+
+def count_queued(app: App) -> int:
+    """Asked for often: without counting what is there."""
+    with app.database.reading() as rows:
+        if app.search.is_filling(rows):
+            return app.search.count_vectors(rows)[-1].waiting
+        return queue.count_waiting(rows) - queue.count_failed(rows)
 
 
 def report_vectors(app: App, wait: bool) -> int:
@@ -40,14 +49,15 @@ def _wait_for_vectors(app: App) -> None:
     progress, problem, pause = ProgressPrinter(), "", threading.Event()
     worker.wake()
     try:
-        while (waiting := count_waiting(app)[0]) > 0:
+        while (waiting := count_queued(app)) > 0:
             progress.print_progress(f"{pluralize(waiting, 'vector')} to be made")
             if worker.problem and worker.problem != problem:
                 problem = worker.problem
                 print_note(f"Waiting for the embedding model: {problem}")
             pause.wait(_LOOK)
+        progress.finish()
+        app.search.vectors.finish_index()
     except KeyboardInterrupt:
         progress.finish()
         print_note(f"Interrupted; everything is saved. Vectors still to be made: {count_waiting(app)[0]}.")
         sys.exit(130)
-    progress.finish()

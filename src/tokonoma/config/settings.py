@@ -169,6 +169,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embed_folder", "", "folder of a local model's files; empty: its library finds or downloads them", as_text),
     Setting("embed_batch", 64, "texts per embedding request", between(1, 2_048)),
     Setting("embed_reach", 2_000, "characters per vector; longer texts are split", between(100, 100_000)),
+    Setting(
+        "index_memory",
+        512,
+        "MB of memory in which PostgreSQL may build its index of vectors; a million built-in vectors take 2 000",
+        between(64, 65_536),
+    ),
     Setting("embed_timeout", 30.0, "seconds before an embedding request times out", as_seconds),
     Setting("telemetry", False, "send OpenTelemetry spans (extra `otel`; configured by OTEL_* variables)", as_bool),
 )

@@ -129,6 +129,11 @@ class Tx(Statements, Protocol):
         upkeep, whoever wrote this text before stays its author; if nobody did, it is unknown."""
         ...
 
+    def put_all(self, documents: Sequence[Document]) -> list[Classification]:
+        """`put` for many documents, each at an address of its own: new ones are written together, which takes a part of
+        the time."""
+        ...
+
     def drop(self, address: str) -> None: ...
 
     # For texts that get into their place after the commit, as files do: what was put in this transaction is embedded

@@ -24,7 +24,8 @@ class ScreenedImport:
 def screen_import(policy: DeskPolicy, given: Mapping[str, Any], ids: Collection[str], *, seal: bool) -> ScreenedImport:
     """`ids` are fields that identify the record: they are not screened. With `seal`, what the policy refuses is stored
     where nobody reads it, instead of being refused."""
-    screened = policy.screen_record({name: value for name, value in given.items() if name not in ids})
+    # Most fields of most records are empty.
+    screened = policy.screen_record({name: value for name, value in given.items() if value and name not in ids})
     fields = {**given, **screened.fields}
     if not screened.refused:
         note = f"Redacted, as the policy says: {', '.join(screened.redacted)}." if screened.redacted else ""

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tokonoma.core.clock import now
-from tokonoma.core.embedding import StoredModel
+from tokonoma.core.embedding import EmbeddedDocument, StoredModel
 from tokonoma.core.errors import Refusal
 from tokonoma.core.log import log
 from tokonoma.embed import queue
@@ -60,6 +60,7 @@ class BatchRunner:
         self, database: Database, embedder: Embedder, store: VectorStore, lease: float, stopping: Callable[[], bool]
     ) -> None:
         self._database, self._embedder, self._store = database, embedder, store
+        self._subwords = embedder if isinstance(embedder, SubwordEmbedder) else None  # asked once: it takes a while
         self._lease = int(lease * 1000)
         self._stopping = stopping
         self._size = self._stored = _FIRST
@@ -164,22 +165,22 @@ class BatchRunner:
             free = queue.lock_claims(statements, [item.claim for item in part])
             existing = self._store.lock_against_delete(statements, [claim.document_id for claim in free])
             ours = {claim for claim in free if claim.document_id in existing}
+            finished: list[QueueClaim] = []
+            documents: list[EmbeddedDocument] = []
             for item in part:
                 claim = item.claim
-                if claim not in ours:
-                    continue
-                if claim in failed:
+                if claim in ours and claim in failed:
                     self._postpone(statements, claim, failed[claim].message, guilty=bool(made))
-                elif claim in made and queue.finish(statements, claim):
-                    vectors, subwords = made[claim]
-                    self._store.store_vectors(
-                        statements, model.id, claim.document_id, vectors, item.pieces, item.titled, subwords
-                    )
-                elif not item.pieces:  # blank or deleted: there is nothing to embed
-                    queue.finish(statements, claim)
+                elif claim in ours and claim in made:
+                    finished.append(claim)
+                    documents.append(_build_embedded(item, made[claim]))
+                elif claim in ours and not item.pieces:  # blank or deleted: there is nothing to embed
+                    finished.append(claim)
+            queue.finish(statements, finished)
+            self._store.store_vectors(statements, model.id, documents)
 
     def _list_subwords(self, item: _BatchItem) -> list[bytes] | None:
-        return self._embedder.list_subwords(item.pieces) if isinstance(self._embedder, SubwordEmbedder) else None
+        return None if self._subwords is None else self._subwords.list_subwords(item.pieces)
 
     def _embed_group(self, model: StoredModel, part: Sequence[_BatchItem]) -> "list[Vectors]":
         vectors = self._embedder.embed([piece for item in part for piece in item.pieces], "document")
@@ -210,6 +211,10 @@ def _build_item(claim: QueueClaim, title: str, text: str, chunk_length: int) -> 
     if not title or not text.strip():
         return _BatchItem(claim, split_text(title or text, chunk_length))
     return _BatchItem(claim, [title[:chunk_length], *split_text(f"{title}\n{text}", chunk_length)], titled=True)
+
+
+def _build_embedded(item: _BatchItem, made: _MadeVectors) -> EmbeddedDocument:
+    return EmbeddedDocument(item.claim.document_id, made.vectors, item.pieces, item.titled, made.subwords)
 
 
 def _take_group(items: list[_BatchItem], batch: int) -> list[_BatchItem]:

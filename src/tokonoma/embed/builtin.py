@@ -76,7 +76,7 @@ class SubwordTokenizer:
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]) -> None:
         self._numbers = {piece: number for number, piece in enumerate(pieces)}
         self._scores = dict(zip(pieces, scores, strict=True))
-        self._longest = {piece[0]: len(piece) for piece in sorted(pieces, key=len)}  # by the first letter
+        self._longest = {piece[:2]: len(piece) for piece in sorted(pieces, key=len)}  # by the first two letters
         self._cached: dict[str, tuple[int, ...]] = {}
 
     def tokenize(self, text: str) -> list[int]:
@@ -93,10 +93,13 @@ class SubwordTokenizer:
         back = [0] * (size + 1)
         scores, longest = self._scores, self._longest
         for start in range(size):
-            here = best[start]
-            if here + _UNKNOWN > best[start + 1]:
-                best[start + 1], back[start + 1] = here + _UNKNOWN, start
-            for end in range(start + 1, min(start + longest.get(run[start], 0), size) + 1):
+            here, end = best[start], start + 1
+            alone = here + scores.get(run[start], _UNKNOWN)
+            if alone > best[end]:
+                best[end], back[end] = alone, start
+            # Most pairs of letters begin no piece, or only short ones.
+            most = start + longest.get(run[start : start + 2], 0)
+            for end in range(start + 2, (most if most < size else size) + 1):
                 score = scores.get(run[start:end])
                 if score is not None and here + score > best[end]:
                     best[end], back[end] = here + score, start
@@ -182,20 +185,23 @@ class BuiltinEmbedder:
         self._loaded: tuple[SubwordTokenizer, ModelWeights] | None = None
         self._lock = threading.Lock()
         self._recent: dict[str, Vectors] = {}  # what is saved is compared first, and then embedded to be stored
+        self._split: dict[str, list[int]] = {}  # the pieces of the texts that were embedded last: they are listed next
 
     def embed(self, texts: Sequence[str], kind: TextKind, timeout: float | None = None) -> "Vectors":
         import numpy as np
 
         tokenizer, weights = self._loaded or self._load()
         rows = np.empty((len(texts), DIMENSION), np.float32)
+        split: dict[str, list[int]] = {}
         for place, text in enumerate(texts):
             if (known := self._recent.get(text)) is not None:
                 rows[place] = known
                 continue
-            numbers = tokenizer.tokenize(text)
+            numbers = split[text] = tokenizer.tokenize(text)
             row = weights.scales[numbers] @ weights.matrix[numbers].astype(np.float32)
             length = float(np.sqrt(row @ row))
             rows[place] = row / length if length > 1e-6 else _build_fallback_vector(text)
+        self._split = split
         if len(texts) == 1 and len(texts[0]) <= _KEPT_LENGTH:
             if len(self._recent) >= _KEPT:
                 self._recent = {}
@@ -207,7 +213,9 @@ class BuiltinEmbedder:
         import numpy as np
 
         tokenizer, _ = self._loaded or self._load()
-        return [np.unique(np.array(tokenizer.tokenize(text), _NUMBER)).tobytes() for text in texts]
+        split = self._split
+        numbers = (split[text] if text in split else tokenizer.tokenize(text) for text in texts)
+        return [np.array(sorted(set(each)), _NUMBER).tobytes() for each in numbers]
 
     def match_subwords(self, query: str, listed: Sequence[bytes]) -> list[float]:
         """For each list of pieces how well it holds the query's, one by one: the cosine of each of them with the
@@ -232,7 +240,7 @@ class BuiltinEmbedder:
 
     def close(self) -> None:
         self._loaded = None
-        self._recent = {}
+        self._recent, self._split = {}, {}
 
     def _load(self) -> tuple[SubwordTokenizer, ModelWeights]:
         with self._lock:

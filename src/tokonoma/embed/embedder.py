@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.core.embedding import StoredModel
+from tokonoma.core.embedding import EmbeddedDocument, StoredModel
 from tokonoma.core.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -139,15 +139,6 @@ class VectorStore(Protocol):
     def lock_for_change(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
     def lock_against_delete(self, statements: Statements, document_ids: Sequence[int]) -> set[int]: ...
     def save_backfill(self, statements: Statements, model: int, upto: int | None) -> None: ...
-    def store_vectors(
-        self,
-        statements: Statements,
-        model: int,
-        document_id: int,
-        vectors: "Vectors",
-        texts: Sequence[str],
-        titled: bool,
-        subwords: Sequence[bytes] | None,
-    ) -> None: ...
+    def store_vectors(self, statements: Statements, model: int, documents: Sequence[EmbeddedDocument]) -> None: ...
     def maintain(self, model: int) -> None: ...
     def retire(self, model: int) -> bool: ...

@@ -45,7 +45,7 @@ _DUE = f"(tries = 0 or due <= :now or due > :now + {LATEST_DUE})"
 _FREE_LEASE = f"(lease <= :now or lease > :now + {LONGEST_LEASE})"
 _NEXT = f"""select document_id, ticket, tries from embedding_queue where {_DUE} and {_FREE_LEASE} and rank <= :last
 order by rank, due limit :limit {{for_update_free}}"""  # noqa: S608 - our own words
-_FREE = "select document_id from embedding_queue where document_id in ({numbers}) {for_update_free}"
+_FREE = "select document_id, ticket from embedding_queue where document_id in ({numbers}) {for_update_free}"
 
 _WITHDRAW = """delete from embedding_queue
 where document_id in (select id from document where address in ({texts})) returning document_id"""
@@ -60,11 +60,11 @@ class QueueClaim:
     tries: int
 
 
-def enqueue(statements: Statements, document_id: int, *, later: bool = False) -> None:
-    """The document is new, or its text has changed. A vector that is being made of the old text will not be stored.
-    `later`: behind what callers save."""
-    rank = _LATER if later else _SAVED
-    statements.run(_ENQUEUE, document_id=document_id, ticket=_new_ticket(), rank=rank, due=now())
+def enqueue(statements: Statements, document_ids: Sequence[int], *, later: bool = False) -> None:
+    """The documents are new, or their texts have changed. A vector that is being made of an old text will not be
+    stored. `later`: behind what callers save."""
+    row = {"rank": _LATER if later else _SAVED, "due": now()}
+    statements.run_many(_ENQUEUE, [{**row, "document_id": each, "ticket": _new_ticket()} for each in document_ids])
 
 
 def enqueue_backlog(statements: Statements, document_ids: Sequence[int]) -> None:
@@ -91,11 +91,12 @@ def claim(statements: Statements, until: int, limit: int, *, saved: bool = False
 
 
 def lock_claims(statements: Statements, claims: Sequence[QueueClaim]) -> list[QueueClaim]:
-    """Lock the rows that no other transaction is changing, and return these. It does not wait: a writer that has
-    changed some of these documents may want to change others, too, which could end in a deadlock."""
+    """Lock the rows that no other transaction is changing, and return those of them that still stand for the same
+    text: the others were changed, deleted, or finished by another worker. It does not wait: a writer that has changed
+    some of these documents may want to change others, too, which could end in a deadlock."""
     listed = json.dumps([each.document_id for each in claims])
-    locked = {row[0] for row in statements.rows(_FREE, numbers=listed)}
-    return [each for each in claims if each.document_id in locked]
+    locked: dict[int, int] = dict(statements.rows(_FREE, numbers=listed))
+    return [each for each in claims if locked.get(each.document_id) == each.ticket]
 
 
 def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> None:
@@ -108,10 +109,10 @@ def renew(statements: Statements, claims: Sequence[QueueClaim], until: int) -> N
         )
 
 
-def finish(statements: Statements, claim: QueueClaim) -> bool:
-    """Remove it; False if the document was changed, deleted, or finished by another worker: store nothing then."""
-    sql = "delete from embedding_queue where document_id = :document_id and ticket = :ticket"
-    return statements.run(sql, document_id=claim.document_id, ticket=claim.ticket) == 1
+def finish(statements: Statements, claims: Sequence[QueueClaim]) -> None:
+    """Remove claims that are locked in this transaction."""
+    sql = "delete from embedding_queue where document_id in ({numbers})"
+    statements.run(sql, numbers=json.dumps([each.document_id for each in claims]))
 
 
 def postpone(statements: Statements, claim: QueueClaim, due: int, tries: int, problem: str) -> None:

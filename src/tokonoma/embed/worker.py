@@ -35,6 +35,7 @@ wait, it waits for what callers have saved, unless that is more, too."""
 
 _LEAST_OFTEN = 20  # looks at an empty queue after which the pause does not grow any more
 _MAX_WAIT = 0.3  # seconds that a search waits at most
+_MAX_CLAIMED, _CLAIMED_PAUSE = 0.3, 0.01  # seconds, for what another process is embedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class EmbedWorker:
                 try:
                     until = time.monotonic() + _MAX_WAIT
                     while more and time.monotonic() < until:
-                        more = self._run_batch(saved=saved)
+                        more = self._run_batch(saved=saved) or self._await_others(until, saved)
                 finally:
                     self._work_lock.release()
             if more or saved:
@@ -120,6 +121,18 @@ class EmbedWorker:
         except Exception as error:
             self._record_failure(error)
             self.wake()
+
+    def _await_others(self, until: float, saved: bool) -> bool:
+        """Whether another process has just made vectors of the rest, or lets this one do it."""
+        latest = min(until, time.monotonic() + _MAX_CLAIMED)
+        while time.monotonic() < latest:
+            with self._database.reading() as rows:
+                if not queue.has_ready(rows, claimed=True, saved=saved):
+                    return False
+                if queue.has_ready(rows, saved=saved):
+                    return True
+            time.sleep(_CLAIMED_PAUSE)
+        return False
 
     def _take_work_lock(self, *, hurry: bool) -> bool:
         """`hurry`: the thread that has it gives back what it has not begun. False: it takes too long."""

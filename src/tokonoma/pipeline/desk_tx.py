@@ -32,6 +32,7 @@ class DeskParts:
     # Stores the call's journal entry before the commit.
     open_write: Callable[[Call], AbstractContextManager[Statements]]
     index_document: Callable[[Statements, Document, Policy, str | None], Classification]
+    index_documents: Callable[[Statements, Sequence[tuple[Document, str | None]], Policy], list[Classification]]
     unindex_document: Callable[[Statements, str], None]
     # Takes the documents at these addresses out of the queue of those to be embedded; puts such documents back into it.
     hold_vectors: Callable[[Statements, Sequence[str]], list[int]]
@@ -85,10 +86,20 @@ class DeskTx:
     def put(self, document: Document, *, same_text: bool = False) -> Classification:
         author = document.author if document.author is not None or same_text else self._author
         label = self._parts.index_document(self.statements, document, self._lock_policy(), author)
+        self._note_put(document, author)
+        return label
+
+    def put_all(self, documents: Sequence[Document]) -> list[Classification]:
+        written = [(each, self._author if each.author is None else each.author) for each in documents]
+        labels = self._parts.index_documents(self.statements, written, self._lock_policy())
+        for document, author in written:
+            self._note_put(document, author)
+        return labels
+
+    def _note_put(self, document: Document, author: str | None) -> None:
         self._put.append(document.address)
         if author is not None and self._author is not None:  # an answer about it need not read who wrote it
             self._call.sources[document.address] = author
-        return label
 
     def drop(self, address: str) -> None:
         self._parts.unindex_document(self.statements, address)

@@ -18,7 +18,13 @@ from tokonoma.policy import changes
 from tokonoma.policy import versions as store
 from tokonoma.policy.active import ActivePolicy, ClosedPolicy
 from tokonoma.policy.changes import PolicyControl, build_policy
-from tokonoma.policy.reclassify import BATCH_SIZE, ClassificationPair, RecordSource, preview_changes, reclassify_batch
+from tokonoma.policy.reclassify import (
+    BATCH_SIZE,
+    ClassificationPair,
+    RecordSource,
+    preview_changes,
+    reclassify_batch,
+)
 from tokonoma.policy.rules import PolicyRules
 from tokonoma.policy.transition import TransitionPolicy
 
@@ -223,6 +229,20 @@ class CurrentPolicy:
         if classification != document.classification:
             self._records.apply_classifications(statements, {document.address: classification})
         return classification
+
+    def put_documents(
+        self, statements: Statements, documents: Sequence[tuple[Document, str | None]], policy: Policy
+    ) -> list[Classification]:
+        """The same for many documents with their authors."""
+        scanned = [(each, policy.scan_document(each), author) for each, author in documents]
+        classes = self._records.index_documents(statements, scanned)
+        both = zip(documents, classes, strict=True)
+        changed: dict[str, Classification] = {
+            each.address: new for (each, _), new in both if new != each.classification
+        }
+        if changed:
+            self._records.apply_classifications(statements, changed)
+        return classes
 
 
 def format_progress(progress: ReclassifyProgress) -> str:

@@ -230,6 +230,8 @@ class WriteScreen:
         return value
 
     def _screen_text(self, text: str, field: str) -> str:
+        if not text:
+            return text
         self.masks.update(find_masks(text, self._scanner.natures.keys()))
         _, is_nested, key = field.rpartition(".")
         found = scan_named(self._scanner, key, text) if is_nested else self._scanner.scan(text)

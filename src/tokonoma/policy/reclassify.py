@@ -27,6 +27,10 @@ _UPDATE = "update document set label = :label, declared = :declared where id = :
 ClassificationPair = tuple[Classification, Classification]
 
 
+ScannedDocument = tuple[Document, DocumentScan, str | None]
+"""A document, what was found in it, and who wrote it."""
+
+
 class RecordModules(Protocol):
     def load_all(self) -> Sequence[Module]: ...
     def find_module(self, name: str) -> Module | None: ...
@@ -38,6 +42,7 @@ class RecordSource:
 
     modules: RecordModules
     index_document: Callable[[Statements, Document, DocumentScan, str | None], Classification]
+    index_documents: Callable[[Statements, Sequence[ScannedDocument]], list[Classification]]
 
     def load_modules(self) -> Sequence[Module]:
         return self.modules.load_all()

@@ -39,6 +39,7 @@ _GENERIC = frozenset(("api_key", "password", "bearer_token", "cookie"))
 LONG_TEXT = 32 * 1024
 """From here on it is worth while to scan only what was added to a text."""
 
+_LEAST_LENGTH = 6  # of anything that the built-in detectors find
 _CACHED_TEXTS = 4096
 _CACHED_DETECTIONS = 50  # of one text
 
@@ -58,11 +59,14 @@ class Scanner:
 
     def scan(self, text: str) -> tuple[Detection, ...]:
         """In order of place, without overlaps."""
-        if len(text) < LONG_TEXT and self.is_clean(text):
+        if self._builtin_only and len(text) < _LEAST_LENGTH:
             return ()
-        key = _hash(text).digest()
+        key = _hash(text).digest()  # first: the names of fields come with every record, and a text comes several times
         found = self._find_kept(key)
-        return self._keep(key, self.scan_uncached(text)) if found is None else found
+        if found is not None:
+            return found
+        is_clean = len(text) < LONG_TEXT and self.is_clean(text)
+        return self._keep(key, () if is_clean else self.scan_uncached(text))
 
     def scan_appended(self, before: str, after: str) -> tuple[Detection, ...]:
         """`scan(after)`. If it only adds to a long text that was scanned, just its end is scanned."""
@@ -127,7 +131,7 @@ class Scanner:
         """Whether a cheap test rules out any detection, as for most short texts."""
         # What a policy's own detectors match is not known here, however short the text is.
         return self._builtin_only and (
-            len(text) < 6
+            len(text) < _LEAST_LENGTH
             or not (_DIGIT.search(text) or _has_telling_word(normalize_width(text)) or has_seed_words(text))
         )
 

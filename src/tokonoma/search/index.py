@@ -4,17 +4,17 @@ The index is written in the transaction of the module's own rows: what is saved 
 saved cannot be found. Only vectors come later, from a queue that is filled in the same transaction too.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tokonoma.core.clock import now
-from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, format_address, parse_address
+from tokonoma.core.desk import Classification, Document, Row, Rows, Statements, format_address
 from tokonoma.core.embedding import StoredModel
 from tokonoma.core.policy import DocumentScan
 from tokonoma.core.query import Hits, LikeRecord, Query, SearchFilter, SearchScope
 from tokonoma.search.candidates import CandidatePool
+from tokonoma.search.document_rows import AT, COMPARED, HELD, MASKED, build_entry, build_row, reserve_numbers
 from tokonoma.search.facts import read_facts, write_facts
 from tokonoma.search.filters import compile_filter
 from tokonoma.search.find import SearchContext, find
@@ -27,8 +27,6 @@ from tokonoma.search.text.term_index import (
     TermEntry,
     TermFrequencies,
     TermIndex,
-    build_location_tags,
-    to_title_tag,
     update_corpus,
 )
 from tokonoma.search.text.tokenize import FORMAT_VERSION, TermCounts
@@ -37,23 +35,20 @@ from tokonoma.search.vectors.search import VectorSearch
 from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.dialect import DatabaseKind
 
-OnDocumentChanged = Callable[[Statements, int, bool], None]
-"""A document whose text is new; true: one of many, whose vector may be made later than that of what a caller saves."""
+OnDocumentsChanged = Callable[[Statements, Sequence[int], bool], None]
+"""Documents whose texts are new; true: of many, whose vectors may be made later than those of what a caller saves."""
 
-_COMPARED = (
-    "module", "space", "label", "title", "thread", "at", "expires_at", "declared", "kinds", "detectors", "author",
-    "masked", "changed_at", "valid_from", "valid_until",
-)  # fmt: skip
-_HELD = f"select id, digest, form, length, {', '.join(_COMPARED)}, address from document"  # noqa: S608 - our own names
-_OLD = f"{_HELD} where address = :address {{for_update}}"
-_OLD_PAGE = f"{_HELD} where address in ({{texts}})"
-_DIGEST, _LABEL, _AT, _DECLARED, _AUTHOR, _MASKED = 1, 6, 9, 11, 14, 15  # where _HELD has them
+_OLD = f"{HELD} where address = :address {{for_update}}"
+_OLD_PAGE = f"{HELD} where address in ({{texts}})"
 _INSERT = """insert into document
     (address, module, space, label, title, digest, changed_at, at, expires_at, thread, place, length, form, declared,
     kinds, detectors, author, masked, valid_from, valid_until)
 values (:address, :module, :space, :label, :title, :digest, :changed_at, :at, :expires_at, :thread, :at, :length, :form,
     :declared, :kinds, :detectors, :author, :masked, :valid_from, :valid_until)
 on conflict (address) do nothing returning id"""
+_INSERT_NUMBERED = (
+    _INSERT.replace("(address,", "(id, address,").replace("(:address,", "(:id, :address,").removesuffix(" returning id")
+)
 _UPDATE = """update document set space = :space, label = :label, title = :title, digest = :digest,
     changed_at = :changed_at, at = :at, expires_at = :expires_at, thread = :thread,
     place = case when form = 0 then :at else place end, length = :length, form = :form,
@@ -66,11 +61,19 @@ on conflict (document) do update set data = excluded.data where terms.data <> ex
 _PAGE = "select address from document where address > :after and address {upto} :last order by address"
 
 
+class MarkedDocument(NamedTuple):
+    """A document, what the policy says of it, and who wrote it; None: see `SearchIndex.put`."""
+
+    document: Document
+    mark: Classification | DocumentScan
+    author: str | None = None
+
+
 class SearchIndex:
-    """One per process. `enqueue` is called for every document whose text is new."""
+    """One per process. `enqueue` is called for documents whose texts are new."""
 
     def __init__(
-        self, kind: DatabaseKind, vectors: VectorSearch | None = None, enqueue: OnDocumentChanged | None = None
+        self, kind: DatabaseKind, vectors: VectorSearch | None = None, enqueue: OnDocumentsChanged | None = None
     ) -> None:
         self.kind: DatabaseKind = kind
         self.term_index: TermIndex = SqliteTermIndex() if kind == "sqlite" else PostgresTermIndex()
@@ -132,14 +135,61 @@ class SearchIndex:
         document's class."""
         prepared = PreparedDocument(document, mark)
         old = statements.row(_OLD, address=document.address)
-        row = _build_row(document, mark, old, author)
+        row = build_row(document, mark, old, author)
         if old is None:
             old = self._insert(statements, prepared, row)
             if old is None:
                 return row["label"]
-            row = _build_row(document, mark, old, author)
+            row = build_row(document, mark, old, author)
         self._update(statements, [_RowUpdate(prepared, row, old)])
         return row["label"]
+
+    def put_all(
+        self,
+        statements: Statements,
+        documents: Sequence[tuple[Document, Classification | DocumentScan, str | None]],
+    ) -> list[Classification]:
+        """The same for many documents, each at an address of its own. Those that are new are written together."""
+        marked = [MarkedDocument(*each) for each in documents]
+        addresses = json.dumps([each.document.address for each in marked])
+        held = {row[-1] for row in statements.rows(f"{_OLD_PAGE} {{for_update}}", texts=addresses)}
+        new = [each for each in marked if each.document.address not in held]
+        labels = self._insert_all(statements, new)
+        return [labels.get(each.document.address) or self.put(statements, *each) for each in marked]
+
+    def _insert_all(self, statements: Statements, new: Sequence[MarkedDocument]) -> dict[str, Classification]:
+        """Returns the classes by address; without those that another transaction put at the same moment."""
+        prepared = [PreparedDocument(each.document, each.mark) for each in new]
+        made = {
+            number: (each, build_row(each.document, each.mark, None, of.author))
+            for number, each, of in zip(reserve_numbers(self.kind, statements, len(new)), prepared, new, strict=True)
+        }
+        statements.run_many(
+            _INSERT_NUMBERED,
+            [
+                {**row, "id": number, "length": each.terms.length, "form": FORMAT_VERSION}
+                for number, (each, row) in made.items()
+            ],
+        )
+        stored = statements.rows("select id from document where id in ({numbers})", numbers=json.dumps([*made]))
+        ours = {number: made[number] for (number,) in stored}
+        write_facts(statements, {number: each.facts for number, (each, _) in ours.items()}, {})
+        for number, (each, _) in ours.items():
+            if each.document.supersedes:
+                write_supersedes(statements, number, each.document.supersedes, new=True)
+        self._enqueue_all(statements, [(number, each.is_part) for number, (each, _) in ours.items()])
+        entries = [build_entry(number, row, each.terms, new=True) for number, (each, row) in ours.items()]
+        terms = [each.terms for each, _ in ours.values()]
+        if entries:
+            self._write_terms(statements, entries, terms, len(entries), sum(each.length for each in terms))
+        return {row["address"]: row["label"] for _, row in ours.values()}
+
+    def _enqueue_all(self, statements: Statements, new_texts: Sequence[tuple[int, bool]]) -> None:
+        """Documents with new texts, and whether their vectors may be made later."""
+        for later in (False, True):
+            numbers = [number for number, is_later in new_texts if is_later == later]
+            if numbers and self._enqueue is not None:
+                self._enqueue(statements, numbers, later)
 
     def rewrite(self, statements: Statements, page: Sequence[PreparedDocument]) -> None:
         """Write documents that have rows, also the terms of those that are as they were."""
@@ -148,7 +198,7 @@ class SearchIndex:
         updates: list[_RowUpdate] = []
         for each in page:
             old = held[each.document.address]
-            row = _build_row(each.document, each.mark, old, each.document.author)
+            row = build_row(each.document, each.mark, old, each.document.author)
             updates.append(_RowUpdate(each, row, old))
         self._update(statements, updates, rewrite=True)
 
@@ -162,8 +212,8 @@ class SearchIndex:
         write_facts(statements, {number: prepared.facts}, {})
         write_supersedes(statements, number, prepared.document.supersedes, new=True)
         if self._enqueue is not None:
-            self._enqueue(statements, number, prepared.is_part)
-        self._write_terms(statements, [_build_entry(number, row, terms, new=True)], [terms], 1, terms.length)
+            self._enqueue(statements, [number], prepared.is_part)
+        self._write_terms(statements, [build_entry(number, row, terms, new=True)], [terms], 1, terms.length)
         return None
 
     def _update(self, statements: Statements, updates: Sequence["_RowUpdate"], *, rewrite: bool = False) -> None:
@@ -175,17 +225,17 @@ class SearchIndex:
         for prepared, row, old in updates:
             number, digest, form, length, _module, namespace, *_ = old
             if not prepared.document.at and digest == row["digest"]:
-                row["at"] = old[_AT]
+                row["at"] = old[AT]
             row["changed_at"] = prepared.document.changed_at or row["at"]
-            has_new_text = digest != row["digest"] or old[_MASKED] != row["masked"]
+            has_new_text = digest != row["digest"] or old[MASKED] != row["masked"]
             if has_new_text:
                 new_texts.append((number, prepared.is_part or digest == row["digest"]))  # masked anew
             if has_new_text or form != FORMAT_VERSION or rewrite or namespace != row["space"]:
                 terms.append(prepared.terms)
-                entries.append(_build_entry(number, row, prepared.terms, new=form == 0))
+                entries.append(build_entry(number, row, prepared.terms, new=form == 0))
                 longer += prepared.terms.length - length
                 length = prepared.terms.length
-            if old[1:-1] != (row["digest"], FORMAT_VERSION, length, *(row[name] for name in _COMPARED)):
+            if old[1:-1] != (row["digest"], FORMAT_VERSION, length, *(row[name] for name in COMPARED)):
                 values = {name: value for name, value in row.items() if name not in ("address", "module")}
                 changed.append({**values, "id": number, "length": length, "form": FORMAT_VERSION})
         statements.run_many(_UPDATE, changed)
@@ -193,9 +243,7 @@ class SearchIndex:
         write_facts(statements, facts, read_facts(statements, list(facts)))
         for each in updates:
             write_supersedes(statements, each.old[0], each.prepared.document.supersedes, new=False)
-        if self._enqueue is not None:
-            for number, later in new_texts:
-                self._enqueue(statements, number, later)
+        self._enqueue_all(statements, new_texts)
         if entries:
             self._write_terms(statements, entries, terms, sum(each.new for each in entries), longer)
 
@@ -227,9 +275,7 @@ class SearchIndex:
         sql = _PAGE.replace("{upto}", "<" if last is None else "<=")
         bounds = {"after": after or prefix, "last": last or f"{prefix[:-1]}0"}  # 0 is the letter after /
         held = {row[0] for row in statements.rows(f"{sql} {{for_update_free}}", **bounds)}
-        blank = [
-            _build_row(Document(address, "/", ""), "secret", None, None) for address in seen if address not in held
-        ]
+        blank = [build_row(Document(address, "/", ""), "secret", None, None) for address in seen if address not in held]
         return held, {
             row["address"] for row in blank if statements.rows(_INSERT, **{**row, "digest": ""}, length=0, form=0)
         }
@@ -247,42 +293,4 @@ def count_outdated(rows: Rows) -> int:
 class _RowUpdate(NamedTuple):
     prepared: PreparedDocument
     row: dict[str, Any]  # as it is to be
-    old: Row  # as _HELD reads it
-
-
-def _build_entry(number: int, row: dict[str, Any], terms: TermCounts, *, new: bool) -> TermEntry:
-    tags = [*build_location_tags(row["module"], row["space"]), *map(to_title_tag, terms.title)]
-    return TermEntry(number, terms.counts, tags, new)
-
-
-def _build_row(
-    document: Document, mark: Classification | DocumentScan, old: Row | None, author: str | None
-) -> dict[str, Any]:
-    at = now()
-    # A module that stores the class it was given repeats it with the next change: that declares nothing new.
-    repeated = old is not None and old[_DECLARED] and old[_LABEL] == document.classification
-    declared = old[_DECLARED] if old is not None and repeated else document.classification
-    is_scan = isinstance(mark, DocumentScan)
-    content = f"{document.title}\0{document.text}".encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(content).hexdigest()
-    if author is None:
-        author = old[_AUTHOR] if old is not None and old[_DIGEST] == digest else ""
-    return {
-        "address": document.address,
-        "module": parse_address(document.address)[0],
-        "space": document.namespace,
-        "label": mark.classify(declared) if is_scan else mark,
-        "title": document.title,
-        "digest": digest,
-        "changed_at": document.changed_at or document.at or at,
-        "at": document.at or at,
-        "expires_at": document.expires_at,
-        "thread": document.thread,
-        "declared": declared if is_scan else "",
-        "kinds": mark.kinds if is_scan else "",
-        "detectors": mark.detectors_version if is_scan else "",
-        "author": author,
-        "masked": mark.masked if is_scan else "",
-        "valid_from": document.valid_from,
-        "valid_until": document.valid_until,
-    }
+    old: Row  # as HELD reads it

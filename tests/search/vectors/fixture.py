@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tokonoma.core.embedding import EmbeddedDocument
 from tokonoma.core.query import Metric
 from tokonoma.embed import queue
 from tokonoma.search import tables
@@ -62,7 +63,8 @@ class VectorFixture:
             for number, vectors in enumerate(pieces, row[0] + 1):
                 place = {"module": module, "space": namespace, "label": label}
                 document = statements.row(_DOCUMENT, address=f"tokonoma://{module}/{number}", at=number, **place)[0]
-                self.vectors.store_vectors(statements, self.model, document, vectors, [""] * len(vectors))
+                embedded = EmbeddedDocument(document, vectors, [""] * len(vectors))
+                self.vectors.store_vectors(statements, self.model, [embedded])
                 made.append(document)
         return made
 

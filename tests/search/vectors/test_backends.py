@@ -1,5 +1,6 @@
 """pgvector: an index for each model, used inside filters; and the same answers where there is no pgvector."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from tokonoma.core.query import SearchFilter, SearchScope
 from tokonoma.embed import queue
 from tokonoma.search import tables
 from tokonoma.search.filters import compile_filter
-from tokonoma.search.vectors import backends as vectors_postgres
+from tokonoma.search.vectors import hnsw
+from tokonoma.search.vectors import postgres as vectors_postgres
 from tokonoma.search.vectors.store import PgvectorExtension, build_index_name, find_extension
 from tokonoma.store.backup import create_backup, restore_backup
 from tokonoma.store.database import Database, open_database
@@ -54,6 +56,61 @@ def test_settling_makes_the_index_and_the_planner_uses_it(meaning: VectorFixture
         )
     assert any("embedding_near_" in row[0] for row in plan), plan
     assert exact(ids, vectors, vectors[0], 1) == [ids[0]]
+
+
+def test_the_index_is_dropped_while_many_vectors_wait_and_built_when_they_are_there(
+    meaning: VectorFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hnsw, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(hnsw, "_MANY", 20)
+    monkeypatch.setattr(hnsw, "_FEW", 5)
+    vectors = like_texts(60, 32)
+    ids = meaning.add(vectors)
+    meaning.settle()
+    assert indexed(meaning)
+    fill = "insert into embedding_queue select id, id, 0, 0, 0, 0, '' from document where id <= :most"
+    meaning.run(fill, most=ids[24])
+    meaning.settle()
+    assert indexed(meaning)  # less than half as many wait as are there
+    meaning.run("delete from embedding_queue")
+    meaning.run(fill, most=ids[39])
+    meaning.settle()
+    assert not indexed(meaning)
+    assert meaning.ids(vectors[3], 3) == exact(ids, vectors, vectors[3], 3)
+    meaning.settle()
+    assert not indexed(meaning)
+    meaning.run("delete from embedding_queue where document_id > :most", most=ids[3])
+    meaning.settle()
+    assert indexed(meaning)
+
+
+def test_a_large_index_is_built_beside_the_calls_also_after_a_build_that_was_ended(
+    meaning: VectorFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hnsw, "_SMALL", 10)
+    meaning.add(like_texts(200, 32))
+    meaning.run("create extension if not exists vector")
+    with meaning.database.reading() as rows:
+        (model,) = meaning.vectors.list_models(rows)
+        extension = find_extension(rows)
+    assert isinstance(extension, PgvectorExtension)
+    sql = extension.build_index_sql(model)
+    assert sql is not None
+    meaning.run(sql)
+    meaning.run(
+        "update pg_index set indisvalid = false where indexrelid = cast(:name as regclass)",
+        name=build_index_name(model),
+    )
+    started: list[Callable[[], float | None]] = []
+    keeper = hnsw.HnswKeeper(64, lambda _name, step: started.append(step))
+    assert not keeper.maintain(meaning.database, model)
+    (step,) = started
+    assert step() is None
+    assert meaning.rows(
+        "select i.indisvalid from pg_index i where i.indexrelid = cast(:name as regclass)", name=build_index_name(model)
+    ) == [(1,)]
+    assert not keeper.maintain(meaning.database, model)
+    assert len(started) == 1
 
 
 def test_the_index_that_gives_up_is_not_the_last_word(meaning: VectorFixture, monkeypatch: pytest.MonkeyPatch) -> None:

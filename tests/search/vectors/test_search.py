@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from search.vectors.fixture import VectorFixture, exact, like_texts, recall
 
 from tokonoma.core.desk import CLASSIFICATIONS
+from tokonoma.core.embedding import EmbeddedDocument
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.query import Condition, SearchFilter, SearchScope
 from tokonoma.search.filters import IndexFilter, compile_filter
@@ -99,7 +100,7 @@ def test_a_document_that_goes_moves_or_changes_is_followed_at_once(meaning: Vect
     assert ids[4] not in meaning.ids(vectors[4], 50)
     assert meaning.rows("select count(*) from embedding where document_id = :id", id=ids[4]) == [(0,)]
     with meaning.database.writing() as statements:
-        meaning.vectors.store_vectors(statements, meaning.model, ids[5], -vectors[4:5], [""])
+        meaning.vectors.store_vectors(statements, meaning.model, [EmbeddedDocument(ids[5], -vectors[4:5], [""])])
     assert meaning.ids(-vectors[4], 1) == [ids[5]]
 
 
@@ -185,7 +186,8 @@ def test_any_sequence_of_changes_leaves_what_a_fresh_reader_finds(meaning: Vecto
         else:
             vector = like_texts(1, 32, seed=100 + step)
             with meaning.database.writing() as statements:
-                meaning.vectors.store_vectors(statements, meaning.model, chosen, vector, [""] * len(vector))
+                embedded = EmbeddedDocument(chosen, vector, [""] * len(vector))
+                meaning.vectors.store_vectors(statements, meaning.model, [embedded])
             known[chosen] = (vector[0], known[chosen][1])
         _same(meaning, known)
     _same(VectorFixture(meaning.database), known)

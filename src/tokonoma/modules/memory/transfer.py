@@ -117,7 +117,7 @@ def import_memos(
     merged = _merge_all(desk, desk, screened, reasons, coming or ())
     if not dry_run and any(each.result is not None for each in (*merged[0], *merged[1])):
         with desk.write() as tx:
-            merged = _merge_all(tx, desk, screened, reasons, (), tx)
+            merged = _merge_all(tx, desk, screened, reasons, (), tx, merged[0])
     memo_outcomes, relation_outcomes = ([each.to_response() for each in outcomes] for outcomes in merged)
     return {"memos": memo_outcomes, "relations": relation_outcomes}
 
@@ -129,24 +129,13 @@ def _merge_all(
     relations: Sequence[ScreenedImport],
     coming: Sequence[str],
     tx: Tx | None = None,
+    before: Sequence[MergeOutcome[Memo]] = (),
 ) -> tuple[list[MergeOutcome[Memo]], list[MergeOutcome[RelationRow]]]:
-    """What becomes of each. Written as well if there is a transaction."""
-    at, who = desk.now(), desk.principal
-    merged: list[MergeOutcome[Memo]] = []
-    merged_relations: list[MergeOutcome[RelationRow]] = []
+    """What becomes of each. Written as well if there is a transaction; `before`: what it said without one."""
     stored = fetch_memos(rows, [each.fields["memo_id"] for each in memos], lock=tx is not None)
-    for screened in memos:
-        sealed = {"boundary": "secret"} if screened.sealed else {}
-        given = cast("PortableMemo", screened.fields | sealed)
-        old = stored.get(given["memo_id"])
-        outcome = merge.apply_screen(merge.merge_memo(given, old, who, at), screened)
-        merged.append(outcome)
-        if outcome.result is not None:
-            stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
-            if tx is not None:
-                # An exported file that was edited since is the text of whoever imports it.
-                is_edited = given["version"] not in (None, outcome.result.revision)
-                write_memo(tx, desk, outcome.result, old, None if is_edited else given.get("author", ""))
+    merged = _merge_memos(desk, memos, stored, tx, before)
+    at, who = desk.now(), desk.principal
+    merged_relations: list[MergeOutcome[RelationRow]] = []
     names = [end for each in relations for end in (each.fields["source"], each.fields["target"])]
     ends = {**fetch_memos(rows, names), **stored}
     for screened in relations:
@@ -165,6 +154,61 @@ def _merge_all(
     return merged, merged_relations
 
 
+def _merge_memos(
+    desk: Desk,
+    memos: Sequence[ScreenedImport],
+    stored: dict[str, Memo],
+    tx: Tx | None,
+    before: Sequence[MergeOutcome[Memo]],
+) -> list[MergeOutcome[Memo]]:
+    """`stored` becomes what is stored then. New memos are written together."""
+    at, who = desk.now(), desk.principal
+    merged: list[MergeOutcome[Memo]] = []
+    new: list[tuple[Memo, str | None]] = []
+    for place, screened in enumerate(memos):
+        sealed = {"boundary": "secret"} if screened.sealed else {}
+        given = cast("PortableMemo", screened.fields | sealed)
+        old = stored.get(given["memo_id"])
+        if old is None and before and before[place].outcome == "saved":
+            outcome = before[place]
+        else:
+            outcome = merge.apply_screen(merge.merge_memo(given, old, who, at), screened)
+        merged.append(outcome)
+        if outcome.result is None:
+            continue
+        stored[outcome.result.id] = outcome.result  # the same memo may come again in this call
+        if tx is not None:
+            # An exported file that was edited since is the text of whoever imports it.
+            is_edited = given["version"] not in (None, outcome.result.revision)
+            author = None if is_edited else given.get("author", "")
+            if old is None and is_alive(outcome.result, at):
+                new.append((outcome.result, author))
+            else:
+                _write_new(tx, desk, new)  # first: the old one may be among them
+                write_memo(tx, desk, outcome.result, old, author)
+    if tx is not None:
+        _write_new(tx, desk, new)
+    return merged
+
+
+def is_alive(memo: Memo, at: int) -> bool:
+    return memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at)
+
+
+def _write_new(tx: Tx, desk: Desk, new: list[tuple[Memo, str | None]]) -> None:
+    """Store memos that are not stored yet, with their authors, and empty the list."""
+    if not new:
+        return
+    at, name = desk.now(), desk.principal.name
+    labels = tx.put_all([replace(to_document(memo), author=author) for memo, author in new])
+    made = [
+        replace(memo, classification=label, version_at=at, author=name if author is None else author, change="imported")
+        for (memo, author), label in zip(new, labels, strict=True)
+    ]
+    tx.run_many(tables.PUT_MEMO, [to_row(memo) for memo in made])
+    new.clear()
+
+
 def write_memo(tx: Tx, desk: Desk, memo: Memo, old: Memo | None, author: str | None) -> Memo:
     """Store it in place of the old one, which becomes an earlier version. Returns it with its class by the policy in
     force."""
@@ -174,7 +218,7 @@ def write_memo(tx: Tx, desk: Desk, memo: Memo, old: Memo | None, author: str | N
     made = {"version_at": at, "author": desk.principal.name if author is None else author, "change": "imported"}
     memo = replace(memo, classification=desk.policy.classify_document(to_document(memo)), **made)  # also in the trash
     tx.run(tables.PUT_MEMO, **to_row(memo))
-    if memo.deleted_at is None and (memo.expires_at is None or memo.expires_at > at):
+    if is_alive(memo, at):
         tx.put(replace(to_document(memo), author=author))
     else:
         tx.drop(memo.address)

@@ -4,6 +4,7 @@ Two models are never mixed. A query is embedded with the current model as soon a
 until then with the one before it, if that can still be used; else with the current model and the vectors it has.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,27 +12,30 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tokonoma.core.desk import Rows, Statements
-from tokonoma.core.embedding import StoredModel
+from tokonoma.core.embedding import EmbeddedDocument, StoredModel
 from tokonoma.core.errors import Unavailable
 from tokonoma.core.log import log
 from tokonoma.core.query import Metric
 from tokonoma.search.candidates import CandidatePool
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.fusion import detect_language
 from tokonoma.search.vectors import store
+from tokonoma.search.vectors.hnsw import HnswKeeper
 from tokonoma.search.vectors.scale import measure_model, parse_scale
 from tokonoma.search.vectors.store import QueryVector, VectorMatch
 from tokonoma.store.database import Database
 
 if TYPE_CHECKING:
-    from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend
+    from tokonoma.search.vectors.backends import SqliteVectorBackend
+    from tokonoma.search.vectors.postgres import PostgresVectorBackend
     from tokonoma.search.vectors.store import Floats
 
 _NEARLY_ALL = 20  # one in so many documents may still wait for a model that is used
 _LONG, _REMEMBER = 1_000, 2.0  # a queue of that length is counted once in so many seconds
+_BUILD_MEMORY = 512  # megabytes
 _DELETED = 500  # vectors of a model that is no longer in use, deleted at once
 _STORE = """insert into embedding (document_id, model, piece, data, language, subwords)
 values (:document_id, :model, :piece, :data, :language, :subwords)"""
+_DELETE_MODEL = "delete from embedding where model = :model and document_id in ({numbers})"
 _DELETE_SOME = """delete from embedding where id in
 (select id from embedding where model = :model order by id limit :limit {for_update_free})"""
 
@@ -48,7 +52,7 @@ MatchWithModel = Callable[[StoredModel, str, Sequence[bytes]], Sequence[float] |
 class EmbeddingQueue(Protocol):
     """Implemented by the package that embeds."""
 
-    def enqueue(self, statements: Statements, document_id: int, *, later: bool = False) -> None: ...
+    def enqueue(self, statements: Statements, document_ids: Sequence[int], *, later: bool = False) -> None: ...
     def count_waiting(self, rows: Rows) -> int: ...
     def get_problem(self, rows: Rows, document_id: int) -> str | None: ...
 
@@ -63,10 +67,12 @@ class VectorSearch:
         read_texts: ReadTexts,
         embed: EmbedWithModel | None,
         match_subwords: MatchWithModel | None = None,
+        keeper: HnswKeeper | None = None,
     ) -> None:
         self.read_texts = read_texts
         self._database, self._queue, self._embed, self._match_subwords = database, queue, embed, match_subwords
         self._backend: SqliteVectorBackend | PostgresVectorBackend | None = None
+        self._keeper = keeper or HnswKeeper(_BUILD_MEMORY)
         self._waiting, self._counted_at = 0, float("-inf")
 
     # Searching
@@ -184,36 +190,17 @@ class VectorSearch:
     lock_against_delete = staticmethod(store.lock_against_delete)
     save_backfill = staticmethod(store.save_backfill)
 
-    def mark_changed(self, statements: Statements, document_id: int, *, later: bool = False) -> None:
-        """The document is new, or its text is: until it is embedded, it has no vector. `later`: after what is saved."""
-        self._queue.enqueue(statements, document_id, later=later)  # first: its row in the queue also locks its vectors
-        statements.run("delete from embedding where document_id = :id", id=document_id)
+    def mark_changed(self, statements: Statements, document_ids: Sequence[int], *, later: bool = False) -> None:
+        """The documents are new, or their texts are: until they are embedded, they have no vectors. `later`: after what
+        is saved."""
+        self._queue.enqueue(statements, document_ids, later=later)  # first: rows of the queue also lock their vectors
+        statements.run("delete from embedding where document_id in ({numbers})", numbers=json.dumps(list(document_ids)))
 
-    def store_vectors(
-        self,
-        statements: Statements,
-        model: int,
-        document_id: int,
-        vectors: "Floats",
-        texts: Sequence[str],
-        titled: bool = False,
-        subwords: Sequence[bytes] | None = None,
-    ) -> None:
-        """Replace the document's vectors of this model: one for each of its pieces, whose texts are given, too.
-        `titled`: the first is the title by itself. `subwords`: the parts of words in each text, if the model knows
-        them."""
-        languages = [detect_language(text) for text in texts]
-        if titled:  # the title "NHK" over a Japanese text is not English
-            languages[0] = languages[1]
-        key = {"document_id": document_id, "model": model}
-        statements.run("delete from embedding where document_id = :document_id and model = :model", **key)
-        parts = [None] * len(texts) if subwords is None else subwords
-        pieces = enumerate(zip(vectors, languages, parts, strict=True), store.TITLE_PIECE if titled else 0)
-        rows = [
-            {**key, "piece": piece, "data": store.encode_vector(self._database.kind, vector), "language": said}
-            | {"subwords": part if piece != store.TITLE_PIECE else None}  # the first piece of the text has the title
-            for piece, (vector, said, part) in pieces
-        ]
+    def store_vectors(self, statements: Statements, model: int, documents: Sequence[EmbeddedDocument]) -> None:
+        """Replace the documents' vectors of this model."""
+        numbers = json.dumps([each.id for each in documents])
+        statements.run(_DELETE_MODEL, model=model, numbers=numbers)
+        rows = [row for each in documents for row in store.build_rows(self._database.kind, model, each)]
         statements.run_many(_STORE, rows)
 
     def maintain(self, model: int) -> None:
@@ -223,6 +210,13 @@ class VectorSearch:
         for each in models:
             self._get_backend().maintain(self._database, each)
             measure_model(self._database, each)
+
+    def finish_index(self) -> None:
+        """Build the index of the vectors in use now, if the database has one and it is missing."""
+        with self._database.reading() as rows:
+            models = self._list_preferred(rows)
+        if models:
+            self._get_backend().finish_index(self._database, models[0])
 
     def retire(self, model: int) -> bool:
         """Delete some of the vectors of other models, once every document has a vector of this one."""
@@ -249,9 +243,14 @@ class VectorSearch:
     def _get_backend(self) -> "SqliteVectorBackend | PostgresVectorBackend":
         if self._backend is None:
             # Imported late, because it loads numpy.
-            from tokonoma.search.vectors.backends import PostgresVectorBackend, SqliteVectorBackend
+            if self._database.kind == "sqlite":
+                from tokonoma.search.vectors.backends import SqliteVectorBackend
 
-            self._backend = SqliteVectorBackend() if self._database.kind == "sqlite" else PostgresVectorBackend()
+                self._backend = SqliteVectorBackend()
+            else:
+                from tokonoma.search.vectors.postgres import PostgresVectorBackend
+
+                self._backend = PostgresVectorBackend(self._keeper)
         return self._backend
 
     def _search_backend(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokonoma.core.desk import Row, Rows, Statements
-from tokonoma.core.embedding import StoredModel
+from tokonoma.core.embedding import EmbeddedDocument, StoredModel
 from tokonoma.search.filters import IndexFilter
-from tokonoma.search.fusion import FITTED_SCALE, ModelScale, is_cross_language
+from tokonoma.search.fusion import FITTED_SCALE, ModelScale, detect_language, is_cross_language
 from tokonoma.store.dialect import DatabaseKind
 from tokonoma.store.migrate import quote_name
 
@@ -194,8 +194,24 @@ def decode_vectors(kind: DatabaseKind, found: Sequence[bytes]) -> "Floats":
     return cells["value"].astype(np.float32).reshape(len(found), -1)
 
 
-def encode_vector(kind: DatabaseKind, vector: "Floats") -> Any:
-    return vector.tobytes() if kind == "sqlite" else vector.tolist()
+def build_rows(kind: DatabaseKind, model: int, document: EmbeddedDocument) -> list[dict[str, Any]]:
+    """A row for each vector of a document. PostgreSQL's driver sends an array of numpy's as it is."""
+    languages = [detect_language(text) for text in document.texts]
+    if document.titled:  # the title "NHK" over a Japanese text is not English
+        languages[0] = languages[1]
+    parts = [None] * len(languages) if document.subwords is None else document.subwords
+    first = TITLE_PIECE if document.titled else 0
+    return [
+        {
+            "document_id": document.id,
+            "model": model,
+            "piece": piece,
+            "data": vector.tobytes() if kind == "sqlite" else vector,
+            "language": said,
+            "subwords": part if piece != TITLE_PIECE else None,  # the first piece of the text has the title
+        }
+        for piece, (vector, said, part) in enumerate(zip(document.vectors, languages, parts, strict=True), first)
+    ]
 
 
 # pgvector

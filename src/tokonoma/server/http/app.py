@@ -22,6 +22,7 @@ from tokonoma.server.http.asgi import (
     Send,
 )
 from tokonoma.server.http.callback import ClientDocument, ConsentCallback, ReceiveAnswer
+from tokonoma.server.http.listen import WatchStore
 from tokonoma.server.http.mcp import McpEndpoint
 from tokonoma.server.http.proxies import TrustedProxies, is_forwarded
 from tokonoma.server.http.security import (
@@ -52,7 +53,7 @@ class HttpApp:
     may sign in under this origin, as far as is known in memory; a 401 then says where. `trusted_proxies`: addresses
     whose `X-Forwarded-For` counts. `receive_answer`: takes what services send back after a consent. `public_url`: the
     origin under which browsers reach it. `web`: builds what answers all other paths, OAuth and pages; it is asked with
-    the first such request, and checks the Origin itself.
+    the first such request, and checks the Origin itself. `watches`: what sessions watch, for all servers of one store.
     """
 
     HEALTH = "/health"  # a probe may use any Host
@@ -74,12 +75,13 @@ class HttpApp:
         receive_answer: ReceiveAnswer | None = None,
         public_url: str = "",
         web: Callable[[], AsgiApp] | None = None,
+        watches: WatchStore | None = None,
     ) -> None:
         self._public_url, self._load_web = public_url, web
         self._web: AsgiApp | None = None
         self._proxies, self._on_refused = TrustedProxies(trusted_proxies), on_refused
         self._guard = OriginGuard(host_names, origins)
-        endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), offers_oauth)
+        endpoint = McpEndpoint(dispatcher, limits or HttpLimits(), offers_oauth, watches)
         self.stop = endpoint.stop
         routes = [
             Route("/mcp", endpoint),

@@ -1,12 +1,15 @@
 """Streams of notifications over HTTP: `GET /mcp` of a session with a handshake, and `subscriptions/listen`.
 
 A session has no state on this server except what it watches. That is kept while its stream is open, and for a minute
-without one: a client subscribes before it opens its stream, and opens it again after a failure of the network.
+without one: a client subscribes before it opens its stream, and opens it again after a failure of the network. Where
+several servers may stand behind one address, what sessions watch is stored for all of them, and each looks at it once a
+second for the sessions whose streams it has.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.errors import Limited, Refusal
@@ -30,6 +33,19 @@ UNUSED = 60.0
 
 SessionKey = tuple[str, str, str]
 """Session, and kind and name of its principal: a session is told only of what it watches itself."""
+
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at what sessions have asked other servers to watch."""
+
+
+class WatchStore(Protocol):
+    """What sessions watch, with the marks of these resources, for all servers of one store. Its methods wait for the
+    database, so they do not run on the event loop."""
+
+    def save(self, key: SessionKey, marks: Mapping[str, str]) -> None: ...
+    def remove(self, key: SessionKey, uri: str | None = None) -> None: ...
+    def load(self, keys: Sequence[SessionKey]) -> Mapping[SessionKey, Mapping[str, str]]: ...
 
 
 def find_session_key(headers: Headers, who: Principal) -> SessionKey | None:
@@ -103,10 +119,11 @@ class WatchingSession:
 
 
 class NotificationStreams:
-    """All of them, at most `most`. Used on the event loop's thread only."""
+    """All of them, at most `most`. Used on the event loop's thread only. `store`: None where one server is alone."""
 
-    def __init__(self, dispatcher: Dispatcher, most: int) -> None:
-        self._dispatcher, self._most = dispatcher, most
+    def __init__(self, dispatcher: Dispatcher, most: int, store: WatchStore | None = None) -> None:
+        self._dispatcher, self._most, self.store = dispatcher, most, store
+        self._looking: asyncio.Task[None] | None = None
         self._sessions: dict[SessionKey, WatchingSession] = {}
         self._listening: dict[Listening, tuple[tuple[str, str], Callable[[], None]]] = {}
         self._counts: Counter[tuple[str, str]] = Counter()  # by kind and name of a principal
@@ -128,6 +145,40 @@ class NotificationStreams:
             self._sessions[key] = WatchingSession(self, key, self._dispatcher, caller)
             self.close_later(key)
         return self._sessions[key]
+
+    async def open_stream(self, key: SessionKey, caller: Caller) -> tuple[WatchingSession, MessageQueue]:
+        """The stream of a session, which is told of what it has asked any server to watch."""
+        session = self.open_session(key, caller)
+        queue = session.open_stream()
+        if self.store is not None:
+            await self._look(self.store, [session])
+            if self._looking is None:
+                self._looking = asyncio.create_task(self._keep_looking(self.store))
+        return session, queue
+
+    async def forget(self, key: SessionKey, uri: str | None = None) -> None:
+        """The session watches this no longer; None: nothing at all. Unavailable if that could not be stored."""
+        if self.store is not None:
+            await asyncio.to_thread(self.store.remove, key, uri)
+        if uri is None:
+            self.close(key)
+        elif key in self._sessions:
+            self._sessions[key].watch.remove(uri)
+
+    async def _keep_looking(self, store: WatchStore) -> None:
+        while open_ones := [each for each in self._sessions.values() if each.has_stream]:
+            await asyncio.sleep(LOOK_EVERY)
+            await self._look(store, open_ones)
+        self._looking = None
+
+    async def _look(self, store: WatchStore, sessions: Sequence[WatchingSession]) -> None:
+        try:
+            found = await asyncio.to_thread(store.load, [each.key for each in sessions])
+        except Refusal:
+            return  # a database that does not answer changes nothing
+        for each in sessions:
+            if each.has_stream:
+                each.watch.follow(found[each.key])
 
     def close_later(self, key: SessionKey) -> None:
         asyncio.get_running_loop().call_later(UNUSED, self._close_unused, key)
@@ -170,6 +221,8 @@ class NotificationStreams:
             self.close(key)
         for listening in list(self._listening):
             listening.finish()
+        if self._looking is not None:
+            self._looking.cancel()
 
     def _forget(self, listening: Listening) -> None:
         found = self._listening.pop(listening, None)

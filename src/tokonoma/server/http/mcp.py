@@ -2,12 +2,10 @@
 watch."""
 
 import asyncio
-import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, cast
 
 from tokonoma.core.call import Caller, Principal
 from tokonoma.core.errors import Limited, Refusal, Unauthenticated, Unavailable, Unready, format_refusal
@@ -22,14 +20,19 @@ from tokonoma.server.http.asgi import (
     Receive,
     Send,
     choose_status,
-    format_event,
 )
 from tokonoma.server.http.body import SMALL, BodyMemory, BodyShare, EarlyBody, read_body
-from tokonoma.server.http.listen import NotificationStreams, find_session_key
+from tokonoma.server.http.listen import NotificationStreams, SessionKey, WatchStore, find_session_key
+from tokonoma.server.http.posts import (
+    CancelKey,
+    build_answer,
+    check_post_headers,
+    find_cancel_key,
+    format_retry_after,
+)
 from tokonoma.server.http.security import (
     PREFLIGHT_HEADERS,
     HeaderList,
-    Headers,
     HttpError,
     parse_accept,
 )
@@ -55,14 +58,17 @@ CHALLENGE = 'Bearer realm="tokonoma"'
 RESOURCE_PATH = "/.well-known/oauth-protected-resource/mcp"
 """Where a client learns how to sign in (RFC 9728)."""
 
-CancelKey = tuple[str, str, rpc.RequestId]
-"""Session, principal and request id."""
-
 
 class McpEndpoint:
     """A raw ASGI endpoint: builds no request object and keeps no session."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, offers_oauth: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        limits: HttpLimits,
+        offers_oauth: Callable[[str], bool],
+        watches: WatchStore | None = None,
+    ) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
         self._memory = BodyMemory(limits)
@@ -72,12 +78,12 @@ class McpEndpoint:
         self._running: set[ToolCall] = set()
         # Calls that a client may cancel, each with the body that then ends its response.
         self._cancellable: dict[CancelKey, tuple[ToolCall, bytes]] = {}
-        self._streams = NotificationStreams(dispatcher, limits.streams)
+        self._streams = NotificationStreams(dispatcher, limits.streams, watches)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         cors: HeaderList = scope[CORS]
         if scope["method"] == "POST":
-            json, sse = _check_headers(scope[HEADERS])
+            json, sse = check_post_headers(scope[HEADERS])
             caller: Caller = scope[CALLER]
             caller.principal = self._dispatcher.recall(caller)
             if caller.principal is None:
@@ -107,16 +113,15 @@ class McpEndpoint:
         if key is None:
             raise HttpError(400, "Mcp-Session-Id must be the one that initialize has returned")
         if scope["method"] == "DELETE":
-            self._streams.close(key)
+            await self._forget_watched(caller, key)
             await HttpResponse(200, b"", scope[CORS]).send(send)
             return
         if not parse_accept(scope[HEADERS].get(b"accept"))[1]:
             raise HttpError(406, "The Accept header must allow text/event-stream")
         try:
-            session = self._streams.open_session(key, caller)
+            session, queue = await self._streams.open_stream(key, caller)
         except Limited as refusal:
             raise self.to_http_error(caller, refusal) from refusal
-        queue = session.open_stream()
 
         def on_gone() -> None:
             session.close_stream(queue)
@@ -180,6 +185,8 @@ class McpEndpoint:
                 return self._start_call(post, message, modern, queue)
             if message.method == LISTEN and modern:
                 return self._listen(post, message, queue)
+            if message.method == UNSUBSCRIBE and not modern:
+                return await self._unsubscribe(post, message)
             return self._answer(post, message, modern)
         except rpc.ProtocolError as error:
             return self._to_response(post, error, modern)
@@ -193,23 +200,38 @@ class McpEndpoint:
             raise rpc.to_protocol_error(message, refusal) from refusal
 
     def _answer(self, post: PostRequest, message: Message, modern: bool) -> HttpResponse:
-        if message.method == UNSUBSCRIBE and not modern:
-            content = unsubscribe(message, self._streams.find_watch(post, message))
-        else:
-            content = answer_request(self._dispatcher, message, post.caller, modern)
+        content = answer_request(self._dispatcher, message, post.caller, modern)
         extra = post.cors
         if message.method == "initialize":
             # Lets a client cancel its calls. Nothing else depends on it, and any value is accepted later, so a
             # restart of this server breaks no client.
             extra = [*extra, (b"mcp-session-id", os.urandom(16).hex().encode())]
-        if post.json:
-            return HttpResponse(200, content, extra)
-        return HttpResponse(200, format_event(content), extra, b"text/event-stream")
+        return build_answer(post, content, extra)
+
+    async def _unsubscribe(self, post: PostRequest, message: Message) -> HttpResponse:
+        content = unsubscribe(message, self._streams.find_watch(post, message))
+        key = find_session_key(post.headers, post.principal)
+        if key is not None:
+            await self._forget_watched(post.caller, key, message.params["uri"])
+        return build_answer(post, content, post.cors)
+
+    async def _forget_watched(self, caller: Caller, key: SessionKey, uri: str | None = None) -> None:
+        try:
+            await self._streams.forget(key, uri)
+        except Refusal as refusal:
+            raise self.to_http_error(caller, refusal) from refusal
+
+    def _note_watched(self, post: PostRequest, marks: Mapping[str, str]) -> None:
+        """On a worker thread."""
+        key = find_session_key(post.headers, post.principal)
+        if self._streams.store is not None and key is not None:
+            self._streams.store.save(key, marks)
 
     def _start_call(self, post: PostRequest, message: Message, modern: bool, queue: MessageQueue) -> ToolCall:
-        key = None if modern else _cancel_key(post, message.id)
+        key = None if modern else find_cancel_key(post, message.id)
         on_end = self._running.discard if key is None else partial(self._forget, key)
-        convert = convert_for(message, None if modern else self._find_watch(post, message))
+        watch = None if modern else self._find_watch(post, message)
+        convert = convert_for(message, watch, partial(self._note_watched, post))
         call = ToolCall(self._dispatcher, message, modern, queue.put, on_end, convert)
         self._running.add(call)
         if key is not None:
@@ -240,7 +262,7 @@ class McpEndpoint:
         if message is not None:
             check_notification(message, post.headers)
             if not modern and message.method == "notifications/cancelled":
-                key = _cancel_key(post, message.params.get("requestId"))
+                key = find_cancel_key(post, message.params.get("requestId"))
                 if key in self._cancellable:
                     call, body = self._cancellable[key]
                     call.cancel(body)
@@ -250,7 +272,7 @@ class McpEndpoint:
         status = choose_status(error.code, modern)
         extra = post.cors
         if status == 429:
-            extra = [*extra, *_retry_after(error.data)]
+            extra = [*extra, *format_retry_after(error.data)]
         elif status == 401:
             extra = [*extra, self._www_authenticate(post.caller)]
         return HttpResponse(status, rpc.encode_protocol_error(error), extra)
@@ -260,9 +282,9 @@ class McpEndpoint:
         if isinstance(refusal, Unauthenticated):
             return HttpError(401, refusal.message, self._www_authenticate(caller), code=code, refusal=reason)
         if isinstance(refusal, Limited):
-            return HttpError(429, refusal.message, *_retry_after(refusal.details), code=code)
+            return HttpError(429, refusal.message, *format_retry_after(refusal.details), code=code)
         if isinstance(refusal, Unready | Unavailable):
-            return HttpError(503, refusal.message, *_retry_after(refusal.details), code=code)
+            return HttpError(503, refusal.message, *format_retry_after(refusal.details), code=code)
         return HttpError(403, refusal.message, code=code, refusal=reason)
 
     def _www_authenticate(self, caller: Caller) -> tuple[bytes, bytes]:
@@ -272,25 +294,3 @@ class McpEndpoint:
         if caller.token is not None:
             challenge += ', error="invalid_token"'
         return (b"www-authenticate", challenge.encode("latin-1"))
-
-
-def _check_headers(headers: Headers) -> tuple[bool, bool]:
-    """Check what needs neither the caller nor the body; whether the client takes JSON, and a stream."""
-    if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
-        raise HttpError(415, "Content-Type must be application/json")
-    json, sse = parse_accept(headers.get(b"accept"))
-    if not json and not sse:
-        raise HttpError(406, "The Accept header must allow application/json or text/event-stream")
-    return json, sse
-
-
-def _cancel_key(post: PostRequest, id: Any) -> CancelKey | None:
-    session = post.headers.get(b"mcp-session-id")
-    return (session.decode("latin-1"), post.principal.name, id) if session and rpc.is_id(id) else None
-
-
-def _retry_after(details: Any) -> HeaderList:
-    seconds = cast("dict[str, Any]", details).get("retry_after") if isinstance(details, dict) else None
-    if not isinstance(seconds, int | float):
-        return []
-    return [(b"retry-after", b"%d" % max(1, math.ceil(seconds)))]

@@ -1,6 +1,6 @@
 """`resources/subscribe` and `resources/unsubscribe` of the era with a handshake, where a session watches resources."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tokonoma.server.mcp import message as rpc
@@ -13,12 +13,16 @@ UNSUBSCRIBE = "resources/unsubscribe"
 Value = dict[str, Any]
 
 
-def convert_for(message: Message, watch: ResourceWatch | None) -> Callable[[Value], Value]:
-    """What becomes of the value of a call. A client that has read the list is told when it changes."""
+def convert_for(
+    message: Message, watch: ResourceWatch | None, note: Callable[[Mapping[str, str]], None] = lambda marks: None
+) -> Callable[[Value], Value]:
+    """What becomes of the value of a call. A client that has read the list is told when it changes. `note` is told
+    what is watched, before it is."""
 
     def subscribe(value: Value) -> Value:
         require_found(value, message.params["uri"])
         assert watch is not None
+        note(value["found"])
         watch.add(value["found"])
         return {}
 

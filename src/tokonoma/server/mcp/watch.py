@@ -67,6 +67,20 @@ class ResourceWatch:
                 self._list_mark = list_mark
         self._dispatcher.listen(self)
 
+    def follow(self, marks: Mapping[str, str]) -> None:
+        """Watch these resources and no others: what the client has asked another server for. Those that are new here
+        have the marks of then."""
+        with self._lock:
+            if self._has_ended or marks.keys() == self._marks.keys():
+                return
+            self._marks = {uri: self._marks.get(uri, mark) for uri, mark in marks.items()}
+            is_idle = not self._marks and self._list_mark is None
+        if is_idle:
+            self._dispatcher.stop_listening(self)
+        else:
+            self._dispatcher.listen(self)
+            self.check()
+
     def remove(self, uri: str) -> None:
         with self._lock:
             self._marks.pop(uri, None)
