@@ -27,7 +27,7 @@ WORDS = {
         "import": "{title}（{path}）を {namespace} に取り込みますか？",
         "set": "{name} = {value}（{file}）",
         "would_set": "次の設定を書き込みます: {name} = {value}",
-        "done": "完了しました。`{program} demo` で動きを確かめ、`{program} serve` でサーバーと画面を起動できます。",
+        "done": "完了しました。`{program} demo` で動きを確かめ、`{program} serve` でサーバーとページを起動できます。",
         "dry": "何も変更していません。",
         "failed": "上に示したもの以外は完了しました。`{program} setup` は何度でも実行できます。",
     },
