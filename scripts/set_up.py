@@ -18,7 +18,7 @@ from pathlib import Path
 
 OLDEST = (3, 11)
 ROOT = Path(__file__).resolve().parents[1]
-_COLLECTING = re.compile(r"\s*Collecting ([\w.-]+)")
+_COLLECTING = re.compile(r"\s*(?:Collecting|Processing (?:.*/)?)\s*([\w.-]+?)(?:[-=]|$|\s)")
 _PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-compile", "--no-deps", "--progress-bar=off")
 
 
