@@ -3,8 +3,7 @@
     python3 scripts/set_up.py VENV LOCK [--program]     every package of LOCK, checked by its hash; then the program
     VENV/bin/python scripts/set_up.py VENV LOCK --if-postgresql     only if the settings name a PostgreSQL database
 
-`uv` does it if it is on PATH, else pip. Nothing is compiled beforehand: Python keeps the bytecode of what it imports,
-which is a fifth of what is installed.
+`uv` does it if it is on PATH, else pip. Nothing is compiled beforehand: Python keeps the bytecode of what it imports.
 """
 
 import os
