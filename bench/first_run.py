@@ -29,6 +29,7 @@ from .web import free_port
 
 ROOT = Path(__file__).parents[1]
 _TOOLS = (
+    "pkg_resources",
     "pip",
     "setuptools",
     "wheel",
@@ -100,7 +101,7 @@ def serve_once(clone: Path, env: dict[str, str], terminal: bool) -> tuple[float,
         os.kill(find_last(child.pid), signal.SIGTERM)  # make waits for it, so that its time is counted
         child.wait()
         reader.join()
-    lines = b"".join(printed).decode().replace("\r\n", "\n").splitlines()
+    lines = b"".join(printed).decode().replace("\r\n", "\n").rstrip("\n").split("\n")
     return seconds, count_cpu() - before, [line.rpartition("\r")[2].replace("\x1b[K", "") for line in lines]
 
 
@@ -143,7 +144,9 @@ def call(port: int, tool: str, params: dict[str, Any]) -> Any:
     text = urllib.request.urlopen(request).read().decode()
     if not text.startswith("{"):
         text = [line[6:] for line in text.splitlines() if line.startswith("data: ")][-1]
-    answer = json.loads(text)["result"]
+    answer = json.loads(text).get("result")
+    if answer is None:
+        raise SystemExit(f"{tool} has failed: {text}")
     return answer.get("structuredContent") or json.loads(answer["content"][0]["text"])
 
 

@@ -3,8 +3,7 @@
     python3 scripts/set_up.py VENV LOCK [--program]     every package of LOCK, checked by its hash; then the program
     VENV/bin/python scripts/set_up.py VENV LOCK --if-postgresql     only if the settings name a PostgreSQL database
 
-`uv` does it if it is on PATH, else pip. Nothing is compiled beforehand: Python keeps the bytecode of what it imports,
-which is a fifth of what is installed.
+`uv` does it if it is on PATH, else pip. Nothing is compiled beforehand: Python keeps the bytecode of what it imports.
 """
 
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 
 OLDEST = (3, 11)
 ROOT = Path(__file__).resolve().parents[1]
-_COLLECTING = re.compile(r"\s*Collecting ([\w.-]+)")
+_COLLECTING = re.compile(r"\s*(?:Collecting|Processing (?:.*/)?)\s*([\w.-]+?)(?:[-=]|$|\s)")
 _PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-compile", "--no-deps", "--progress-bar=off")
 
 

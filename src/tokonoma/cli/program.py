@@ -34,6 +34,8 @@ COMMANDS = {
     "policy": ("tokonoma.cli.policy:policy", "Show, check, apply, roll back and test the policy."),
     "approvals": ("tokonoma.cli.approvals:approvals", "List, show, approve and deny calls that wait for you."),
     "plugins": ("tokonoma.cli.modules:plugins", "List, enable and disable installed modules."),
+    "setup": ("tokonoma.cli.setup:setup", "Choose language, clients, manuals, and what to import."),
+    "demo": ("tokonoma.cli.demo:demo", "Play a short conversation with a home that is removed afterwards."),
     "install": ("tokonoma.cli.install:install", "Add this server to a client (Claude, Cursor, VS Code)."),
     "hook": ("tokonoma.cli.hook:hook", "Answer a hook of Claude Code."),
     "service": ("tokonoma.cli.units:service", "Run the server in the background: a unit of systemd or launchd."),

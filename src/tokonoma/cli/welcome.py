@@ -34,7 +34,7 @@ _WORDS = {
         "running": "Tokonoma {version} を起動しました。Ctrl-C で終了します。",
         "data": "データ",
         "mcp": "MCP",
-        "pages": "画面",
+        "pages": "ページ",
         "clients": "クライアント",
         "open": "このマシンからはキー不要",
         "key": "すべての呼び出しにキーが必要",

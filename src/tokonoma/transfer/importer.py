@@ -10,8 +10,9 @@ from typing import Any
 
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.transfer import jsonl, markdown, memory_servers, notes
-from tokonoma.transfer.files import NOTE_SUFFIXES, as_object, load_document, read_note, read_objects, scan_folder
+from tokonoma.transfer.files import NOTE_SUFFIXES, as_object, read_note, read_objects, scan_folder
 from tokonoma.transfer.markdown_file import read_front_matter
+from tokonoma.transfer.memory_databases import is_database
 from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceError, SourceItem
 
 Reader = Callable[[ImportSource], Iterator[SourceItem]]
@@ -51,7 +52,10 @@ def find_reader(source: ImportSource) -> Reader:
 
 def detect_format(path: Path) -> str:
     """Return the format of a file or folder by its content; raise Invalid if that is unknown."""
-    found = _detect_notes(path) if _holds_notes(path) else _detect_lines(path) or _detect_document(path)
+    if _holds_notes(path):
+        found: str | None = _detect_notes(path)
+    else:
+        found = (None if is_database(path) else _detect_lines(path)) or _detect_document(path)
     if found is None:
         raise Invalid(f"{path} looks like none of {', '.join(FORMATS)}. Use --from if you know the format.")
     return found
@@ -92,7 +96,7 @@ def _detect_lines(path: Path) -> str | None:
 
 
 def _detect_document(path: Path) -> str | None:
-    value = load_document(path)
+    value = memory_servers.load_memories(path)
     whole, memories = as_object(value), memory_servers.find_memory_list(value)
     if isinstance(whole.get("entities"), list):
         return "mcp-memory"

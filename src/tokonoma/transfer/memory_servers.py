@@ -6,6 +6,7 @@ An entity of the graph becomes a memo: its name is the title, its observations a
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,6 +15,7 @@ from tokonoma.core.clock import now
 from tokonoma.core.errors import Invalid
 from tokonoma.transfer.files import as_list, as_object, as_text, drop_fields, first_time, load_document, read_objects
 from tokonoma.transfer.fit import fit_memo, fit_relation
+from tokonoma.transfer.memory_databases import is_database, load_database
 from tokonoma.transfer.model import ImportSource, MemoRecord, Metadata, RelationRecord, Remark, SourceItem
 
 PlacedObject = tuple[str, Metadata]  # its place in the source, the object
@@ -130,9 +132,14 @@ def _read_graph_objects(source: ImportSource) -> Iterator[PlacedObject | Remark]
 
 def read_mem0(source: ImportSource) -> Iterator[SourceItem]:
     """Read a list of memories, or `{"results": […]}`."""
-    if as_object(load_document(source.path)).get("relations"):
+    if as_object(load_memories(source.path)).get("relations"):
         yield Remark(f"{source.path.name}: relations", "Its relations connect names, not memories; they were skipped.")
     yield from read_memories(source, _parse_mem0_memory)
+
+
+def load_memories(path: Path) -> Any:
+    """An export, or the database of the server itself."""
+    return load_database(path) if is_database(path) else load_document(path)
 
 
 def find_memory_list(value: Any) -> list[Any] | None:
@@ -146,7 +153,7 @@ def find_memory_list(value: Any) -> list[Any] | None:
 def read_memories(
     source: ImportSource, parse: Callable[[ImportSource, Metadata, str], ParsedMemory]
 ) -> Iterator[SourceItem]:
-    memories = find_memory_list(load_document(source.path))
+    memories = find_memory_list(load_memories(source.path))
     if memories is None:
         raise Invalid(f"{source.path} contains no list of memories.")
     places: dict[str, str] = {}
