@@ -87,14 +87,27 @@ def check_runners(tools: Path, index: Path, folder: Path) -> dict[str, str]:
     version = next(index.glob("tokonoma-*.whl")).name.split("-")[1]
     uv = clean_environment(UV_CACHE_DIR=str(folder / "uv-cache"), UV_PYTHON_DOWNLOADS="never", UV_OFFLINE="1")
     uvx = [str(tools / "uvx"), "--no-index", "--find-links", str(index), f"tokonoma@{version}", "stdio"]
+    require_runner(uvx, uv, "uvx", folder)
     found["uvx tokonoma"] = f"{len(try_program(uvx, uv, folder)['tools'])} tools, a memo saved and found"
     pipx = clean_environment(
         PIPX_HOME=str(folder / "pipx"), PIP_NO_INDEX="1", PIP_FIND_LINKS=str(index), UV_FIND_LINKS=str(index),
         UV_OFFLINE="1", UV_CACHE_DIR=str(folder / "uv-cache"), UV_PYTHON_DOWNLOADS="never",
     )  # fmt: skip
     words = [str(tools / "pipx"), "run", "--no-cache", f"tokonoma=={version}", "stdio"]
+    require_runner(words, pipx, "pipx", folder)
     found["pipx run tokonoma"] = f"{len(try_program(words, pipx, folder)['tools'])} tools, a memo saved and found"
     return found
+
+
+def require_runner(words: list[str], environ: dict[str, str], runner: str, folder: Path) -> None:
+    """A client is given the runner, not the program in its cache."""
+    only = Path(tempfile.mkdtemp(dir=folder))
+    (only / runner).symlink_to(words[0])
+    (only / "python3").symlink_to(sys.executable)
+    environ = {**environ, "HOME": str(folder), "TOKONOMA_HOME": str(folder / "none"), "PATH": f"{only}:/usr/bin:/bin"}
+    told = run([*words[:-1], "install", "cursor", "--dry-run"], env=environ)
+    if f'"command": "{only / runner}"' not in told and '/uvx"' not in told:
+        raise SystemExit(f"started by {runner}, the entry of a client is:\n{told}")
 
 
 def check_upgrade(tools: Path, wheel: Path, index: Path, folder: Path) -> dict[str, str]:

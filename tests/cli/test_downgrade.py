@@ -48,8 +48,8 @@ def test_the_newest_backup_that_this_version_can_read_is_named(run, value, home,
     doctor = run("doctor", "--port", "0")
     assert doctor.exit_code == 1
     assert kept.name in doctor.stdout
-    name = postgres.take() if on_database.startswith("postgresql") else ""
-    if name:
+    name = postgres.take()
+    if on_database.startswith("postgresql"):
         assert "new, empty database" in refused.output
         environ["TOKONOMA_DATABASE_URL"] = postgres.url(name)
     restored = run("restore", kept.name, "--yes")
@@ -57,8 +57,7 @@ def test_the_newest_backup_that_this_version_can_read_is_named(run, value, home,
     memos = [memo["content"] for memo in value("call", "memory", "list")["items"]]
     assert memos == ["the kettle is in the kitchen"]
     assert run("doctor", "--port", "0").exit_code == 0
-    if name:
-        postgres.give(name)
+    postgres.give(name)
 
 
 def test_without_such_a_backup_it_says_so(run, value, on_database, home):

@@ -40,7 +40,9 @@ def test_the_ways_to_install(tmp_path):
     assert wheel.upgrade == ()
     assert "file:///x.whl" in wheel.advice
     cached = find(prefix=tmp_path / "archive-v0" / "abc")
-    assert (cached.kind, cached.lasting) == ("uvx", False)
+    assert (cached.kind, list(cached.runner)) == ("uvx", ["uvx", "tokonoma"])
+    once = find(prefix=tmp_path / "pipx" / ".cache" / "abc")
+    assert (once.kind, list(once.runner)) == ("pipx run", ["pipx", "run", "tokonoma"])
 
 
 def test_tools_leave_a_file_in_their_environment(tmp_path):

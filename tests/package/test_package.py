@@ -53,7 +53,7 @@ def test_the_form_of_the_bundle_has_settings_of_this_program(tmp_path):
     # Without a default, what a person leaves empty would reach the server as `${user_config.…}`.
     filled = {name: form[name.removeprefix("TOKONOMA_").lower()]["default"] for name in environ}
     settings = load_settings(tmp_path, {}, filled)
-    assert [name for name in settings.origins if settings.values[name] != _default(name)] == []
+    assert [name for name, value in settings.values.items() if value != _default(name)] == []
 
 
 def _default(name: str) -> object:

@@ -36,7 +36,7 @@ class Installation:
     upgrade: Sequence[str] = ()
     remove: Sequence[str] = ()
     advice: str = ""
-    lasting: bool = True  # false: it may be gone at any time, as in the cache of uvx
+    runner: Sequence[str] = ()  # what starts it again; set where the program itself is in a cache, and may be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,11 @@ def read_package() -> InstalledPackage:
     return InstalledPackage(installer, json.loads(origin) if origin else None, found.requires or (), others)
 
 
+def find_current_installation() -> Installation:
+    """That of the running program."""
+    return find_installation(read_package(), Path(sys.prefix), is_venv=sys.prefix != sys.base_prefix)
+
+
 def find_installation(package: InstalledPackage, prefix: Path, *, is_venv: bool) -> Installation:
     """`prefix`: of the running Python; `is_venv`: whether it is a virtual environment."""
     name = f"{PACKAGE}[{','.join(extras)}]" if (extras := list_extras(package)) else PACKAGE
@@ -79,12 +84,12 @@ def find_installation(package: InstalledPackage, prefix: Path, *, is_venv: bool)
         return Installation("uv tool", prefix, ("uv", "tool", "upgrade", PACKAGE), ("uv", "tool", "uninstall", PACKAGE))
     if _CACHED & set(prefix.parts):
         advice = "Run `uvx tokonoma@latest` once, or `uv tool install tokonoma` to keep it."
-        return Installation("uvx", prefix, advice=advice, lasting=False)
-    if (prefix / "pipx_metadata.json").exists():
-        lasting = "venvs" in prefix.parts
-        advice = "" if lasting else "Run `pipx run --no-cache tokonoma` once, or `pipx install tokonoma` to keep it."
-        commands = (("pipx", "upgrade", PACKAGE), ("pipx", "uninstall", PACKAGE)) if lasting else ((), ())
-        return Installation("pipx" if lasting else "pipx run", prefix, *commands, advice=advice, lasting=lasting)
+        return Installation("uvx", prefix, advice=advice, runner=("uvx", PACKAGE))
+    if "venvs" in prefix.parts and (prefix / "pipx_metadata.json").exists():
+        return Installation("pipx", prefix, ("pipx", "upgrade", PACKAGE), ("pipx", "uninstall", PACKAGE))
+    if "pipx" in prefix.parts:
+        advice = "Run `pipx run --no-cache tokonoma` once, or `pipx install tokonoma` to keep it."
+        return Installation("pipx run", prefix, advice=advice, runner=("pipx", "run", PACKAGE))
     return _find_plain(package, prefix, name, source, is_venv=is_venv)
 
 

@@ -15,7 +15,7 @@ from tokonoma.cli.command import command, pass_app
 from tokonoma.cli.install import clients, run_client
 from tokonoma.cli.install import hooks as claude_hooks
 from tokonoma.cli.install.clients import CLIENTS, NAME, Json, Machine, McpClient
-from tokonoma.cli.installation import find_installation, read_package
+from tokonoma.cli.installation import find_current_installation
 from tokonoma.cli.output import print_line, print_note, stands_at_terminal
 from tokonoma.cli.units import find_units, get_machine, take_away
 from tokonoma.core.errors import Conflict, Denied, Refusal
@@ -51,7 +51,7 @@ def uninstall(app: App, dry_run: bool, delete_data: bool) -> None:
             failed = True
             print_line(f"not removed   {what}: {error.message}")
     _report_data(app, dry_run=dry_run, delete_data=delete_data)
-    installation = find_installation(read_package(), Path(sys.prefix), is_venv=sys.prefix != sys.base_prefix)
+    installation = find_current_installation()
     if installation.remove:
         print_line(f"program       to remove it: {shlex.join(installation.remove)}")
     else:

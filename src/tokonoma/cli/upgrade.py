@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -23,7 +22,7 @@ from tokonoma.app.places import (
 from tokonoma.app.schema import count_applied_migrations, count_known_migrations, migrate_all
 from tokonoma.cli.command import command, get_flags, pass_app
 from tokonoma.cli.install import build_stdio_address, find_program
-from tokonoma.cli.installation import Installation, find_installation, read_package
+from tokonoma.cli.installation import Installation, find_current_installation
 from tokonoma.cli.output import confirm, print_line, print_note
 from tokonoma.cli.units import find_units
 from tokonoma.core.errors import Unavailable
@@ -49,8 +48,7 @@ def upgrade(app: App, dry_run: bool, yes: bool, data_only: bool, without_files: 
     if origin:
         _finish(app, origin)
         return
-    package = read_package()
-    installation = find_installation(package, Path(sys.prefix), is_venv=sys.prefix != sys.base_prefix)
+    installation = find_current_installation()
     replaces = bool(installation.upgrade) and not data_only
     if dry_run:
         _print_plan(app, installation, replaces=replaces, data_only=data_only)

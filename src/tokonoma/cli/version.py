@@ -1,8 +1,6 @@
 """`version`: which program this is, which tables it knows and has, and whether there is a newer one."""
 
 import platform
-import sys
-from pathlib import Path
 
 import click
 
@@ -10,7 +8,7 @@ from tokonoma import __version__
 from tokonoma.app import App
 from tokonoma.app.schema import count_applied_migrations, count_known_migrations
 from tokonoma.cli.command import command, json_option, pass_app
-from tokonoma.cli.installation import find_installation, is_newer, look_up_newest, read_package
+from tokonoma.cli.installation import find_current_installation, is_newer, look_up_newest, read_package
 from tokonoma.cli.output import print_json, print_line, print_note
 from tokonoma.core.errors import Refusal, Unavailable
 
@@ -26,7 +24,7 @@ def version(app: App, check: bool, as_json: bool) -> None:
     still 0.
     """
     package = read_package()
-    installation = find_installation(package, Path(sys.prefix), is_venv=sys.prefix != sys.base_prefix)
+    installation = find_current_installation()
     found: dict[str, str | int | None] = {
         "version": __version__,
         "python": platform.python_version(),

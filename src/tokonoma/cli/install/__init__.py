@@ -17,6 +17,7 @@ from tokonoma.cli.command import command, get_flags, pass_app
 from tokonoma.cli.install import clients
 from tokonoma.cli.install import hooks as claude_hooks
 from tokonoma.cli.install.clients import CLIENTS, KEY, NAME, Json, Machine, McpClient, ServerAddress
+from tokonoma.cli.installation import find_current_installation
 from tokonoma.cli.output import print_line, print_note
 from tokonoma.config.home import find_home
 from tokonoma.core.errors import Invalid, Unavailable
@@ -116,7 +117,12 @@ def build_http_address(app: App, key: bool) -> ServerAddress:
 
 
 def find_program() -> list[str]:
-    """`tokonoma` with its full path, because a client may have another PATH."""
+    """`tokonoma` with its full path, because a client may have another PATH. If it runs from a cache, what starts it
+    from there: the program itself may be gone tomorrow."""
+    if runner := find_current_installation().runner:
+        if shutil.which(runner[0]) is None and (pipx := shutil.which("pipx")):  # it uses uv too, and looks like uvx
+            return [pipx, "run", *runner[-1:]]
+        return [shutil.which(runner[0]) or runner[0], *runner[1:]]
     started = Path(sys.argv[0])
     if started.stem == "tokonoma" and started.exists():
         return [str(started.absolute())]  # not resolved: the link that pipx makes stays valid longer than its target

@@ -11,7 +11,7 @@ from tokonoma.app.places import find_places, find_sqlite_file
 from tokonoma.cli.command import get_flags, group, json_option, pass_app
 from tokonoma.cli.install import build_stdio_address, find_program
 from tokonoma.cli.install.clients import Machine
-from tokonoma.cli.installation import find_installation, read_package
+from tokonoma.cli.installation import find_current_installation
 from tokonoma.cli.output import print_json, print_line, print_note
 from tokonoma.cli.units.control import DEFAULT, SystemdUnit, Unit, find_unit, list_units, require_running, write_unit
 from tokonoma.cli.units.text import UnitDescription
@@ -63,8 +63,8 @@ def install_unit(app: App, dry_run: bool, account: str, of_system: bool, name: s
 
 def describe_server(app: App, account: str) -> UnitDescription:
     """What the unit runs: this program with the flags of this command, on this home."""
-    installation = find_installation(read_package(), Path(sys.prefix), is_venv=sys.prefix != sys.base_prefix)
-    if not installation.lasting:
+    installation = find_current_installation()
+    if installation.runner:
         raise Unready(f"This program is in the cache of {installation.kind}. {installation.advice}", reason="cache")
     flags = get_flags(click.get_current_context())
     if account and "database_url" in flags:
