@@ -2,6 +2,7 @@
 
 import threading
 
+import psycopg
 import pytest
 from search.fixture import ANYTHING, EVERYWHERE, IndexFixture, address
 
@@ -88,7 +89,7 @@ def test_many_documents_put_together_are_as_if_put_one_by_one(database):
     assert shelf.find("after") == ["d"]
 
 
-def test_two_that_put_the_same_documents_together_make_one_of_each(postgres_database):
+def test_two_that_put_the_same_documents_together_make_one_of_each(postgres_database, postgres_at):
     """The second waits for the first, and finds its rows."""
     shelf = IndexFixture(postgres_database)
     first = [MarkedDocument(Document(address(name), "/", "green tea"), "internal") for name in "ab"]
@@ -102,6 +103,10 @@ def test_two_that_put_the_same_documents_together_make_one_of_each(postgres_data
     with postgres_database.writing() as tx:
         shelf.index.put_all(tx, first)
         thread.start()
+        waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        with psycopg.connect(postgres_at, autocommit=True) as beside:
+            while thread.is_alive() and beside.execute(waiting).fetchone() is None:
+                pass
     thread.join()
     assert sorted(shelf.find("black")) == ["b", "c"]
     assert sorted(shelf.find("tea")) == ["a", "b", "c"]

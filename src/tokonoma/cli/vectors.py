@@ -9,7 +9,7 @@ from tokonoma.core.errors import Unready
 from tokonoma.core.printable import pluralize
 from tokonoma.embed import queue
 
-_LOOK = 0.1  # seconds between two looks at the queue
+_LOOK, _SELDOM, _LONG = 0.1, 2.0, 10_000  # seconds between two looks at the queue, and at one of that length
 
 
 def count_waiting(app: App) -> tuple[int, int]:
@@ -54,7 +54,7 @@ def _wait_for_vectors(app: App) -> None:
             if worker.problem and worker.problem != problem:
                 problem = worker.problem
                 print_note(f"Waiting for the embedding model: {problem}")
-            pause.wait(_LOOK)
+            pause.wait(_LOOK if waiting < _LONG else _SELDOM)
         progress.finish()
         app.search.vectors.finish_index()
     except KeyboardInterrupt:
