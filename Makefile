@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8722
-DOCS_PORT ?= 8723
+DOCS_PORT ?= 8780
 BIN := $(VENV)/bin
 SET_UP = scripts/set_up.py $(VENV)
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
@@ -111,7 +111,7 @@ $(VENV)-docs/.ready: requirements-docs.lock
 docs: $(VENV)-docs/.ready ## the documentation as a site in both languages at build/site
 	$(VENV)-docs/bin/python scripts/make_site.py
 
-docs-serve: $(VENV)-docs/.ready ## the same, served on 127.0.0.1:8723 (DOCS_PORT= changes it)
+docs-serve: $(VENV)-docs/.ready ## the same, served on 127.0.0.1:8780 (DOCS_PORT= changes it)
 	$(VENV)-docs/bin/python scripts/make_site.py --serve $(DOCS_PORT)
 
 clean: ## forget the virtual environment and the Node packages

@@ -72,7 +72,8 @@ def build_site(target: Path, work: Path, address: str = "") -> None:
 
 def write_pages(folder: Path, pages: dict[str, Page], links: LinkMap) -> None:
     """Copies of the pages with the links of the site, and the pictures that they show."""
-    shutil.copytree(SETTINGS / "stylesheets", folder / "stylesheets")
+    for own in ("stylesheets", "javascripts"):
+        shutil.copytree(SETTINGS / own, folder / own)
     for page in pages.values():
         text = widen_lists(links.rewrite(page, (ROOT / page.source).read_text(encoding="utf-8")))
         target = folder / page.path

@@ -83,6 +83,7 @@ def test_both_languages_link_to_the_same_pages(name):
 def test_both_readmes_link_to_the_same_pages_each_in_its_language():
     english, japanese = in_both(README)
     in_japanese = {"README.ja.md": "README.md", "docs/README.md": "docs/ja/README.md"}
+    in_japanese |= {f"docs/{name}": f"docs/ja/{name}" for name in OTHERS}
     in_japanese["examples/batches/README.md"] = "examples/batches/README.ja.md"
     folders = {"docs/guides/": "docs/ja/", "docs/pictures/en/": "docs/pictures/ja/"}
     english_links = pages_of(english)
@@ -114,7 +115,7 @@ def resolve(folder: Path, link: str) -> Path | str:
     """The English page or file that a link means."""
     if re.match(r"[a-z]+:", link):
         return link
-    target = (folder / link).resolve()
+    target = (folder / link.replace("README.ja.md", "README.md")).resolve()
     guide = ENGLISH / target.relative_to(JAPANESE) if JAPANESE in target.parents else target
     return guide if guide.exists() else target
 
