@@ -34,6 +34,7 @@ from tokonoma.server.web.pages.menu import MENU
 
 from .child import Child, Failed, started
 from .items import House, Vocabulary
+from .messages import STATELESS, http_headers, tool_call
 from .peers import PROGRAM, environment
 from .report import Goal, Row, table
 from .rounds import percentile
@@ -47,7 +48,17 @@ GROWTH = 30.0  # megabytes: the goal for a server whose pages were used
 AT_ONCE = 500
 NAMESPACES = 300
 SETTLE = 1.5  # seconds for what a server still does in the background
-SEARCHED = ("/admin/memory", "/admin/search", "/admin/items")
+SEARCHED = {"/admin/memory": "q", "/admin/search": "query", "/admin/items": "q"}  # path → name of the query
+CALLED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("system", "status", {}),
+    ("system", "timeline", {"since": "2000-01-01"}),
+    ("memory", "search", {"query": "memo"}),
+    ("memory", "duplicates", {}),
+    ("items", "search_items", {"query": "memo"}),
+    ("claims", "list", {}),
+    ("manual", "list", {}),
+    ("vault", "ls", {}),
+)
 PAGES = [page.path for group in MENU for page in group.pages]
 
 
@@ -170,7 +181,8 @@ def list_paths(house: MeteredHouse, page: str, requests: int) -> list[str]:
     if status != 200:
         raise Failed(f"{page} was answered with {status}")
     chance = random.Random(5)
-    searched = [f"{page}?{urlencode({'q': house.words.asked(chance, 1, 3)})}" for _ in range(requests // 2)]
+    name = SEARCHED.get(page, "q")
+    searched = [f"{page}?{urlencode({name: house.words.asked(chance, 1, 3)})}" for _ in range(requests // 2)]
     plain = [page] * (requests - len(searched)) if page in SEARCHED else [page] * requests
     return [*plain, *(searched if page in SEARCHED else ()), *_list_links(text, page)]
 
@@ -225,13 +237,17 @@ def measure_growth() -> list[Row]:
         with started([str(PROGRAM), "serve"], env, home / "log", by_signal=True) as child:
             await_port(child, port)
             before = _settle(child)
+            _call_tools(port)
+            called = _settle(child)
             _open_all(env, port)
             after = _settle(child)
         loaded = _count_loaded(env, home, free_port())
     return [
         Row("idle serve, before pages were used", "MB", {"tokonoma": before}),
         Row("idle serve, after all pages were used", "MB", {"tokonoma": after}),
-        Row("what pages add to it", "MB", {"tokonoma": after - before}, Goal("≤", GROWTH)),
+        Row("what pages and their tools add to it", "MB", {"tokonoma": after - before}, Goal("≤", GROWTH)),
+        Row("of that, the tools alone, called over MCP before", "MB", {"tokonoma": called - before}),
+        Row("what pages add to a serve whose tools were used", "MB", {"tokonoma": after - called}),
         Row("modules of pages that a serve without them has loaded", "", {"tokonoma": float(loaded)}, Goal("=", 0)),
     ]
 
@@ -250,6 +266,21 @@ def _start_once(env: dict[str, str], home: Path, port: int) -> None:
 def _settle(child: Child) -> float:
     time.sleep(SETTLE)
     return child.memory()["rss"] / 1e6
+
+
+def _call_tools(port: int) -> None:
+    """Over MCP, one tool of each module that pages ask, and the search over all of them."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    for number, (module, tool, params) in enumerate(CALLED, 2):
+        name = "call"
+        arguments = {"name": name, "arguments": {"module": module, "tool": tool, "params": params}}
+        body = tool_call(number, arguments, STATELESS)
+        connection.request("POST", "/mcp", body, http_headers(port, STATELESS, "tools/call", name))
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != 200 or b'"isError":true' in text:
+            raise Failed(f"{module}.{tool} was answered with {answer.status}: {text[:200]!r}")
+    connection.close()
 
 
 def _open_all(env: dict[str, str], port: int) -> None:

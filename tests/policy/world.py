@@ -271,6 +271,8 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
         "namespace": "/", "limit": 200, "state": world.rng.choice(["kept", "trash"])
     },
     "memory.namespaces": lambda world, talk: {},
+    "memory.threads": lambda world, talk: {},
+    "claims.context.list": lambda world, talk: {},
     "memory.history": lambda world, talk: {
         "memo_id": world.one("memory"), **world.rng.choice([{}, {"diff": True}, {"version": 1}])
     },

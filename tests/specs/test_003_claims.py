@@ -62,6 +62,7 @@ def test_answers_come_in_the_envelope_and_fit_their_schemas(talk):
         "boundary.validate": {"payload": "x"},
         "policy.apply": {"yaml": "version: 1", "dry_run": True},
         "context.get": {"active_context_id": context},
+        "context.list": {},
         "get": {"claim_id": claim},
         "list": {},
         "entities": {"query": "stripe"},

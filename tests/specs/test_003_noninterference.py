@@ -153,6 +153,7 @@ def list_probes(world: World, rng: random.Random) -> list[tuple[str, dict[str, A
         ("items.get_tags", {"limit": rng.randint(1, 5)}),
         ("items.get_stats", {}),
         ("memory.namespaces", {"limit": rng.randint(1, 5)}),
+        ("memory.threads", {"limit": rng.randint(1, 5)}),
         ("claims.entities", {"query": part, "limit": rng.randint(1, 5)}),
         ("claims.related", {"entity": rng.choice(["e", guess, f"mk0007q {guess}"]), "depth": 2}),
         ("claims.search", {"query": guess, "top_k": 50}),

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from web.site import Site
 
-from tokonoma.core.call import OWNER, Caller
+from tokonoma.core.call import OWNER, Caller, Principal
 from tokonoma.core.errors import Missing
+from tokonoma.core.reach import Reach
 from tokonoma.server.web.pages.words.claim_values import name_claim_values
 
 SOURCE = {"at": "2026-01-01T00:00:00Z", "actor": "ada", "url": "https://wiki.example/tea", "note": "at breakfast"}
@@ -188,3 +189,14 @@ def test_a_person_stores_a_claim(person):
     refused = send(person, "/admin/claims/new", text=" ", note="Kept note")
     assert refused.status_code == 400
     assert "Kept note" in refused.text
+
+
+def test_active_contexts_are_listed_and_opened(person):
+    assert "You have no active context." in person.get("/admin/claims/context").text
+    store(person, "The lantern leans.")
+    made = [person.call("claims", "activate", q="lantern")["active_context_id"] for _ in range(3)]
+    listed = re.findall(r"<code>(ac_\w+)</code>", person.get("/admin/claims/context").text)
+    assert listed == made[::-1]
+    assert "The lantern leans." in person.get(f"/admin/claims/context?id={made[0]}").text
+    agent = Caller("http", principal=Principal("key:agent", "key", Reach()))
+    assert person.run_tool(agent, "claims", "context.list", {})["items"] == []

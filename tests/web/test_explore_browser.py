@@ -5,6 +5,7 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Page, expect
 from web.site import Site
+from web.test_access_browser import Keyboard
 from web.test_browser import Heard, visit
 from web.test_tour import sign_in
 
@@ -117,4 +118,25 @@ def test_a_line_is_copied(browser, served):
         button.click()
         expect(button).to_have_text("Copied")
         assert page.evaluate("navigator.clipboard.readText()") == f"{served.origin}/mcp"
+    assert heard.texts == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_link_is_added_and_removed_on_the_graph_page(browser, served, scripts):
+    """By keyboard alone, in both cases."""
+    heard = Heard()
+    one, other = (served.call("memory", "save", content=each, title=each)["memo_id"] for each in ("Stone", "Lantern"))
+    with visit(browser, heard, java_script_enabled=scripts) as page:
+        sign_in(page, served)
+        page.goto(f"{served.origin}/admin/graph?start=tokonoma://memory/{one}")
+        hands = Keyboard(page)
+        hands.press("details:has(#link-source) summary")
+        hands.write("#link-kind", "under")
+        hands.write("#link-target", f"tokonoma://memory/{other}")
+        hands.follow("button[value=add]")
+        expect(page.get_by_role("status")).to_have_text("Link added.")
+        expect(page.locator("#links tbody tr")).to_contain_text(["under"])
+        hands.follow("button[value=remove]")
+        expect(page.get_by_role("status")).to_have_text("Link removed.")
+        expect(page.locator("#links tbody")).to_contain_text("These records have no links.")
     assert heard.texts == []

@@ -31,7 +31,10 @@ def read(site, **parameters) -> str:
 def list_rows(text: str) -> set[tuple[str, ...]]:
     """The rows of the table: from, relation, to."""
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", text, re.DOTALL)
-    return {tuple(re.sub("<[^>]+>", "", cell).replace("Start here", "").strip() for cell in row) for row in rows}
+    return {
+        tuple(re.sub("<[^>]+>", "", cell).replace("Start here", "").replace("Remove", "").strip() for cell in row)
+        for row in rows
+    }
 
 
 def test_the_newest_records_and_their_links(chain):
@@ -114,3 +117,71 @@ def test_only_this_page_loads_the_picture(chain):
     site, _ = chain
     assert "cytoscape" in read(site)
     assert "cytoscape" not in site.get("/admin/search").text
+
+
+def change(site, do: str, source: str, target: str, kind: str = "", path: str = "/admin/graph"):
+    form = {"token": site.find_token(), "do": do, "source": source, "target": target, "kind": kind}
+    return site.post(path, form)
+
+
+def test_relations_of_memos_are_added_and_removed(chain):
+    site, names = chain
+    added = change(site, "add", names["F"], names["A"], "因果", f"/admin/graph?start={quote(names['A'])}&depth=2")
+    assert added.status_code == 303
+    assert added.headers["location"] == f"/admin/graph?start={quote(names['A'], safe='')}&depth=2&notice=link_added"
+    assert ("Memo F", "因果", "Memo A") in list_rows(read(site, start=names["A"]))
+    removed = change(site, "remove", names["F"], names["A"], "因果")
+    assert removed.headers["location"].endswith("notice=link_removed")
+    assert ("Memo F", "因果", "Memo A") not in list_rows(read(site, start=names["A"]))
+    assert change(site, "remove", names["F"], names["A"], "因果").status_code == 400
+
+
+def test_items_are_linked_with_items_and_records(chain):
+    site, names = chain
+    one, other = (site.call("items", "create_item", type="issue", title=title) for title in ("Roof", "Ladder"))
+    first, second = (f"tokonoma://items/{each['id']}" for each in (one, other))
+    assert change(site, "add", second, first, "blocks").status_code == 303
+    assert change(site, "add", names["A"], first).status_code == 303  # the item holds the link
+    rows = list_rows(read(site, start=first))
+    assert ("Ladder", "blocks", "Roof") in rows or ("Roof", "blocked_by", "Ladder") in rows
+    assert ("Roof", "references", "Memo A") in rows
+    assert change(site, "remove", second, first, "blocks").status_code == 303
+    assert change(site, "remove", first, names["A"], "references").status_code == 303
+    assert list_rows(read(site, start=first)) == {("These records have no links.",)} or "no links" in read(
+        site, start=first
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kind", "says"),
+    [
+        ("A", "A", "", "A memo cannot be related to itself."),
+        ("A", "nowhere", "", "is not an address"),
+        ("A", "tokonoma://memory/00000000-0000-7000-8000-000000000000", "", "There is no record at"),
+        ("A", "claim", "", "A link can be made between two memos"),
+        ("item", "A", "blocks", "Between an item and another record"),
+        ("item", "A", "<script>", "A link of an item is one of"),
+    ],
+)
+def test_a_wrong_link_is_refused_and_stays_in_the_form(chain, source, target, kind, says):
+    site, names = chain
+    item = site.call("items", "create_item", type="issue", title="Roof")
+    source_of = {"at": "2026-01-01T00:00:00Z"}
+    claim = site.call("claims", "upsert", text="Tea is green.", scope="project", provenance=source_of)["id"]
+    known = {**names, "item": f"tokonoma://items/{item['id']}", "claim": f"tokonoma://claims/{claim}"}
+    page = change(site, "add", known.get(source, source), known.get(target, target), kind)
+    assert page.status_code in (400, 404)
+    assert says in page.text
+    assert f'name="target" value="{known.get(target, target)}"' in page.text
+
+
+def test_only_links_that_the_page_can_remove_have_a_button(chain):
+    site, names = chain
+    site.call("vault", "create", path="a.md", content=f"[A]({names['A']}) [b](b.md)")
+    site.call("vault", "create", path="b.md", content="b")
+    text = read(site, start="tokonoma://vault/a.md")
+    assert "b.md" in text
+    assert 'value="remove"' not in text
+    assert 'value="remove"' in read(site, start=names["A"])
+    forged = change(site, "remove", "tokonoma://vault/a.md", "tokonoma://vault/b.md", "link")
+    assert "This link stands in a text or a source." in forged.text

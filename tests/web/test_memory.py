@@ -349,3 +349,24 @@ def test_a_query_is_shown_as_text(own):
     query = urlencode([*((name, hostile) for name in ("q", "thread", "since", "expect", "key", "value")), ("op", "is")])
     for path in (f"{LIST}?{query}", f"{LIST}/new?{urlencode({'content': hostile, 'title': hostile})}"):
         assert "<script>alert" not in own.get(path).text
+
+
+def test_all_threads_are_listed_last_changed_first(own):
+    for number in range(52):
+        own.call("memory", "save", content=f"memo {number}", thread=f"talk {number:02}", namespace="/work")
+    own.call("memory", "save", content="again", thread="talk 05", namespace="/work")
+    own.call("memory", "save", content="elsewhere", thread="<b>other</b>", namespace="/private")
+    own.call("memory", "save", content="without a thread")
+    page = own.get(f"{LIST}/threads").text
+    names = re.findall(r'<a data-item href="[^"]+">([^<]+)</a>', page)
+    assert {"&lt;b&gt;other&lt;/b&gt;", "talk 05"} <= set(names)
+    assert (len(names), "Memos: 2" in page) == (50, True)
+    (more,) = re.findall(r'href="(/admin/memory/threads\?[^"]*cursor=[^"]+)"', page)
+    rest = re.findall(r'<a data-item href="[^"]+">([^<]+)</a>', own.get(more.replace("&amp;", "&")).text)
+    assert (len(rest), len({*names, *rest})) == (3, 53)
+    inside = own.get(f"{LIST}/threads?namespace=/private").text
+    assert "talk 51" not in inside
+    (href,) = re.findall(r'<a data-item href="([^"]+)">', inside)
+    assert "elsewhere" in own.get(href.replace("&amp;", "&")).text
+    assert own.get(f"{LIST}/threads?namespace=%00").status_code == 400
+    assert own.get(f"{LIST}/threads?cursor=wrong").status_code == 400

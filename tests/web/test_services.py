@@ -53,6 +53,7 @@ def test_a_pasted_token_connects_and_is_never_shown(home, github):
     assert (account.who, account.kind, account.state) == (github.state.login, "token", "ready")
     assert open_secrets(home, "main") == {"token": github.token}
     pages = "".join(home.get(path).text for path in (PATH, place, f"{PATH}/connect/github"))
+    assert pages.count("Last used") == 2
     assert account.who in pages
     assert github.token not in pages
     assert home.call("github", "get_me")["login"] == account.who

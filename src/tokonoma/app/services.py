@@ -18,8 +18,10 @@ _IDLE = 7 * 86_400_000  # milliseconds: providers forget a grant that was not us
 def open_services(app: "App") -> "ServiceConnector":
     from tokonoma.app.keyring import open_keyring
     from tokonoma.services.connect import ServiceConnector
+    from tokonoma.services.uses import AccountUses
 
-    return ServiceConnector(app.database, open_keyring(app))
+    uses = AccountUses(app.database, app.jobs.start, app.clock)
+    return ServiceConnector(app.database, open_keyring(app), uses=uses)
 
 
 def build_refresh_job(app: "App") -> Job:

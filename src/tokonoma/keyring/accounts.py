@@ -28,10 +28,10 @@ _MAX_PROBLEM = 500  # characters
 
 _COLUMNS = (
     "id, provider, name, space, kind, who, details, scopes, state, problem, expires_at, generation, created_at,"
-    " refreshed_at"
+    " refreshed_at, used_at"
 )
 _INSERT = f"""insert into account ({_COLUMNS}) values (:id, :provider, :name, :space, :kind, :who, :details, :scopes,
-'ready', '', :expires_at, 1, :at, null)"""  # noqa: S608 - our own columns
+'ready', '', :expires_at, 1, :at, null, null)"""  # noqa: S608 - our own columns
 _REPLACE = """update account set kind = :kind, who = :who, details = :details, scopes = :scopes, state = 'ready',
 problem = '', expires_at = :expires_at, generation = generation + 1, lease = null, lease_until = null
 where id = :id"""
@@ -72,6 +72,7 @@ class Account:
     generation: int  # counts the secrets that it has had
     created_at: int
     refreshed_at: int | None
+    used_at: int | None = None  # to the hour
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -97,6 +98,7 @@ class Account:
             "expires_at": _format_time(self.expires_at),
             "created_at": format_time(self.created_at),
             "refreshed_at": _format_time(self.refreshed_at),
+            "used_at": _format_time(self.used_at),
         }
 
 
@@ -263,6 +265,12 @@ def _fact_columns(new: NewAccount) -> dict[str, Any]:
         "scopes": json.dumps(new.scopes),
         "expires_at": new.expires_at,
     }
+
+
+def mark_used(statements: Statements, account_id: str, at: int) -> None:
+    """Unless another process has stored a later time."""
+    sql = "update account set used_at = :at where id = :id and (used_at is null or used_at < :at)"
+    statements.run(sql, id=account_id, at=at)
 
 
 def _to_account(row: Row) -> Account:

@@ -44,4 +44,5 @@ TABLES = (
     ),
     # What a page needs to finish a consent: no process waits for it.
     Migration("003_sign_in_draft", ("alter table sign_in add column draft {blob}",)),
+    Migration("004_use", ("alter table account add column used_at {big}",)),
 )

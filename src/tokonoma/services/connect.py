@@ -16,6 +16,7 @@ from tokonoma.services.http import OutgoingHttp
 from tokonoma.services.providers import get_provider
 from tokonoma.services.refresh import TokenRefresher
 from tokonoma.services.timing import Timing
+from tokonoma.services.uses import AccountUses
 from tokonoma.store.database import Database
 
 _TIME_LIMIT = 60.0  # seconds, where a call has no limit of its own
@@ -24,8 +25,10 @@ _TIME_LIMIT = 60.0  # seconds, where a call has no limit of its own
 class ServiceConnector:
     """One per process: what its clients share, which begins with the first of them."""
 
-    def __init__(self, database: Database, keyring: Keyring, timing: Timing | None = None) -> None:
-        self._database, self._keyring = database, keyring
+    def __init__(
+        self, database: Database, keyring: Keyring, timing: Timing | None = None, uses: AccountUses | None = None
+    ) -> None:
+        self._database, self._keyring, self._uses = database, keyring, uses
         timing, self.http = timing or Timing(), OutgoingHttp()
         self.refresher = TokenRefresher(database, keyring, self.http.get, timing)
         self._parts = ClientParts(self.http, self.refresher, timing)
@@ -41,6 +44,8 @@ class ServiceConnector:
             return read_credentials(rows, self._keyring, account)
 
         credentials = read_snapshot(lambda: self._database.reading(call.cancel_token), read)
+        if self._uses is not None:
+            self._uses.note(credentials.account)
         left = _TIME_LIMIT if call.due is None else call.due - time.monotonic()
         return self.open(credentials, tool.module, left, call.cancel_token)
 

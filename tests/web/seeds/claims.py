@@ -32,6 +32,7 @@ def fill(site: Site, text: str) -> list[str]:
         "/admin/claims/activate",
         f"/admin/claims/activate?q={task}",
         f"/admin/claims/context?id={context}",
+        "/admin/claims/context",
         "/admin/claims/entities",
         f"/admin/claims/entity?key={key}&depth=2",
         "/admin/claims/new",

@@ -28,6 +28,7 @@ def fill(site: Site, text: str) -> list[str]:
         "/admin/memory?q=seed&mode=text&key=tags&op=is&value=seed",
         "/admin/memory/new",
         "/admin/memory/duplicates",
+        "/admin/memory/threads",
         "/admin/memory/trash",
         "/admin/memory/trash?state=expired",
         "/admin/memory/purge",

@@ -6,6 +6,7 @@ from typing import Any
 from tokonoma.core.errors import ErrorCodes
 from tokonoma.core.module import Module, Tool
 from tokonoma.modules.claims.activate import activate, context_get, search
+from tokonoma.modules.claims.contexts import list_contexts
 from tokonoma.modules.claims.graph import search_entities, walk_relations
 from tokonoma.modules.claims.hooks import (
     count_documents,
@@ -91,6 +92,7 @@ MODULE = Module(
         _define_tool("boundary.validate", validate, "Check a text before sending", 5, 32, sees_secrets=True),
         _define_tool("policy.apply", policy_apply, "Apply a policy", 10, 128, effect="destroy"),
         _define_tool("context.get", context_get, "Read an active context", 10, 4),
+        _define_tool("context.list", list_contexts, "List active contexts", 10, 4),
         _define_tool("get", get, "Read a claim", 10, 4),
         _define_tool("list", list_claims, "List claims", 10, 4),
         _define_tool("entities", search_entities, "Search entities", 10, 4),

@@ -16,6 +16,7 @@ from tokonoma.modules.memory import (
     restore,
     save,
     sync,
+    threads,
     transfer,
     versions,
 )
@@ -30,6 +31,7 @@ MODULE = Module(
         Tool("get", read.get_memo, "Read a memo"),
         Tool("list", listing.list_memos, "List memos"),
         Tool("namespaces", read.list_namespaces, "List namespaces"),
+        Tool("threads", threads.list_threads, "List threads"),
         Tool("delete", delete.delete_memo, "Delete a memo", effect="destroy"),
         Tool("restore", restore.restore_memo, "Restore a memo", effect="write"),
         Tool("move", move.move_memos, "Move memos", effect="write"),

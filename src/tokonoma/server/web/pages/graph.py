@@ -6,8 +6,9 @@ from typing import Any
 
 from starlette.routing import BaseRoute, Route
 
-from tokonoma.core.errors import Invalid, Missing
+from tokonoma.core.errors import Conflict, Denied, Invalid, Missing
 from tokonoma.server.web.page_parts import PageParts
+from tokonoma.server.web.pages.graph_links import ITEM_KINDS, add_link, is_removable, remove_link
 from tokonoma.server.web.pages.graph_walk import (
     PATH,
     RecordGraph,
@@ -18,7 +19,8 @@ from tokonoma.server.web.pages.graph_walk import (
     read_title,
 )
 from tokonoma.server.web.pages.handler import PROBLEMS, PageHandler
-from tokonoma.server.web.pages.request import PageRequest, PageResponse, build_path
+from tokonoma.server.web.pages.request import PageRequest, PageResponse, build_path, redirect
+from tokonoma.server.web.pages.words.names import NAMES
 
 DATA = f"{PATH}/data"
 _DEPTHS = ("1", "2", "3")
@@ -28,20 +30,37 @@ _COLOURS = ("memory", "items", "claims", "manual", "vault")
 
 def list_routes(pages: PageParts) -> list[BaseRoute]:
     return [
-        Route(PATH, PageHandler(pages, show_graph, needs_session=True)),
+        Route(PATH, PageHandler(pages, show_graph, change_links, needs_session=True)),
         Route(DATA, PageHandler(pages, show_data, needs_session=True)),
     ]
 
 
 def show_data(request: PageRequest) -> PageResponse:
     if request.get_parameter("to"):
-        return PageResponse(
-            data=find_path(request, request.get_parameter("from"), request.get_parameter("to"))[1].to_data()
-        )
-    return PageResponse(data=_read_graph(request).to_data())
+        graph = find_path(request, request.get_parameter("from"), request.get_parameter("to"))[1]
+    else:
+        graph = _read_graph(request)
+    data = graph.to_data()
+    for edge in data["edges"]:
+        edge["label"] = NAMES.get(edge["kind"], edge["kind"]) if request.language == "ja" else edge["kind"]
+    return PageResponse(data=data)
 
 
-def show_graph(request: PageRequest) -> PageResponse:
+def change_links(request: PageRequest) -> PageResponse:
+    """Add a link between two records, or remove one; then the same picture again."""
+    source, target, kind = (request.get_field(name).strip() for name in ("source", "target", "kind"))
+    act = remove_link if request.get_field("do") == "remove" else add_link
+    try:
+        source, target = (read_title(request, each)[0] for each in (source, target))
+        act(request, source, target, kind)
+    except (Invalid, Missing, Conflict, Denied) as error:
+        return show_graph(request, error.message)
+    notice = "link_removed" if act is remove_link else "link_added"
+    kept = {name: request.get_parameter(name) for name in ("start", "depth", "near")}
+    return redirect(build_path(PATH, notice, **({**kept, "start": kept["start"] or source})))
+
+
+def show_graph(request: PageRequest, problem: str = "") -> PageResponse:
     asked = {name: request.get_parameter(name).strip() for name in ("start", "from", "to")}
     depth = _read_depth(request)
     values: dict[str, Any] = {
@@ -52,8 +71,11 @@ def show_graph(request: PageRequest) -> PageResponse:
         "path": request.path,
         "steps": [],
         "searched_all": True,
-        "problem": "",
+        "problem": problem,
         "find": name_module,
+        "here": build_path(PATH, **{name: request.get_parameter(name) for name in ("start", "depth", "near")}),
+        "typed": {name: request.get_field(name) for name in ("source", "target", "kind")},
+        "item_kinds": ITEM_KINDS,
     }
     try:
         if asked["from"] and asked["to"]:
@@ -67,7 +89,7 @@ def show_graph(request: PageRequest) -> PageResponse:
         return PageResponse("explore/graph.html", {**values, **empty, "problem": error.message}, status)
     near = "1" if values["near"] else ""
     source = build_path(DATA, **({**asked, "depth": depth, "near": near}))  # pyright: ignore[reportArgumentType]
-    return PageResponse("explore/graph.html", {**values, **_describe(graph, source)})
+    return PageResponse("explore/graph.html", {**values, **_describe(graph, source)}, 400 if problem else 200)
 
 
 def _describe(graph: RecordGraph, source: str) -> dict[str, Any]:
@@ -75,6 +97,7 @@ def _describe(graph: RecordGraph, source: str) -> dict[str, Any]:
     modules = sorted({node["module"] for node in data["nodes"]})
     return {
         "graph": data,
+        "removable": {(each.source, each.target, each.kind) for each in graph.edges if is_removable(each)},
         "titles": {node["id"]: node["title"] for node in data["nodes"]},
         "alone": [node for node in data["nodes"] if node["id"] not in linked],
         "source": source,

@@ -1,5 +1,5 @@
 """`/admin/claims/activate`: what an agent would get for a task, and why; `/admin/claims/context`: a context that was
-made before."""
+made before, and the list of those that have not expired."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from tokonoma.server.web.pages.claims.view import CLAIMS, SCOPES, render_claims
 from tokonoma.server.web.pages.request import PageRequest, PageResponse, build_path
 
 _MOST = ("5", "12", "25", "50")
+_LISTED = 20
 
 
 def show_activate(request: PageRequest) -> PageResponse:
@@ -51,7 +52,7 @@ def show_activate(request: PageRequest) -> PageResponse:
 
 def show_context(request: PageRequest) -> PageResponse:
     """Its claims as they are now. Only the caller that made it can read it."""
-    wanted = request.get_parameter("id").strip()
+    wanted, cursor = request.get_parameter("id").strip(), request.get_parameter("cursor")
     context: dict[str, Any] | None = None
     problem = ""
     if wanted:
@@ -59,6 +60,14 @@ def show_context(request: PageRequest) -> PageResponse:
             context = request.call("claims", "context.get", active_context_id=wanted)
         except (Invalid, Missing, Expired) as error:
             problem = error.message
+    kept = request.call("claims", "context.list", limit=_LISTED, cursor=cursor or None) if context is None else None
     return render_claims(
-        request, "context.html", status=404 if problem else 200, context=context, wanted=wanted, problem=problem
+        request,
+        "context.html",
+        status=404 if problem else 200,
+        context=context,
+        wanted=wanted,
+        kept=kept["items"] if kept else [],
+        more=build_path(request.path, cursor=kept["next_cursor"]) if kept and kept["has_more"] else "",
+        problem=problem,
     )

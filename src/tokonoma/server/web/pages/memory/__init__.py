@@ -13,6 +13,7 @@ from tokonoma.server.web.pages.memory.history import restore_version, show_histo
 from tokonoma.server.web.pages.memory.listing import show_memos
 from tokonoma.server.web.pages.memory.memo import show_memo
 from tokonoma.server.web.pages.memory.relations import change_relations
+from tokonoma.server.web.pages.memory.threads import show_threads
 from tokonoma.server.web.pages.memory.trash import purge_trash, show_purge, show_trash
 from tokonoma.server.web.pages.memory.view import PATH
 
@@ -25,6 +26,7 @@ def list_routes(pages: PageParts) -> list[BaseRoute]:
         Route(f"{PATH}/bulk", handle(None, change_memos)),
         Route(f"{PATH}/duplicates", handle(show_duplicates)),
         Route(f"{PATH}/merge", handle(show_merge, merge_group)),
+        Route(f"{PATH}/threads", handle(show_threads)),
         Route(f"{PATH}/trash", handle(show_trash)),
         Route(f"{PATH}/purge", handle(partial(show_purge, pages), partial(purge_trash, pages), owner_only=True)),
         Route(f"{PATH}/{{name}}", handle(show_memo)),

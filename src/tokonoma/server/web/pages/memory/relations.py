@@ -46,7 +46,7 @@ def _add_relation(request: PageRequest, memo_id: str) -> None:
         sourceMemoId=source,
         targetMemoId=target,
         tag=request.get_field("tag").strip(),
-        namespace=_find_common_namespace(request, memo_id, other),
+        namespace=find_common_namespace(request, memo_id, other),
         weight=_parse_weight(request.get_field("weight")),
         reason=request.get_field("reason") or None,
     )
@@ -79,7 +79,7 @@ def _parse_weight(text: str) -> float | None:
         raise Invalid("The weight is a number from 0 to 1.") from None
 
 
-def _find_common_namespace(request: PageRequest, one: str, other: str) -> str:
+def find_common_namespace(request: PageRequest, one: str, other: str) -> str:
     """The nearest namespace that holds both: a relation lies there."""
     places = [
         request.call("memory", "get", memo_id=each, namespace=EVERYWHERE, max_characters=1)["namespace"]

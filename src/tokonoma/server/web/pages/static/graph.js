@@ -101,7 +101,7 @@
       link(graph.getElementById(data.source).data(), row.insertCell());
       const kind = document.createElement("b");
       kind.className = "tag";
-      kind.textContent = data.kind;
+      kind.textContent = data.label;
       row.insertCell().append(kind);
       link(graph.getElementById(data.target).data(), row.insertCell());
     }
@@ -119,6 +119,14 @@
     line.querySelector("b").textContent = node.data("title");
     line.querySelector("[data-open]").href = node.data("page");
     line.querySelector("[data-from]").href = node.data("graph");
+    for (const button of line.querySelectorAll("[data-end]")) {
+      button.onclick = () => {
+        const field = document.getElementById(button.dataset.end);
+        field.closest("details").open = true;
+        field.value = node.data("id");
+        field.focus();
+      };
+    }
   };
 
   const expand = async (node) => {

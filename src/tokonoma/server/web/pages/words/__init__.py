@@ -63,6 +63,7 @@ NOTICES = {
     **system.NOTICES,
     **manuals.NOTICES,
     **vault.NOTICES,
+    **explore.NOTICES,
     **memory_changes.NOTICES,
     **items.NOTICES,
     **claims.NOTICES,

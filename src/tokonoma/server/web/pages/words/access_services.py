@@ -1,6 +1,7 @@
 """Words of services and their accounts."""
 
 WORDS = {
+    "Last used": "最終使用",
     "Accounts that agents use through this server. Their tokens are encrypted in the keyring, and are never shown.": (
         "エージェントがこのサーバーを通じて使うアカウントです。トークンはキーリングに暗号化して保存され、表示される"
         "ことはありません。"

@@ -1,6 +1,10 @@
 """Words of the pages of claims."""
 
 WORDS = {
+    "Your active contexts": "有効なコンテキストの一覧",
+    "You have no active context. The page for a task makes one.": (
+        "有効なコンテキストはありません。「タスクに使われる主張」で作成できます。"
+    ),
     # Views
     "Views of claims": "主張の表示",
     "All claims": "すべての主張",

@@ -1,6 +1,36 @@
 """Words of search, graph and timeline."""
 
 WORDS = {
+    "Remove": "外す",
+    "Remove the link from {source} to {target}": "{source} から {target} へのリンクを外す",
+    "Link from here": "ここからリンク",
+    "Link to here": "ここへリンク",
+    (
+        "Between two memos the relation is any word. An item can be linked to any record: related, or between"
+        " items also blocks, blocked_by, parent_of, child_of."
+    ): (
+        "メモどうしの関係は自由な語です。項目はどの記録ともリンクできます（related。項目どうしは blocks、bloc"
+        "ked_by、parent_of、child_of も可）。"
+    ),
+    "A link can be made between two memos, and between an item and any record.": (
+        "リンクできるのは、メモどうし、または項目とほかの記録です。"
+    ),
+    "A link of an item is one of: related, blocks, blocked_by, parent_of, child_of.": (
+        "項目のリンクは related、blocks、blocked_by、parent_of、child_of のいずれかです。"
+    ),
+    "Between an item and another record there is only the link related.": (
+        "項目とほかの記録のリンクは related だけです。"
+    ),
+    "This link stands in a text or a source. Change it there.": (
+        "このリンクは本文または情報源にあります。そちらで変更してください。"
+    ),
+    "There is no such link; it may stand in the text of the item.": (
+        "このリンクはありません。項目の本文に書かれているのかもしれません。"
+    ),
+    "There is no such link.": "このリンクはありません。",
+    "This is not the address of an item.": "項目のアドレスではありません。",
+    "Link added.": "リンクを追加しました。",
+    "Link removed.": "リンクを外しました。",
     # Search
     "One search over all modules that you may search, with the reasons for each place.": (
         "使えるモジュールをまとめて検索し、なぜその順位になったかも表示します。"
@@ -113,3 +143,8 @@ WORDS = {
 }
 
 CHOSEN_BY_DATA = ("Week", "Month")
+
+NOTICES = {
+    "link_added": "Link added.",
+    "link_removed": "Link removed.",
+}

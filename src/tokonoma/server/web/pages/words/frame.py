@@ -1,6 +1,7 @@
 """Words that every page uses: the menu, buttons, states."""
 
 WORDS = {
+    "Add a link": "リンクを追加",
     # Menu
     "Pages": "ページ",
     "Menu": "メニュー",

@@ -162,7 +162,6 @@ WORDS = {
     "Remove": "外す",
     "Remove the link to {item}": "{item} へのリンクを外す",
     "from the text": "本文から自動",
-    "Add a link": "リンクを追加",
     "This item": "この項目は",
     "Address": "アドレス",
     "An address looks like docs-12 or tokonoma://memory/…. Items that block each other in a circle are refused.": (

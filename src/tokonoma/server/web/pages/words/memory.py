@@ -1,6 +1,16 @@
 """Words of the pages of memos."""
 
 WORDS = {
+    "Threads": "スレッド",
+    "Conversations and documents that memos belong to, last changed first.": (
+        "メモが属する会話や文書を、更新が新しい順に表示します。"
+    ),
+    "Memos: {count}": "メモ {count} 件",
+    "Begun": "開始",
+    "Last changed": "最終更新",
+    "No memo belongs to a thread. Agents give one to memos of a conversation, and the editor has a field for it.": (
+        "スレッドに属するメモはありません。会話のメモにはエージェントが付け、編集画面でも設定できます。"
+    ),
     # Tabs and headings
     "Memos": "メモ一覧",
     "Duplicates": "重複",
