@@ -1,7 +1,9 @@
 """Pinned tools: what was approved holds, and what has changed since waits for the owner."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -157,6 +159,14 @@ def test_review_asks_the_server_again(house, tmp_path):
 def test_a_taken_name_is_refused(house, tmp_path, name):
     add(house, "odd", Plan(tmp_path, tools=BEFORE))
     with pytest.raises(Conflict):
+        check_name(house, name)
+
+
+def test_every_name_of_the_guide_can_be_used(house):
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "servers.md").read_text()
+    names = set(re.findall(r"servers add +(\w+)", guide))
+    assert {"files", "web"} <= names
+    for name in names:
         check_name(house, name)
 
 

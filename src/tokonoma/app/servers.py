@@ -10,7 +10,7 @@ from tokonoma.app.keyring import open_keyring
 from tokonoma.app.page_calls import OpenOwnerWrite
 from tokonoma.app.upstreams import open_opener
 from tokonoma.catalogue import BUILT_IN_MODULES
-from tokonoma.catalogue.plugins.names import find_name_problem
+from tokonoma.catalogue.plugins.names import find_server_name_problem
 from tokonoma.core.errors import Invalid, Missing
 from tokonoma.core.module import Effect
 from tokonoma.keyring.accounts import (
@@ -82,7 +82,7 @@ def check_name(app: "App", name: str) -> str:
     """The name, if no module has it: built-in, of a service, a plugin or another server."""
     if name in BUILT_IN_MODULES:
         taken = {name: "a built-in module"}
-    elif find_name_problem(name):
+    elif find_server_name_problem(name):
         taken = {name: "something that the server reserves"}
     else:
         taken = dict.fromkeys(app.registry.list_names(), "another module")

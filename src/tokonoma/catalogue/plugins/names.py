@@ -18,6 +18,9 @@ RESERVED = frozenset({
     "all", "batch", "call", "get_module_schema", "namespaces", "none", "recent", "remember", "tokonoma",
 })  # fmt: skip
 
+FREE_FOR_SERVERS = frozenset({"files", "people", "store", "web"})
+"""Rooms whose names are ordinary words. An MCP server has no tables that could be taken for theirs."""
+
 SERVER_TABLES = frozenset(
     [
         "account",
@@ -125,6 +128,11 @@ def find_name_problem(name: str) -> str:
         return "the server reserves that name"
     taken = sorted(table for table in SERVER_TABLES if _owns(name, table))
     return f"the server has a table {taken[0]!r}, which would belong to that name" if taken else ""
+
+
+def find_server_name_problem(name: str) -> str:
+    """Why no MCP server can have this name; empty if one can."""
+    return "" if name in FREE_FOR_SERVERS else find_name_problem(name)
 
 
 def find_table_problem(module: Module, others: Iterable[str]) -> str:
