@@ -54,6 +54,29 @@ def test_an_answer_of_another_form_is_an_error_of_the_service(service, talk, mod
     assert talk.refused(module, tool, **params)["details"]["reason"] == "external"
 
 
+PAGE = Reply(content=b"<html>Sign in to the guest network</html>", headers={"content-type": "text/html; charset=utf-8"})
+
+
+@pytest.mark.parametrize("reply", [PAGE, Reply(content=b"", status=200), Reply({"login": "wanted"})])
+def test_a_record_of_another_form_is_an_error_of_the_service_too(service, talk, reply):
+    """As proxies and captive portals answer. It was an empty record."""
+    service.answer(reply)
+    assert talk.refused("github", "get_issue", **REPO, issue_number=7)["details"]["reason"] == "external"
+
+
+@pytest.mark.parametrize("fields", [["*"], ["login"]])
+def test_whose_fields_are_asked_for_gets_what_is_there(service, talk, fields):
+    service.answer({"login": "wanted"})
+    assert talk.call("github", "get_issue", **REPO, issue_number=7, fields=fields) == {"login": "wanted"}
+
+
+def test_a_page_is_no_answer_to_a_change(service, talk):
+    service.answer(PAGE)
+    refused = talk.refused("github", "create_issue", **REPO, title="Snails")
+    assert refused["details"]["reason"] == "external"
+    assert "check before you repeat it" in refused["message"]
+
+
 def test_bytes_that_are_neither_json_nor_text_are_an_error_of_the_service(service, talk):
     service.answer(Reply(content=b"\0\1", headers={"content-type": "application/octet-stream"}))
     assert talk.refused("github", "get_repo", **REPO)["details"]["reason"] == "external"

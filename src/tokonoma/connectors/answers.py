@@ -1,6 +1,7 @@
 """One call of a declared tool, from its parameters to its answer: a list, a record, a text, or `done`."""
 
 from collections.abc import Mapping, Sequence
+from http.client import NO_CONTENT
 from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
@@ -45,12 +46,12 @@ async def run_tool(
         draft = build_draft(tool, params, tool.prepare(values) if tool.prepare else values)
         draft_answer(service, tool, draft, choice, page)
         response = await client.send(build_request(tool, draft))
-    if tool.is_done or (response.value is None and not response.content):
+    if tool.is_done or (response.value is None and not response.content and _may_be_empty(tool, response)):
         return {"done": True}
-    value = tool.read(response, values) if tool.read else _read_value(response)
+    value = tool.read(response, values) if tool.read else _read_value(tool, response)
     rows = _find_rows(service, tool, value)
     if rows is None:
-        return _build_record(tool, value, choice)
+        return _build_record(service, tool, value, choice)
     answer = _build_list(tool, rows, choice)
     if rule is not None and page is not None:
         await _add_next(desk, service, rule, response, page, answer, len(rows))
@@ -65,11 +66,22 @@ def draft_answer(service: Service, tool: ServiceTool, draft: Draft, choice: Fiel
         apply_page(tool, tool.page, draft, page)
 
 
-def _read_value(response: ServiceResponse) -> Any:
-    """What the service answered: JSON, or a text as `{text}`."""
+def _may_be_empty(tool: ServiceTool, response: ServiceResponse) -> bool:
+    """What was asked for is not there if a service, or something before it, says nothing and calls it a content."""
+    return tool.find_effect() != "read" or response.status == NO_CONTENT
+
+
+def _read_value(tool: ServiceTool, response: ServiceResponse) -> Any:
+    """What the service answered: JSON, or a text as `{text}`. No service answers with a page: something between it and
+    here does, which wants a sign-in or refuses."""
     if response.value is not None:
         return response.value
-    if response.headers.get("content-type", "").partition("/")[0] == "text":
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "text/html":
+        problem = "A web page came back instead of the answer of the service. A proxy may want a sign-in."
+        check = "" if tool.find_effect() == "read" else " It may have taken effect: check before you repeat it."
+        raise Unavailable(problem + check, reason="external")
+    if kind.startswith("text/") and response.content:
         return {"text": response.content.decode(errors="replace")}
     raise Unavailable("The service answered with something that is neither JSON nor text.", reason="external")
 
@@ -90,8 +102,11 @@ def _find_rows(service: Service, tool: ServiceTool, value: Any) -> list[Any] | N
     raise Unavailable(f"{service.title} answered without the list that {tool.name} expects.", reason="external")
 
 
-def _build_record(tool: ServiceTool, value: Any, choice: FieldChoice) -> dict[str, Any]:
+def _build_record(service: Service, tool: ServiceTool, value: Any, choice: FieldChoice) -> dict[str, Any]:
     chosen, missing = project_fields(value, choice)
+    if value and chosen in ({}, None) and not choice.asked and tool.find_effect() == "read":
+        problem = f"{service.title} answered with none of the fields that {tool.name} returns."
+        raise Unavailable(f'{problem} With fields ["*"] the answer is returned as it is.', reason="external")
     shown = _render(tool, chosen, choice)
     record = cast("dict[str, Any]", shown) if isinstance(shown, dict) else {"value": shown}
     return {**record, "missing": missing} if missing else record

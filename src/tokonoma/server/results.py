@@ -11,6 +11,7 @@ from tokonoma.core.call import Call
 from tokonoma.core.clock import format_time, now
 from tokonoma.core.content import ContentBlock, ImageContent
 from tokonoma.core.errors import DEFAULT_CODES, ErrorCodes, Missing, NumberedCode, Refusal, find_error_code
+from tokonoma.core.log import log
 from tokonoma.core.module import ToolInfo
 from tokonoma.gateway import GATEWAY_TOOLS
 from tokonoma.server.mcp.interface import ToolResult
@@ -21,12 +22,21 @@ _MAX_CORRECTIONS = 20
 
 def build_result(call: Call, error: BaseException | None, codes: ErrorCodes) -> ToolResult:
     if error is not None:
-        text = orjson.dumps(build_error(call, error, codes)).decode()
+        text = _encode_error(call, error, codes)
         return _add_meta(call, ToolResult([{"type": "text", "text": text}], is_error=True))
     body = call.body
     if call.tool_info is not None and call.tool_info.envelope:
         body = orjson.dumps({"data": orjson.Fragment(body), **_request_ids(call)})
     return _add_meta(call, ToolResult([_content_block(block) for block in call.blocks], structured=body))
+
+
+def _encode_error(call: Call, error: BaseException, codes: ErrorCodes) -> str:
+    """A call whose error cannot be written as JSON is answered, too."""
+    try:
+        return orjson.dumps(build_error(call, error, codes)).decode()
+    except TypeError:
+        log("error", "error_details", tool=call.tool, request_id=call.request_id)
+        return orjson.dumps(build_error(call, RuntimeError(), codes)).decode()
 
 
 def _add_meta(call: Call, result: ToolResult) -> ToolResult:

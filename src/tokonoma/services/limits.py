@@ -7,6 +7,8 @@ from typing import Any, cast
 
 from tokonoma.services.providers import LimitDialect
 
+LONGEST_PAUSE = 86_400.0
+"""Seconds: longer than a day is a mistake, and callers are told a time at which it is worth to try again."""
 _GOOGLE_REASONS = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 
 
@@ -33,7 +35,7 @@ def find_pause(status: int, headers: Mapping[str, str], at: int) -> float | None
     if pause is None and headers.get("x-ratelimit-remaining") == "0" and status in (403, 429):
         reset = _parse_number(headers.get("x-ratelimit-reset"))
         pause = None if reset is None else max(0.0, reset - at / 1000)
-    return pause
+    return None if pause is None else min(pause, LONGEST_PAUSE)
 
 
 def parse_retry_after(value: str | None, at: int) -> float | None:
