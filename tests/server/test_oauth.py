@@ -20,6 +20,7 @@ from tokonoma.app.keyring import open_keyring
 from tokonoma.app.oauth import REGISTRATIONS, build_oauth_parts, build_seal_functions
 from tokonoma.auth import authenticate
 from tokonoma.auth.oauth.authorize import RedirectedError, ShownError
+from tokonoma.auth.oauth.exchange import TOGETHER_SECONDS
 from tokonoma.auth.oauth.grants import revoke_grant, update_grant_reach
 from tokonoma.core.errors import Missing
 from tokonoma.core.reach import UNLIMITED, Reach
@@ -390,9 +391,10 @@ def test_sixteen_refreshes_with_one_token_over_http(on_both):
     assert len({answer.json()["refresh_token"] for answer in found}) == 1
 
 
-def test_a_stolen_refresh_token_ends_the_grant_within_a_second(on_both, timer):
+def test_a_stolen_refresh_token_ends_the_grant_within_a_second(on_both, timer, frozen_clock):
     tokens = on_both.sign_in()
     later = on_both.refresh(tokens["refresh_token"]).json()
+    frozen_clock.advance(TOGETHER_SECONDS * 1000)
     latest = on_both.refresh(later["refresh_token"]).json()
     assert on_both.call(latest["access_token"]).status_code == 200
     assert on_both.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"

@@ -6,7 +6,7 @@ import pytest
 from auth.oauth.house import ORIGIN, REDIRECT, RULES, VERIFIER, add_person, read_claims, run_together
 
 from tokonoma.auth.oauth.errors import OAuthError
-from tokonoma.auth.oauth.exchange import TokenRules
+from tokonoma.auth.oauth.exchange import TOGETHER_SECONDS, TokenRules
 from tokonoma.auth.oauth.grants import find_grant, list_grants
 from tokonoma.auth.oauth.server import OAuthRules
 from tokonoma.core.reach import Reach
@@ -187,6 +187,22 @@ def test_five_clients_that_share_a_credential_keep_it(house, client, frozen_cloc
     assert [grant.state for grant in read_grants(house)] == ["active"]
 
 
+def test_a_client_that_reads_a_successor_too_early_does_not_end_the_others(house, client, frozen_clock):
+    """Of five that begin together, one reads what another has just stored. The last one to write may be any of them."""
+    stored = house.sign_in(client)["refresh_token"]
+    for _ in range(10):
+        frozen_clock.advance(61 * MINUTE)
+        first = house.refresh(client, stored)["refresh_token"]
+        early = house.refresh(client, first)["refresh_token"]
+        frozen_clock.advance(TOGETHER_SECONDS * 1000 - 1)
+        late = house.refresh(client, stored)["refresh_token"]
+        assert early == late == first
+        stored = late
+    assert [grant.state for grant in read_grants(house)] == ["active"]
+    frozen_clock.advance(61 * MINUTE)
+    assert house.refresh(client, stored)["refresh_token"] != stored
+
+
 def test_asking_again_within_the_grace_gives_the_same_successor(house, client, frozen_clock):
     token = house.sign_in(client)["refresh_token"]
     first = house.refresh(client, token)
@@ -205,10 +221,11 @@ def test_asking_again_after_the_grace_ends_the_grant(house, client, frozen_clock
     assert catch(house.refresh, client, later) == "invalid_grant"
 
 
-def test_asking_again_after_the_successor_was_used_ends_the_grant(house, client):
+def test_asking_again_after_the_successor_was_used_ends_the_grant(house, client, frozen_clock):
     token = house.sign_in(client)["refresh_token"]
     later = house.refresh(client, token)["refresh_token"]
-    house.refresh(client, later)
+    frozen_clock.advance(TOGETHER_SECONDS * 1000)
+    assert house.refresh(client, later)["refresh_token"] != later
     assert catch(house.refresh, client, token) == "invalid_grant"
     assert [grant.state for grant in read_grants(house)] == ["revoked"]
 

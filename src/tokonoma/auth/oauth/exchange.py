@@ -1,8 +1,9 @@
 """Codes and refresh tokens against access tokens, and their revocation. Each is one transaction of its caller's.
 
 A refresh token is used once. Its successor is derived from it, so several processes that share one credential and
-refresh at the same moment all get the same one, and nothing readable is stored. A token that comes back later, or after
-its successor was used, was stolen on one side: the whole grant ends.
+refresh at the same moment all get the same one, and nothing readable is stored. One of them may already present the
+successor that another has just stored: it keeps it, so that whichever of them writes last leaves a token that is good.
+A token that comes back later, or after its successor was used, was stolen on one side: the whole grant ends.
 """
 
 import base64
@@ -26,11 +27,15 @@ from tokonoma.core.desk import Row, Statements
 from tokonoma.core.errors import Unauthenticated
 from tokonoma.core.log import log
 
+TOGETHER_SECONDS = 30
+"""Processes that share a credential and are started together refresh it within this time, also on a busy machine."""
+
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 _CODE = f"""select client, redirect, challenge, resource, scope, person, expires_at, grant_id, {REACH_COLUMNS}
 from oauth_code where hash = :hash {{for_update}}"""  # noqa: S608
 _REFRESH = "select grant_id, expires_at, used_at, next from oauth_refresh where hash = :hash {for_update}"
 _GRANT = "select client, person, resource, scope, revoked_at from oauth_grant where id = :id {for_update}"
+_PREVIOUS = "select used_at from oauth_refresh where grant_id = :grant and next = :hash"
 _INSERT = "insert into oauth_refresh (hash, grant_id, expires_at) values (:hash, :grant_id, :expires_at)"
 
 
@@ -98,7 +103,9 @@ class TokenExchange:
         if isinstance(scope, OAuthError):
             return scope
         token = self._derive(previous)
-        if used_at is None:
+        if used_at is None and self._is_new(previous, grant_id):
+            token = request.form["refresh_token"]
+        elif used_at is None:
             self._use(previous, grant_id, token)
         elif not self._may_use_again(row):
             end_grant(statements, grant_id)
@@ -125,6 +132,11 @@ class TokenExchange:
         sql = "update oauth_refresh set used_at = :at, next = :next where hash = :hash"
         self._statements.run(sql, at=now(), next=hash_secret(token), hash=previous)
         self._save_refresh(token, grant_id)
+
+    def _is_new(self, hash: bytes, grant_id: str) -> bool:
+        """Whether this token is the successor of one that was used just now."""
+        row = self._statements.row(_PREVIOUS, grant=grant_id, hash=hash)
+        return row is not None and now() - row[0] < min(TOGETHER_SECONDS, self._rules.reuse_seconds) * 1000
 
     def _may_use_again(self, row: Row) -> bool:
         """Within a while, as long as its successor was not used: then both sides still hold the same credential."""
