@@ -157,6 +157,10 @@ def test_health_shows_what_to_do(owner):
     shown = owner.get("/admin/health").text
     assert "database" in shown
     assert "In order" in shown
+    assert "integrity" not in shown  # reads the whole database
+    everything = owner.get("/admin/health?all=1").text
+    assert "integrity" in everything
+    assert "Check everything" not in everything
 
 
 def test_jobs_can_be_woken(owner):

@@ -110,10 +110,11 @@ def _list_settings(app: "App") -> list[SettingLine]:
     ]
 
 
-def _run_checks(app: "App") -> list[HealthFinding]:
+def _run_checks(app: "App", thorough: bool) -> list[HealthFinding]:
     from tokonoma.app.doctor.checks import check_app  # it knows every room: only the page that shows it pays for that
 
-    return [HealthFinding(each.name, each.state, each.says, each.do) for each in check_app(app, find_sqlite_file(app))]
+    findings = check_app(app, find_sqlite_file(app), thorough=thorough)
+    return [HealthFinding(each.name, each.state, each.says, each.do) for each in findings]
 
 
 def _list_backups(app: "App") -> list[BackupLine]:

@@ -1,6 +1,8 @@
 from web.site import Site
 
-PATHS = "policy policy/try policy/history policy/pending journal journal/verify jobs backups settings health"
+PATHS = (
+    "policy policy/try policy/history policy/pending journal journal/verify jobs backups settings health health?all=1"
+)
 
 
 def fill(site: Site, text: str) -> list[str]:

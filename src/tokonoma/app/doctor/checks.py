@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from tokonoma.app import App
 
 
-def check_app(app: "App", file: Path | None) -> list[Finding]:
-    """`file`: that of the database, if it is SQLite."""
+def check_app(app: "App", file: Path | None, *, thorough: bool = True) -> list[Finding]:
+    """`file`: that of the database, if it is SQLite. `thorough`: also what reads every page, entry and file."""
     changed = [name for name, origin in app.settings.origins.items() if origin != "default"]
     says = f"valid; not at their defaults: {', '.join(changed)}" if changed else "valid; all at their defaults"
     findings = [Finding("settings", "ok", says)]
@@ -24,4 +24,4 @@ def check_app(app: "App", file: Path | None) -> list[Finding]:
     )
     findings += run_check("embedding", lambda: database.check_embedding(app.settings))
     findings += run_check("readings", database.check_readings)
-    return findings + run_check("database", lambda: database.check_database(app))
+    return findings + run_check("database", lambda: database.check_database(app, thorough=thorough))

@@ -1,6 +1,6 @@
 """Checks of the data: the database and what is in it, the plugins, the embedding model."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -39,6 +39,7 @@ from tokonoma.store.database import Database, open_database
 from tokonoma.store.migrate import check_order, read_applied
 
 _TIMEOUT = 5.0
+_READS_ALL = frozenset({"integrity", "journal", "files"})  # every page, every entry, every file
 _SAME_TIME = 2_000  # milliseconds that clocks of several machines may differ
 _RESTORE = (
     "Stop all servers, then restore a backup: `tokonoma restore FILE`."
@@ -51,7 +52,7 @@ _ADD_CHECKSUMS = {
 }
 
 
-def check_database(app: App) -> Iterator[Finding]:
+def check_database(app: App, *, thorough: bool = True) -> Iterator[Finding]:
     """Check the database as it is: no migration is applied, and no database is created."""
     where = redact_database_url(app.database_url())
     if not database_exists(app):
@@ -66,22 +67,30 @@ def check_database(app: App) -> Iterator[Finding]:
         return
     try:
         yield Finding("database", "ok", f"{where} opens ({database.kind}, {database.size()} bytes)")
-        yield from run_check("integrity", lambda: check_integrity(database))
-        yield from run_check("tables", lambda: check_tables(database, app.home))
-        yield from run_check("journal", lambda: check_journal(database))
-        yield from run_check("heads", lambda: check_heads(database, find_heads_file(app.home, database)))
-        yield from run_check("clock", lambda: check_clock(database))
-        yield from run_check("keys", lambda: check_keys(database))
-        yield from run_check("keyring", lambda: check_keyring(app, database))
-        yield from run_check("oauth", lambda: check_oauth(app, database))
-        yield from run_check("servers", lambda: check_servers(app, database))
-        yield from run_check("records", lambda: [*check_records(database), *check_policy(database)])
-        yield from run_check("vectors", lambda: check_vectors(database, app.settings))
-        roots, days = find_file_roots(app), app.settings.get_int("trash_days")
-        yield from run_check("files", lambda: check_files(database, roots, days))
-        yield from run_check("backups", lambda: check_backups(app.home / "backups", roots))
+        for name, check in _list_checks(app, database):
+            if thorough or name not in _READS_ALL:
+                yield from run_check(name, check)
     finally:
         database.close()
+
+
+def _list_checks(app: App, database: Database) -> list[tuple[str, Callable[[], Iterable[Finding]]]]:
+    roots, days = find_file_roots(app), app.settings.get_int("trash_days")
+    return [
+        ("integrity", lambda: check_integrity(database)),
+        ("tables", lambda: check_tables(database, app.home)),
+        ("journal", lambda: check_journal(database)),
+        ("heads", lambda: check_heads(database, find_heads_file(app.home, database))),
+        ("clock", lambda: check_clock(database)),
+        ("keys", lambda: check_keys(database)),
+        ("keyring", lambda: check_keyring(app, database)),
+        ("oauth", lambda: check_oauth(app, database)),
+        ("servers", lambda: check_servers(app, database)),
+        ("records", lambda: [*check_records(database), *check_policy(database)]),
+        ("vectors", lambda: check_vectors(database, app.settings)),
+        ("files", lambda: check_files(database, roots, days)),
+        ("backups", lambda: check_backups(app.home / "backups", roots)),
+    ]
 
 
 def check_integrity(database: Database) -> Iterator[Finding]:

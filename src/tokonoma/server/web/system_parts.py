@@ -75,7 +75,7 @@ class SystemParts:
     """Run a job that waits now. False if there is none of this name."""
     list_settings: Callable[[], Sequence[SettingLine]]
     find_places: Callable[[], Mapping[str, str]]
-    run_checks: Callable[[], Sequence[HealthFinding]]
+    run_checks: Callable[[bool], Sequence[HealthFinding]]  # True: also what reads every page, entry and file
     list_backups: Callable[[], Sequence[BackupLine]]
     create_backup: Callable[[Caller, bool], str]
     """who, whether files are included → its name"""

@@ -69,6 +69,10 @@ WORDS = {
     "The same checks as tokonoma doctor, run now, with what to do.": (
         "tokonoma doctor と同じ検査をいま実行した結果と、必要な対処です。"
     ),
+    "Left out: the checks that read every page of the database, every entry of the journal and every file.": (
+        "データベースの全ページ、操作記録の全項目、全ファイルを読む検査は省略しました。"
+    ),
+    "Check everything": "すべて検査する",
     "Problems": "問題",
     "Needs a look": "要確認",
     "In order": "正常",
