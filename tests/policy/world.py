@@ -336,7 +336,7 @@ QUESTIONS: dict[str, Callable[[World, Any], Params]] = {
 
 TELLS_NO_TEXT = {
     "system.status", "system.where", "system.recent", "system.days", "memory.namespaces", "claims.boundary.validate",
-    "claims.policy.get", "claims.policy.history", "vault.ls", "vault.find", "vault.coverage", "vault.history",
-    "items.get_statuses", "manual.list", "manual.ls", "manual.find", "manual.coverage",
+    "claims.context.list", "claims.policy.get", "claims.policy.history", "vault.ls", "vault.find", "vault.coverage",
+    "vault.history", "items.get_statuses", "manual.list", "manual.ls", "manual.find", "manual.coverage",
 }  # fmt: skip
 """Figures, names of files and the policy: no marker is ever among them."""

@@ -89,6 +89,7 @@ SERVER_TABLES = frozenset(
         "progress",
         "rate",
         "remember_lock",
+        "session_watch",
         "sign_in",
         "signing_key",
         "successor",

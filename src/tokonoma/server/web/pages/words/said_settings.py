@@ -23,6 +23,8 @@ MESSAGES = {
     "minutes that an access token of an OAuth client is good for": "OAuth クライアントのアクセストークンの有効時間（分）",
     "days after which an OAuth client that was not used signs in again": "使われていない OAuth クライアントが再びサインインするまでの日数",
     "minutes in which a refresh token may be used again, by clients that share one": "更新トークンを共有するクライアントが同じトークンを再使用できる時間（分）",
+    "lines of the log: json, text, or auto (text where stderr is a terminal, else json)": "ログの書式。json、text、auto（標準エラー出力が端末なら text、それ以外は json）",
+    "MB of memory in which PostgreSQL may build its index of vectors; a million built-in vectors take 2 000": "PostgreSQL がベクトルの索引を作るときに使えるメモリ（MB）。組み込みモデルのベクトル 100 万件で 2 000",
     "days that a person stays signed in to the pages": "ページへのサインインが続く日数",
     "serve /metrics to callers without a key, too": "/metrics を API キーのない呼び出し元にも公開する",
     "require an API key over HTTP even if none exists": "API キーが一つもなくても、HTTP では API キーを必須にする",
