@@ -13,6 +13,7 @@ from pydantic import AnyUrl
 from server.doors import PING
 
 from tokonoma.app.oauth import build_oauth_parts
+from tokonoma.auth.oauth.exchange import TOGETHER_SECONDS
 from tokonoma.auth.oauth.grants import list_grants, revoke_grant
 from tokonoma.core.reach import UNLIMITED
 
@@ -81,7 +82,7 @@ def expire(auth: OAuthClientProvider) -> None:
 
 
 @pytest.mark.parametrize("url", [None, CLAUDE_CODE], ids=["registered", "document"])
-def test_it_signs_in_refreshes_and_signs_in_again_when_revoked(open_door, url):
+def test_it_signs_in_refreshes_and_signs_in_again_when_revoked(open_door, url, frozen_clock):
     door = open_door(oauth="on", oauth_documents="on")
     client, held = SdkClient(door, url), []
 
@@ -91,6 +92,7 @@ def test_it_signs_in_refreshes_and_signs_in_again_when_revoked(open_door, url):
 
     def note(auth):
         held.append((client.asked, client.pocket.tokens.refresh_token, read_grants()))
+        frozen_clock.advance(TOGETHER_SECONDS * 1000)  # a token that is younger is not replaced
         expire(auth)
 
     def revoke(auth):
